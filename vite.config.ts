@@ -13,8 +13,8 @@ const LIBRARY = [
   ...Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : target.default)),
   ...[
     "files/disk/keeper/keeper-process",
-    "threads/run/conduct",
-    "threads/run/drive",
+    "threads/run/run-thread",
+    "threads/run/run-graph",
     "threads/traces/index",
   ].map(inDist),
 ];

@@ -1,12 +1,12 @@
 import type { Ending } from "../src/threads/events/ending.ts";
 import type { PlanEdits } from "../src/threads/plan/plan-edits.ts";
 import type { RunAgent } from "../src/threads/prepare/agent.ts";
-import { drive } from "../src/threads/run/drive.ts";
+import { runGraph } from "../src/threads/run/run-graph.ts";
 import { Thread } from "../src/threads/thread/thread.ts";
 
 /** Drives the thread `t` with nobody who watches, answers or stops it. */
 export function driveAlone(agent: RunAgent, input: object, edits?: PlanEdits): Promise<Ending> {
-  return drive(input, {
+  return runGraph(input, {
     thread: new Thread(agent, "t"),
     model: { name: "scripted" },
     emit: () => {},

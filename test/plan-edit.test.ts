@@ -10,7 +10,7 @@ import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../
 import type { Ending } from "../src/threads/events/ending.ts";
 import { createRunAgent } from "../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
-import { drive, taskInput } from "../src/threads/run/drive.ts";
+import { runGraph, taskInput } from "../src/threads/run/run-graph.ts";
 import { Thread } from "../src/threads/thread/thread.ts";
 import { Screen } from "./screen.ts";
 
@@ -66,7 +66,7 @@ function run(
   { input = taskInput("Go", { run: SETTINGS }), ...options }: { loop?: boolean; input?: object | null } = {},
 ): Promise<Ending> {
   const model = new ScriptedModel(steps, options);
-  return drive(input, {
+  return runGraph(input, {
     thread: new Thread(agentWith(model), "t"),
     model: { model, name: SETTINGS.model, source: "option" },
     emit: () => {},

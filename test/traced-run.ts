@@ -2,8 +2,8 @@ import { MemorySaver } from "@langchain/langgraph";
 import { ScriptedModel, type Step } from "../src/testing/index.ts";
 import { createRunAgent, type RunAgent } from "../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
-import { conduct, RunEvents } from "../src/threads/run/conduct.ts";
-import { taskInput } from "../src/threads/run/drive.ts";
+import { taskInput } from "../src/threads/run/run-graph.ts";
+import { runThread, RunEvents } from "../src/threads/run/run-thread.ts";
 import { Thread } from "../src/threads/thread/thread.ts";
 import { tracesFrom } from "../src/threads/traces/index.ts";
 
@@ -15,7 +15,7 @@ export async function tracedRun(
 ): Promise<void> {
   const traces = tracesFrom(env);
   const model = new ScriptedModel(steps);
-  await conduct(taskInput("Go and look", {}), {
+  await runThread(taskInput("Go and look", {}), {
     thread: new Thread(createAgent(model), "t"),
     model: { model, name: "openai:gpt-x", source: "option" },
     events: new RunEvents("t", () => {}),

@@ -6,10 +6,10 @@ import xterm from "@xterm/headless";
 import { countTodos, type Todo } from "../../src/plan/index.ts";
 import { shown } from "../../src/surfaces/cli/output/harmless.ts";
 import { colourPaint } from "../../src/surfaces/cli/output/paint.ts";
-import { LiveFace } from "../../src/surfaces/cli/session/display/live-display.ts";
+import { LiveDisplay } from "../../src/surfaces/cli/session/display/live-display.ts";
 import { History } from "../../src/surfaces/cli/session/prompt/history.ts";
 import { MAIN } from "../../src/threads/events/view.ts";
-import { RunEvents } from "../../src/threads/run/conduct.ts";
+import { RunEvents } from "../../src/threads/run/run-thread.ts";
 import { goalOf, type Section, type SectionOptions } from "../section.ts";
 
 const [COLUMNS, ROWS] = [100, 30];
@@ -56,16 +56,16 @@ async function streamed(tokens: number) {
     written = drawn(written, text);
   };
   const stdout = Object.assign(new EventEmitter(), { columns: COLUMNS, rows: ROWS, isTTY: true, write });
-  const face = new LiveFace({
+  const display = new LiveDisplay({
     terminal: { stdin: new PassThrough(), stdout } as unknown as ConstructorParameters<
-      typeof LiveFace
+      typeof LiveDisplay
     >[0]["terminal"],
     paint: colourPaint,
     history: new History(join(tmpdir(), "no-such-holdfast-history")),
     commands: () => [],
     files: () => [],
   });
-  face.open({
+  display.open({
     submit: () => {},
     steer: () => {},
     stop: () => {},
@@ -75,8 +75,8 @@ async function streamed(tokens: number) {
     unfold: () => {},
     unqueue: () => undefined,
   });
-  const events = new RunEvents("bench", (event, view) => face.show(event, view));
-  face.status({ isBusy: true, queue: [], footer: shown`ask (shift-tab) · model · ~/project` });
+  const events = new RunEvents("bench", (event, view) => display.show(event, view));
+  display.status({ isBusy: true, queue: [], footer: shown`ask (shift-tab) · model · ~/project` });
   events.emit({ type: "run-start", model: "model", resumed: false });
   events.emit({
     type: "plan-change",
@@ -102,7 +102,7 @@ async function streamed(tokens: number) {
   await written;
   [frames, bytes, whole] = [0, 0, 0];
   await say(FIRST, FIRST + tokens);
-  await face.close();
+  await display.close();
   await written;
   return { frames, bytes, whole };
 }

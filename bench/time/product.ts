@@ -6,8 +6,8 @@ export interface Product {
   storage: typeof import("../../src/storage/index.ts");
   testing: typeof import("../../src/testing/index.ts");
   /** How the command line and the server run an agent. */
-  runs: Pick<typeof import("../../src/threads/run/conduct.ts"), "conduct" | "RunEvents"> &
-    Pick<typeof import("../../src/threads/run/drive.ts"), "taskInput"> &
+  runs: Pick<typeof import("../../src/threads/run/run-thread.ts"), "runThread" | "RunEvents"> &
+    Pick<typeof import("../../src/threads/run/run-graph.ts"), "taskInput"> &
     Pick<typeof import("../../src/threads/traces/index.ts"), "tracesFrom">;
 }
 
@@ -21,7 +21,7 @@ export async function loadProduct(): Promise<Product> {
     ["index.js", "storage/index.js", "testing/index.js"].map(load),
   );
   const runs = await Promise.all(
-    ["conduct.js", "drive.js", "traces/index.js"].map((file) => load(`runs/${file}`)),
+    ["run/run-thread.js", "run/run-graph.js", "traces/index.js"].map((file) => load(`threads/${file}`)),
   );
   return { main, storage, testing, runs: Object.assign({}, ...runs) as unknown } as Product;
 }

@@ -120,7 +120,7 @@ async function sample({
   collectYoung();
   const start = process.cpuUsage();
   const traces = runs.tracesFrom(env);
-  const { outcome } = await runs.conduct(runs.taskInput(REQUEST, {}), {
+  const { outcome } = await runs.runThread(runs.taskInput(REQUEST, {}), {
     thread: new Thread(agent, "t"),
     model: { name: "scripted:model" },
     events: new runs.RunEvents("t", (event) => void events.push(event)),

@@ -4,9 +4,9 @@ import type { ClientOptions } from "./clients/clients.ts";
 import { PROVIDERS } from "./clients/providers.ts";
 import { chain } from "./failure/error-chain.ts";
 import { redact, secretsIn } from "./failure/redact.ts";
-import { discreet } from "./failure/redacting-model.ts";
+import { redactingModel } from "./failure/redacting-model.ts";
 import { readModelName, type Choice } from "./name.ts";
-import { patientFetch } from "./retry/retrying-fetch.ts";
+import { retryingFetch } from "./retry/retrying-fetch.ts";
 import { Silence } from "./retry/silence.ts";
 import {
   findSet,
@@ -58,12 +58,12 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
     baseUrl,
     maxRetries,
     newSilence: () => new Silence(timeout, withoutCredentials(baseUrl)),
-    fetch: patientFetch({ maxRetries, timeout }),
+    fetch: retryingFetch({ maxRetries, timeout }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),
   });
   const secrets = [apiKey, ...secretsIn(baseUrl)];
-  const guarded = discreet(client, (text) => redact(text, env, secrets));
+  const guarded = redactingModel(client, (text) => redact(text, env, secrets));
   return { model: guarded, name: `${choice.id}:${choice.model}`, source, baseUrl };
 }
 

@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { asChanged } from "./patched-model.ts";
+import { withPatches } from "./patched-model.ts";
 
 /** The name of a client's class, which is also that of its subclasses. */
 export function clientName(model: BaseChatModel): string {
@@ -18,7 +18,7 @@ export function fieldsOf(model: object): Record<string, unknown> {
  */
 export function copyWith(model: BaseChatModel, fields: object): BaseChatModel {
   const Client = model.constructor as new (fields: object) => BaseChatModel;
-  const copy = asChanged(model, new Client({ ...fieldsOf(model), ...fields }));
+  const copy = withPatches(model, new Client({ ...fieldsOf(model), ...fields }));
   // What `withConfig` has bound to OpenAI's client.
   const { defaultOptions } = model as { defaultOptions?: object };
   return defaultOptions ? Object.assign(copy, { defaultOptions }) : copy;

@@ -6,7 +6,7 @@ type Change = (model: BaseChatModel) => void;
 const changes = new WeakMap<BaseChatModel, readonly Change[]>();
 
 /** Changes a model in place, and with it every copy that is made of it. */
-export function lasting<Model extends BaseChatModel>(model: Model, change: Change): Model {
+export function patchModel<Model extends BaseChatModel>(model: Model, change: Change): Model {
   const earlier = changes.get(model);
   if (!earlier) keepInCopies(model);
   change(model);
@@ -15,8 +15,8 @@ export function lasting<Model extends BaseChatModel>(model: Model, change: Chang
 }
 
 /** Makes a copy what the model has become. */
-export function asChanged<Copy extends BaseChatModel>(model: BaseChatModel, copy: Copy): Copy {
-  return (changes.get(model) ?? []).reduce(lasting, copy);
+export function withPatches<Copy extends BaseChatModel>(model: BaseChatModel, copy: Copy): Copy {
+  return (changes.get(model) ?? []).reduce(patchModel, copy);
 }
 
 /** OpenAI's client makes another one of its kind in `withConfig`, where the others are wrapped. */
@@ -27,7 +27,7 @@ function keepInCopies(model: BaseChatModel): void {
     withConfig(config) {
       const configured = withConfig.call(this, config);
       if (configured.constructor !== this.constructor) return configured;
-      return asChanged(model, configured as unknown as BaseChatModel);
+      return withPatches(model, configured as unknown as BaseChatModel);
     },
   };
   Object.assign(model, own);

@@ -77,16 +77,16 @@ it("cancel stops a run in the middle of a model's answer, and one that waits bef
 });
 
 it("what passes is tried again, and what does not fails once, with its reason", async () => {
-  const [passing, lasting] = [await newThread(), await newThread()];
+  const [passing, patchModel] = [await newThread(), await newThread()];
   const passes = { times: 1, message: "overloaded", status: 503 };
   const lasts = { times: 9, message: "no such model", status: 404 };
   const first = await client.runs.create(passing, "agent", { input: task({ id: "p", fail: passes }) });
-  const second = await client.runs.create(lasting, "agent", { input: task({ id: "l", fail: lasts }) });
+  const second = await client.runs.create(patchModel, "agent", { input: task({ id: "l", fail: lasts }) });
   await client.runs.join(passing, first.run_id);
   expect(await client.runs.get(passing, first.run_id)).toMatchObject({ status: "success", attempt: 2 });
   expect(await tasks(passing)).toEqual(["p"]);
-  await client.runs.join(lasting, second.run_id);
-  const failed = await client.runs.get(lasting, second.run_id);
+  await client.runs.join(patchModel, second.run_id);
+  const failed = await client.runs.get(patchModel, second.run_id);
   expect(failed).toMatchObject({
     status: "error",
     attempt: 1,

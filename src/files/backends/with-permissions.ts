@@ -30,7 +30,7 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
       const { allowed, rule } = check(action, parsed.path);
       if (!allowed) return refusal(action, parsed.path, rule);
     }
-    return discreet(await act(), parsed.path);
+    return redactingModel(await act(), parsed.path);
   };
   const inFolder = async <T extends object>(
     raw: string,
@@ -39,10 +39,10 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
     const parsed = parsePath(raw);
     if (!parsed.ok) return parsed;
     if (!mayEnter(parsed.path)) return refusal("read", parsed.path, check("read", parsed.path).rule);
-    return discreet(await act(), parsed.path);
+    return redactingModel(await act(), parsed.path);
   };
   /** A failure must not suggest what may not be seen. */
-  const discreet = <T extends object>(result: FileResult<T>, path: string): FileResult<T> =>
+  const redactingModel = <T extends object>(result: FileResult<T>, path: string): FileResult<T> =>
     !result.ok && result.reason === "missing" && !pathsIn(result).every(mayEnter) ? noSuchFile(path) : result;
 
   /** Why a folder cannot be deleted with all that is in it, if it is one. */

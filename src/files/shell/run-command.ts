@@ -4,7 +4,7 @@ import type { Execution, FileResult } from "../backend/backend.ts";
 import { fail } from "../backend/failures.ts";
 import { CappedOutput } from "./capped-output.ts";
 import { taggedProcesses } from "./stray-processes.ts";
-import { COMMAND_TAG, warden } from "./supervisor.ts";
+import { COMMAND_TAG, supervisor } from "./supervisor.ts";
 
 const GRACE_MS = 2000;
 const SILENT_GRACE_MS = 200;
@@ -34,13 +34,13 @@ export async function runCommand(
   const { timeoutMs, maxOutput, signal } = options;
   signal?.throwIfAborted();
   const tag = crypto.randomUUID();
-  warden.begins(tag);
+  supervisor.begins(tag);
   const child = start(words, { ...options, env: { ...options.env, [COMMAND_TAG]: tag } });
   if (child instanceof Error) {
-    warden.ended(tag);
+    supervisor.ended(tag);
     return fail(`The command was not started: ${child.message}.`);
   }
-  if (child.pid !== undefined) warden.isGroup(tag, child.pid);
+  if (child.pid !== undefined) supervisor.isGroup(tag, child.pid);
   const output = new CappedOutput(maxOutput);
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
@@ -58,7 +58,7 @@ export async function runCommand(
     await endGroup(child.pid, () => child.stdout.closed && child.stderr.closed);
     await endStrays(tag);
   }
-  warden.ended(tag);
+  supervisor.ended(tag);
   const exitCode = await ended;
   await Promise.race([closed, sleep(DRAIN_MS)]);
   child.stdout.destroy();

@@ -34,7 +34,7 @@ end KILL
 `;
 
 /** Ends the commands of a process that is no longer there to do it. */
-class Warden {
+class Supervisor {
   #pipe: Socket | undefined;
 
   begins(tag: string): void {
@@ -68,4 +68,4 @@ class Warden {
 }
 
 /** One for the whole process, started with its first command. */
-export const warden = new Warden();
+export const supervisor = new Supervisor();

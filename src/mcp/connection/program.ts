@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { endGroup, endStrays } from "../../files/shell/run-command.ts";
-import { COMMAND_TAG, warden } from "../../files/shell/supervisor.ts";
+import { COMMAND_TAG, supervisor } from "../../files/shell/supervisor.ts";
 import type { ProgramServer } from "../options.ts";
 import { wantedMessages } from "./wanted-messages.ts";
 
@@ -46,11 +46,11 @@ export class Program implements Transport {
   }
 
   async start(): Promise<void> {
-    warden.begins(this.#tag);
+    supervisor.begins(this.#tag);
     const child = this.#spawn();
     this.#child = child;
     const { stdin, stdout, stderr, pid } = child;
-    if (pid !== undefined) warden.isGroup(this.#tag, pid);
+    if (pid !== undefined) supervisor.isGroup(this.#tag, pid);
     child.unref();
     for (const pipe of [stdin, stdout, stderr]) (pipe as Socket | null)?.unref?.();
     stdin.on("error", (error) => this.onerror?.(error));
@@ -81,7 +81,7 @@ export class Program implements Transport {
       return spawn(command, args, { cwd, env: variables, detached: true, windowsHide: true });
     } catch (error) {
       // Such as for a NUL in a word.
-      warden.ended(this.#tag);
+      supervisor.ended(this.#tag);
       throw error;
     }
   }
@@ -102,7 +102,7 @@ export class Program implements Transport {
       await endGroup(child.pid, () => true);
       await endStrays(this.#tag);
     }
-    warden.ended(this.#tag);
+    supervisor.ended(this.#tag);
     child.stdout?.destroy();
     child.stderr?.destroy();
   }

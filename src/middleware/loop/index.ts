@@ -3,10 +3,10 @@ import { Runnable, RunnableLambda, type RunnableConfig } from "@langchain/core/r
 import { Send } from "@langchain/langgraph";
 import { placeOf } from "../plan/place.ts";
 import { readPlanState } from "../plan/state.ts";
-import { breathe } from "./breathe.ts";
 import { lightenNode, type Around, type RunningNode } from "./light-node.ts";
 import { lightenWriters, type WritingNode } from "./light-writers.ts";
 import { isMessageList } from "./messages.ts";
+import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 /** A compiled graph of LangGraph's, as far as it is used here. */
 interface CompiledGraph {
@@ -32,7 +32,7 @@ export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
   for (const branch of Object.values(others).flatMap((all) => Object.values(all))) {
     branch.path = new LightRouter(branch.path);
   }
-  lighten(agent.graph, { place: placed, yield: (input) => (isSent(input) ? undefined : breathe()) });
+  lighten(agent.graph, { place: placed, yield: (input) => (isSent(input) ? undefined : yieldToEventLoop()) });
   return agent;
 }
 

@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { persistent } from "../retry/retrying-model.ts";
+import { retryingModel } from "../retry/retrying-model.ts";
 import type { Silence } from "../retry/silence.ts";
 
 /** What every client is built from. */
@@ -23,7 +23,7 @@ const SILENT = { logLevel: "off" } as const;
 
 export async function createOpenAI(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatOpenAI } = await import("@langchain/openai");
-  return persistent(new ChatOpenAI(openAIFields(options)), options.maxRetries);
+  return retryingModel(new ChatOpenAI(openAIFields(options)), options.maxRetries);
 }
 
 /** Servers that speak OpenAI's older protocol, whatever their models are called. */
@@ -33,7 +33,7 @@ export async function createCompatible(options: ClientOptions): Promise<BaseChat
   // The ids of an OpenAI account would be read from the environment and sent along.
   const anonymous = { ...configuration, organization: null, project: null };
   const client = new ChatOpenAI({ ...fields, configuration: anonymous, useResponsesApi: false });
-  return persistent(client, options.maxRetries);
+  return retryingModel(client, options.maxRetries);
 }
 
 function openAIFields(options: ClientOptions) {
@@ -53,14 +53,14 @@ export async function createAnthropic(options: ClientOptions): Promise<BaseChatM
     clientOptions: { fetch, ...NO_LIMITS, ...SILENT },
     ...sampling(options),
   });
-  return persistent(client, options.maxRetries);
+  return retryingModel(client, options.maxRetries);
 }
 
 export async function createGroq(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatGroq } = await import("@langchain/groq");
   const { model, apiKey, baseUrl, fetch } = options;
   const client = new ChatGroq({ model, apiKey, baseUrl, fetch, ...sampling(options), ...NO_LIMITS });
-  return persistent(client, options.maxRetries);
+  return retryingModel(client, options.maxRetries);
 }
 
 /** The options of the answer that are set. */

@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { failureOf } from "../failure/failure.ts";
 import { Retries, retries } from "../retry/retries.ts";
 import { LONGEST_WAIT } from "../retry/retry-after.ts";
-import { persistent } from "../retry/retrying-model.ts";
+import { retryingModel } from "../retry/retrying-model.ts";
 import type { Silence } from "../retry/silence.ts";
 import { brokenOff } from "../retry/stream-ends.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
@@ -22,7 +22,7 @@ export async function createGoogle(options: ClientOptions): Promise<BaseChatMode
 
   const fields = { model, apiKey, baseUrl, maxRetries: 0, ...rest };
   const client = new PatientGoogle({ ...fields, ...(maxOutputTokens !== undefined && { maxOutputTokens }) });
-  return persistent(client, options.maxRetries);
+  return retryingModel(client, options.maxRetries);
 }
 
 /** What LangChain calls of Google's own client. */

@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { ChatMistralAIInput } from "@langchain/mistralai";
-import { persistent } from "../retry/retrying-model.ts";
+import { retryingModel } from "../retry/retrying-model.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
 
 type HttpClient = NonNullable<ChatMistralAIInput["httpClient"]>;
@@ -19,5 +19,5 @@ export async function createMistral(options: ClientOptions): Promise<BaseChatMod
   // Nothing else is called of it as long as no hooks are added, and its class belongs to a package of theirs.
   const httpClient = own as HttpClient;
   const fields = { model, apiKey, serverURL: baseUrl, httpClient, maxRetries: 0, ...sampling(options) };
-  return persistent(new ChatMistralAI(fields), options.maxRetries);
+  return retryingModel(new ChatMistralAI(fields), options.maxRetries);
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { persistent } from "../retry/retrying-model.ts";
+import { retryingModel } from "../retry/retrying-model.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
 
 /** The signal of the call under way. */
@@ -35,7 +35,7 @@ export async function createOllama(options: ClientOptions): Promise<BaseChatMode
     ...rest,
     ...(numPredict !== undefined && { numPredict }),
   });
-  return persistent(client, options.maxRetries);
+  return retryingModel(client, options.maxRetries);
 }
 
 function withSignal(own: AbortSignal | null | undefined): { signal?: AbortSignal } {

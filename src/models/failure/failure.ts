@@ -1,4 +1,4 @@
-import { askedWait } from "../retry/retry-after.ts";
+import { retryAfter } from "../retry/retry-after.ts";
 import { chain, messageOf, statusOf, type Link } from "./error-chain.ts";
 
 /** What kind of thing went wrong between here and a model. */
@@ -145,7 +145,7 @@ function waitOf({ headers, response }: Link): number | undefined {
   const found = [headers, (response as Link | undefined)?.["headers"]].find(
     (each) => each instanceof Headers,
   );
-  return found && askedWait(found);
+  return found && retryAfter(found);
 }
 
 /** A client that fell over what it got: `undefined` where every answer has something. */

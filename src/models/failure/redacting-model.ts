@@ -1,6 +1,6 @@
 import { types } from "node:util";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { lasting } from "../patched-model.ts";
+import { patchModel } from "../patched-model.ts";
 
 type Hide = (text: string) => string;
 
@@ -9,8 +9,8 @@ type Hide = (text: string) => string;
  * LangChain hands errors on to callbacks, traces, checkpoints and, as a tool's result, to the next request: this is
  * the one door that all of them come through.
  */
-export function discreet<Model extends BaseChatModel>(model: Model, hide: Hide): Model {
-  return lasting(model, (client) => {
+export function redactingModel<Model extends BaseChatModel>(model: Model, hide: Hide): Model {
+  return patchModel(model, (client) => {
     // oxlint-disable-next-line typescript/unbound-method -- called on `this`: the model may be copied, and the copy changed
     const { _generate, _streamResponseChunks, _streamChatModelEvents } = client;
     const own: Pick<BaseChatModel, "_generate" | "_streamResponseChunks" | "_streamChatModelEvents"> &

@@ -2,7 +2,7 @@
 export const LONGEST_WAIT = 60_000;
 
 /** How many milliseconds the headers of a response ask to wait before the next request. */
-export function askedWait(headers: Pick<Headers, "get">): number | undefined {
+export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
   const milliseconds = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (milliseconds >= 0) return milliseconds;
   const after = headers.get("retry-after");

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { patientFetch } from "./retrying-fetch.ts";
+import { retryingFetch } from "./retrying-fetch.ts";
 
 type Answer = (response: ServerResponse) => unknown;
 
@@ -41,7 +41,7 @@ describe("a patient fetch", () => {
     { timeout = 10_000, ...init }: RequestInit & { timeout?: number } = {},
   ): Promise<Response> => {
     script = answers;
-    return patientFetch({ maxRetries, timeout })(url, { method: "POST", body: "{}", ...init });
+    return retryingFetch({ maxRetries, timeout })(url, { method: "POST", body: "{}", ...init });
   };
 
   it.each([408, 429, 500, 502, 503, 504, 529])("sends a request again after %i", async (code) => {

@@ -1,10 +1,10 @@
 import { failureOf, isFinal } from "../failure/failure.ts";
 import { exchange, urlOf } from "./exchange.ts";
 import { Retries, retries } from "./retries.ts";
-import { askedWait, LONGEST_WAIT } from "./retry-after.ts";
+import { retryAfter, LONGEST_WAIT } from "./retry-after.ts";
 import { StreamEnds } from "./stream-ends.ts";
 
-export interface PatientFetchOptions {
+export interface RetryingFetchOptions {
   maxRetries: number;
   /** How long the server may be silent, in milliseconds. */
   timeout: number;
@@ -14,7 +14,7 @@ export interface PatientFetchOptions {
  * A `fetch` that sends a request again when that may help, and waits as long as the server asks. One set of rules
  * for all clients: on their own some retry a server that is not there, and others do not retry at all.
  */
-export function patientFetch({ maxRetries, timeout }: PatientFetchOptions): typeof fetch {
+export function retryingFetch({ maxRetries, timeout }: RetryingFetchOptions): typeof fetch {
   const ends = new StreamEnds();
   return async (input, given) => {
     const call = retries.getStore();
@@ -59,7 +59,7 @@ async function obstacleIn(response: Response): Promise<Obstacle | undefined> {
   const passing = status === 408 || status === 429 || (status >= 500 && status !== 501);
   if (!passing || headers.get("x-should-retry") === "false") return undefined;
   if (isFinal(status, await response.clone().text())) return undefined;
-  const wait = askedWait(headers);
+  const wait = retryAfter(headers);
   if (wait !== undefined && wait > LONGEST_WAIT) return undefined;
   return { reason: `${REASONS[status] ?? "server error"}, ${status}`, wait };
 }

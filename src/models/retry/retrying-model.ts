@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { failureOf } from "../failure/failure.ts";
-import { lasting } from "../patched-model.ts";
+import { patchModel } from "../patched-model.ts";
 import { Retries, retries } from "./retries.ts";
 
 /**
@@ -8,8 +8,8 @@ import { Retries, retries } from "./retries.ts";
  * they stream or not: each attempt is a call of its own to everybody who watches. Who reads from `stream` has had half
  * of the answer already and gets the error.
  */
-export function persistent<Model extends BaseChatModel>(model: Model, maxRetries: number): Model {
-  return lasting(model, (client) => {
+export function retryingModel<Model extends BaseChatModel>(model: Model, maxRetries: number): Model {
+  return patchModel(model, (client) => {
     // oxlint-disable-next-line typescript/unbound-method -- called on `this`: the model may be copied, and the copy changed
     const { invoke } = client;
     const own: Pick<BaseChatModel, "invoke"> & ThisType<BaseChatModel> = {

@@ -14,7 +14,7 @@ import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { limitBody } from "./guard/body-limit.ts";
 import { guard } from "./guard/index.ts";
 import { Access, type Auth } from "./http/access.ts";
-import { discreetFailure, failure } from "./http/answers.ts";
+import { redactedFailure, failure } from "./http/answers.ts";
 import type { ServerEnv } from "./http/context.ts";
 import { operationRoutes } from "./http/operations.ts";
 import type { ServerParts } from "./http/parts.ts";
@@ -108,7 +108,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   const parts: ServerParts = { host, access: new Access(host, auth), streams, store };
 
   const app = new Hono<ServerEnv>();
-  app.onError((error, c) => (auth ? discreetFailure : failure)(error, c));
+  app.onError((error, c) => (auth ? redactedFailure : failure)(error, c));
   app.notFound((c) =>
     failure(new HTTPException(404, { message: `${c.req.method} ${c.req.path} is not served here.` }), c),
   );

@@ -13,7 +13,7 @@ const HANG_MS = 30_000;
  * Says in the database, again and again, that a worker is alive. It beats in a thread of its own with a connection of
  * its own, so that a busy event loop is not taken for a dead one; a process that is stopped or killed takes it along.
  */
-export class Heart {
+export class Heartbeat {
   readonly #thread: Worker;
   readonly #pulse = new Int32Array(new SharedArrayBuffer(4));
   readonly #timer: NodeJS.Timeout;

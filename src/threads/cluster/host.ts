@@ -26,7 +26,7 @@ import { Reaper } from "./registry.ts";
 import { readRemoval, tellRemoval, type Removal } from "./removal.ts";
 import { ClusterSchedules } from "./schedules.ts";
 import { prometheusText, readStatus } from "./status.ts";
-import { Desk, identityOf, type Known } from "./thread-feed.ts";
+import { ThreadFeed, identityOf, type Known } from "./thread-feed.ts";
 
 export interface ClusterHostOptions {
   db: ClusterDatabase;
@@ -50,10 +50,10 @@ export class ClusterHost implements Host {
   readonly #db: ClusterDatabase;
   readonly #feed: Feed;
   readonly #reaper: Reaper;
-  readonly #desks = new Map<string, Desk>();
+  readonly #feeds = new Map<string, ThreadFeed>();
   /** Threads that are about to be followed. */
   readonly #joining = new Map<string, Promise<void>>();
-  readonly #ended = new EndedRuns((run) => this.#desks.get(run.thread)?.drop(run));
+  readonly #ended = new EndedRuns((run) => this.#feeds.get(run.thread)?.drop(run));
   readonly #sweep: NodeJS.Timeout;
   #isStopping = false;
 
@@ -80,7 +80,7 @@ export class ClusterHost implements Host {
       else if (removal.by !== this.#id) this.#noteRemoval(removal);
     });
     db.signals.onReturn(() => {
-      for (const [thread, desk] of this.#desks) void this.#lookAgain(thread, desk).catch(() => {});
+      for (const [thread, feed] of this.#feeds) void this.#lookAgain(thread, feed).catch(() => {});
     });
     this.#sweep = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
   }
@@ -99,11 +99,11 @@ export class ClusterHost implements Host {
 
   async run(id: string): Promise<HostedRun | undefined> {
     const job = await this.jobs.find(id);
-    const known = [...this.#desks.values()].find(({ runs }) => runs.has(id));
+    const known = [...this.#feeds.values()].find(({ runs }) => runs.has(id));
     if (!job) return known?.runs.get(id);
-    const desk = await this.#follow(job.thread);
+    const feed = await this.#follow(job.thread);
     // One that ended long ago is only in the ledger.
-    if (!isOpen(job) && !desk.runs.has(id)) return undefined;
+    if (!isOpen(job) && !feed.runs.has(id)) return undefined;
     return this.#mirror(job);
   }
 
@@ -146,23 +146,23 @@ export class ClusterHost implements Host {
     const { owner } = known;
     const limits = await limitKeys(graph, { thread, owner, request });
     const record = newRecord(thread, { ...request, limits });
-    const desk = await this.#follow(thread, known);
+    const feed = await this.#follow(thread, known);
     if ((request.strategy ?? "reject") === "reject") {
       // A client may know that a run has asked, and answer, before its end is written down.
-      const asking = [...desk.runs.values()].filter(({ isAsking, isOver }) => isAsking && !isOver);
+      const asking = [...feed.runs.values()].filter(({ isAsking, isOver }) => isAsking && !isOver);
       await Promise.all(asking.map((other) => other.endsSoon()));
       if (this.#isStopping) throw stopping();
     }
     const run = new HostedRun(record, owner);
-    desk.runs.set(run.id, run);
-    desk.asked.add(run.id);
+    feed.runs.set(run.id, run);
+    feed.asked.add(run.id);
     try {
       await this.jobs.enqueue(record);
     } catch (error) {
-      desk.runs.delete(run.id);
+      feed.runs.delete(run.id);
       throw error;
     } finally {
-      desk.asked.delete(run.id);
+      feed.asked.delete(run.id);
     }
     return run;
   }
@@ -183,7 +183,7 @@ export class ClusterHost implements Host {
   }
 
   async removeRun(id: string): Promise<void> {
-    for (const { runs } of this.#desks.values()) {
+    for (const { runs } of this.#feeds.values()) {
       const run = runs.get(id);
       if (run) this.#ended.forget(run);
       runs.delete(id);
@@ -231,22 +231,22 @@ export class ClusterHost implements Host {
     this.#isStopping = true;
     clearInterval(this.#sweep);
     this.#reaper.stop();
-    for (const { protocol, runs } of this.#desks.values()) {
+    for (const { protocol, runs } of this.#feeds.values()) {
       protocol.close();
       for (const run of runs.values()) run.chunks.close();
     }
     this.events.close();
   }
 
-  async #follow(thread: string, known?: Known): Promise<Desk> {
-    const desk = this.#deskOf(thread, known ?? (await this.ledger.thread(thread)));
-    desk.usedAt = Date.now();
-    if (desk.isLive) return desk;
+  async #follow(thread: string, known?: Known): Promise<ThreadFeed> {
+    const feed = this.#deskOf(thread, known ?? (await this.ledger.thread(thread)));
+    feed.usedAt = Date.now();
+    if (feed.isLive) return feed;
     await this.#feed.follow(thread);
     // Of those that ended before nobody will tell.
     await this.#settle(thread);
-    desk.isLive = true;
-    return desk;
+    feed.isLive = true;
+    return feed;
   }
 
   /** Follows a thread that another server has begun to work on, and says so. */
@@ -259,22 +259,22 @@ export class ClusterHost implements Host {
     if (this.#joining.get(thread) === joining) this.#joining.delete(thread);
   }
 
-  #deskOf(thread: string, known: Known | undefined): Desk {
-    const before = this.#desks.get(thread);
+  #deskOf(thread: string, known: Known | undefined): ThreadFeed {
+    const before = this.#feeds.get(thread);
     if (before?.isOf(known)) {
       before.known = known ?? before.known;
       return before;
     }
     this.#forget(thread);
-    const desk = new Desk(known);
-    this.#desks.set(thread, desk);
-    return desk;
+    const feed = new ThreadFeed(known);
+    this.#feeds.set(thread, feed);
+    return feed;
   }
 
   #noteRemoval({ thread, known }: Pick<Removal, "thread" | "known">): void {
-    const desk = this.#desks.get(thread);
+    const feed = this.#feeds.get(thread);
     // It may be there again, and be followed already.
-    if (desk?.isOf(known)) this.#forget(thread);
+    if (feed?.isOf(known)) this.#forget(thread);
     this.#tellRemoval({ thread, known });
   }
 
@@ -290,27 +290,27 @@ export class ClusterHost implements Host {
   }
 
   /** Finds out what became of a thread while nothing could be heard. */
-  async #lookAgain(thread: string, desk: Desk): Promise<void> {
-    const known = await this.ledger.thread(thread).catch(() => desk.known);
-    if (!desk.isOf(known)) this.#noteRemoval({ thread, known: desk.known });
+  async #lookAgain(thread: string, feed: ThreadFeed): Promise<void> {
+    const known = await this.ledger.thread(thread).catch(() => feed.known);
+    if (!feed.isOf(known)) this.#noteRemoval({ thread, known: feed.known });
     await this.#settle(thread);
-    if (!known && desk.known) this.#noteRemoval({ thread, known: desk.known });
+    if (!known && feed.known) this.#noteRemoval({ thread, known: feed.known });
   }
 
   #mirror(job: Job): HostedRun {
-    const desk = this.#desks.get(job.thread);
-    const run = desk?.runs.get(job.id) ?? new HostedRun(job, desk?.known?.owner);
+    const feed = this.#feeds.get(job.thread);
+    const run = feed?.runs.get(job.id) ?? new HostedRun(job, feed?.known?.owner);
     // That it has ended is said by `#settle`, once all is read that it said.
     if (!run.isOver && isOpen(job)) run.record = { ...job };
-    desk?.runs.set(job.id, run);
+    feed?.runs.set(job.id, run);
     return run;
   }
 
   #take({ thread, run: id, attempt, n, event }: Said): void {
-    const desk = this.#desks.get(thread);
-    if (!desk) return;
-    const run = desk.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), desk.known?.owner);
-    desk.runs.set(id, run);
+    const feed = this.#feeds.get(thread);
+    if (!feed) return;
+    const run = feed.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), feed.known?.owner);
+    feed.runs.set(id, run);
     switch (event.kind) {
       case "begin":
         run.record = { ...run.record, attempt, ...(!run.isOver && { status: "running" }) };
@@ -320,31 +320,31 @@ export class ClusterHost implements Host {
         run.say(event.chunk, n);
         break;
       case "protocol":
-        desk.protocol.push(event.event, n);
+        feed.protocol.push(event.event, n);
         break;
       case "event": {
         const stamped: StampedEvent = { ...event.event, run: id };
-        if (desk.isLive)
+        if (feed.isLive)
           stamped.n = this.events.push({ kind: "run", thread, owner: run.owner, event: stamped });
         run.live.push(stamped);
         break;
       }
       case "end":
         run.result = event.result;
-        if (!run.isOver) desk.endings.set(id, event.status);
+        if (!run.isOver) feed.endings.set(id, event.status);
         break;
     }
   }
 
   /** Ends the runs of a thread that have ended, once all is read that they said. */
   async #settle(thread: string): Promise<void> {
-    const desk = this.#desks.get(thread);
-    if (!desk) {
+    const feed = this.#feeds.get(thread);
+    if (!feed) {
       if (this.events.isRead) await this.noteMove(thread);
       return;
     }
     await this.#feed.catchUp(thread);
-    const open = [...desk.runs.values()].filter(({ id, isOver }) => !isOver && !desk.asked.has(id));
+    const open = [...feed.runs.values()].filter(({ id, isOver }) => !isOver && !feed.asked.has(id));
     const jobs = await this.jobs.named(open.map(({ id }) => id));
     for (const run of open) {
       const { id } = run;
@@ -357,7 +357,7 @@ export class ClusterHost implements Host {
         interrupts: [],
         ...(reason !== undefined && { error: { name: "RunError", message: reason } }),
       };
-      run.settle(job?.status ?? desk.endings.get(id) ?? "interrupted");
+      run.settle(job?.status ?? feed.endings.get(id) ?? "interrupted");
       run.end();
       this.#ended.add(run);
       // What was rolled back never was; a thread that was for one run took its record along.
@@ -382,17 +382,17 @@ export class ClusterHost implements Host {
   #forgetOld(): void {
     // A thread that nobody asks for is followed as long as its runs are kept.
     const old = Date.now() - KEPT_MS;
-    for (const [thread, desk] of this.#desks) if (!desk.isUsed && desk.usedAt < old) this.#forget(thread);
+    for (const [thread, feed] of this.#feeds) if (!feed.isUsed && feed.usedAt < old) this.#forget(thread);
   }
 
   /** Ends whatever is read of a thread here. */
   #forget(thread: string): void {
-    const desk = this.#desks.get(thread);
-    if (!desk) return;
+    const feed = this.#feeds.get(thread);
+    if (!feed) return;
     this.#feed.forget(thread);
-    this.#desks.delete(thread);
-    for (const run of desk.runs.values()) this.#ended.forget(run);
-    desk.close();
+    this.#feeds.delete(thread);
+    for (const run of feed.runs.values()) this.#ended.forget(run);
+    feed.close();
   }
 }
 

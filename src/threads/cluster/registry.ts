@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { version } from "../../version.ts";
 import type { ClusterDatabase } from "./database/database.ts";
 import { SCHEMA } from "./database/schema.ts";
-import { DEAD_MS, Heart } from "./heartbeat.ts";
+import { DEAD_MS, Heartbeat } from "./heartbeat.ts";
 import { TURN } from "./queue/jobs.ts";
 import { SCHEDULED } from "./schedules.ts";
 
@@ -19,9 +19,9 @@ const REMEMBERED = "1 hour";
 export class Membership {
   readonly id: string;
   readonly #db: ClusterDatabase;
-  readonly #heart: Heart;
+  readonly #heart: Heartbeat;
 
-  private constructor(db: ClusterDatabase, id: string, heart: Heart) {
+  private constructor(db: ClusterDatabase, id: string, heart: Heartbeat) {
     this.#db = db;
     this.id = id;
     this.#heart = heart;
@@ -39,7 +39,7 @@ export class Membership {
        VALUES ($1, 'working', $2, $3, $4, $5, $6, now() + interval '10 seconds')`,
       [id, hostname(), process.pid, version(), slots, queues],
     );
-    return new Membership(db, id, new Heart({ url: db.url, id, onLost }));
+    return new Membership(db, id, new Heartbeat({ url: db.url, id, onLost }));
   }
 
   /** Says that it takes no more runs. */

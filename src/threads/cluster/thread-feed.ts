@@ -7,7 +7,7 @@ import { isWholeState, type ThreadEvent } from "../host/stream/thread-protocol.t
 export type Known = Pick<HostedThread, "owner" | "createdAt">;
 
 /** A thread that somebody follows here, wherever it is run. */
-export class Desk {
+export class ThreadFeed {
   /** What the ledger said of it last. */
   known: Known | undefined;
   readonly protocol = new EventLog<ThreadEvent>({ first: 1, isKept: isWholeState });

@@ -136,14 +136,14 @@ export class ClusterWorker {
   async #turn(thread: string): Promise<void> {
     const { queues = [QUEUE], limits = {} } = this.#options;
     const claimant = { worker: this.#membership.id, queues, limits };
-    const job = await this.#lasting(() => this.#jobs.claim(thread, claimant));
+    const job = await this.#patchModel(() => this.#jobs.claim(thread, claimant));
     if (!job) return;
     if (job.status === "error") {
       await this.#noteEnd(job.thread, "error");
       return;
     }
     if (this.#isDraining) {
-      await this.#lasting(() => this.#jobs.putBack(job));
+      await this.#patchModel(() => this.#jobs.putBack(job));
       return;
     }
     const run = new HostedRun(job, undefined);
@@ -153,7 +153,7 @@ export class ClusterWorker {
       : undefined;
     let stream: RunStream | undefined;
     try {
-      stream = await this.#lasting(() => this.#publisher.open(job, () => run.abort()));
+      stream = await this.#patchModel(() => this.#publisher.open(job, () => run.abort()));
       this.#running.set(job.id, { run, job, stream });
       const stop = job.stop ?? this.#heard.get(job.id);
       if (stop) this.#stop(job.id, stop);
@@ -201,12 +201,12 @@ export class ClusterWorker {
     if (stream.failure && status === "interrupted") throw stream.failure;
     const reason = run.result?.error?.message;
     if (!isLeft) await this.#end(run, job, { status, reason, known });
-    else if (failure === undefined) await this.#lasting(() => this.#jobs.putBack(job));
+    else if (failure === undefined) await this.#patchModel(() => this.#jobs.putBack(job));
     else {
       const again = isBusy(failure)
         ? { delay: busyPause(job) }
         : { delay: pause(job.attempt), attempt: job.attempt + 1 };
-      await this.#lasting(() => this.#jobs.putBack(job, { ...again, reason: reason ?? "It failed." }));
+      await this.#patchModel(() => this.#jobs.putBack(job, { ...again, reason: reason ?? "It failed." }));
     }
   }
 
@@ -220,7 +220,7 @@ export class ClusterWorker {
     }: { status: RunStatus; reason: string | undefined; known?: HostedThread | undefined },
   ): Promise<void> {
     const stop = run.isRolledBack ? ("rollback" as const) : undefined;
-    const isMine = await this.#lasting(() =>
+    const isMine = await this.#patchModel(() =>
       this.#jobs.end({ ...job, ...(stop && { stop }) }, status, reason),
     );
     if (!isMine) return;
@@ -281,7 +281,7 @@ export class ClusterWorker {
   }
 
   /** Does what must be done however long the database is away; nothing more once others have taken over. */
-  async #lasting<T>(work: () => Promise<T>): Promise<T> {
+  async #patchModel<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       if (this.#isLost) return NEVER;
       try {

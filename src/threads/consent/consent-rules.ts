@@ -13,7 +13,7 @@ import { isOpen } from "../../plan/index.ts";
 import type { Config, Mode } from "../../project/index.ts";
 import { compileRule, type Rule, type RuledCall } from "../../project/rules.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
-import { isRunForUser } from "./shell-approval.ts";
+import { isObeyedFile } from "./shell-approval.ts";
 
 /** What a person may change while a run goes on: each call is judged by what it is then. */
 export interface LiveRules {
@@ -72,9 +72,9 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
       return "allow";
     if (ask.some((rule) => rule.catches(call))) return "ask";
     const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
-    if (isWrite && mode !== "auto" && options.dir !== undefined && isRunForUser(call.path ?? "")) {
+    if (isWrite && mode !== "auto" && options.dir !== undefined && isObeyedFile(call.path ?? "")) {
       // A rule for the folder around it was not written with it in mind.
-      return allowing.some(({ paths }) => isRunForUser(paths ?? "")) ? "allow" : "ask";
+      return allowing.some(({ paths }) => isObeyedFile(paths ?? "")) ? "allow" : "ask";
     }
     if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
     return isWrite && mode !== "ask" ? "allow" : "ask";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isRunForUser } from "./shell-approval.ts";
+import { isObeyedFile } from "./shell-approval.ts";
 
 describe("what other programs run for the user", () => {
   it.each([
@@ -24,7 +24,7 @@ describe("what other programs run for the user", () => {
     "/.config/holdfast/config.json",
     "/u/.local/state/Holdfast/trust.json",
   ])("%j is among it", (path) => {
-    expect(isRunForUser(path)).toBe(true);
+    expect(isObeyedFile(path)).toBe(true);
   });
 
   it.each([
@@ -39,6 +39,6 @@ describe("what other programs run for the user", () => {
     "..",
     "a/.../b",
   ])("%j is not", (path) => {
-    expect(isRunForUser(path)).toBe(false);
+    expect(isObeyedFile(path)).toBe(false);
   });
 });

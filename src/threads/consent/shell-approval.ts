@@ -45,7 +45,7 @@ const FILES = new Set([
 const OWN = ["/.config/holdfast/", "/.local/state/holdfast/", "/application support/holdfast/"];
 
 /** Whether other programs run or obey a file for the user, so that writing it is running code. However it is spelled. */
-export function isRunForUser(path: string): boolean {
+export function isObeyedFile(path: string): boolean {
   const segments = posix.normalize(path.replaceAll("\\", "/")).split("/").map(foldName);
   const whole = `/${segments.join("/")}/`;
   return (

@@ -7,7 +7,7 @@ import { PlanEdits } from "../plan/plan-edits.ts";
 import { planRules, planText } from "../plan/plan-text.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { taskInput } from "../run/drive.ts";
+import { taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import { editPlan } from "./edit-plan.ts";
 import { clearPlan, planWish } from "./plan-command.ts";

@@ -8,7 +8,7 @@ import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { drive, taskInput } from "../run/drive.ts";
+import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import { requestEdit } from "./mailbox.ts";
 
@@ -40,7 +40,7 @@ function agentWith(steps: Step[], checkpointer: SqliteSaver): RunAgent {
 
 const run = (steps: Step[], answer: () => Promise<unknown> = () => Promise.resolve(undefined)) => {
   const agent = agentWith(steps, runner);
-  return drive(taskInput("Go", {}), {
+  return runGraph(taskInput("Go", {}), {
     thread: new Thread(agent, "t"),
     model: { model: new ScriptedModel([]), name: "scripted", source: "option" },
     emit: () => {},

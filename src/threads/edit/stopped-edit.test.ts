@@ -8,7 +8,7 @@ import type { Ending } from "../events/ending.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { drive, taskInput } from "../run/drive.ts";
+import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 
 const file = (path: string) => callTool("write_file", { file_path: path, content: path });
@@ -45,7 +45,7 @@ it("a run that is stopped anywhere, edited and resumed keeps its calls and their
       const run = async (input: object | null, at: number): Promise<[Ending, RunEventBody[]]> => {
         const events: RunEventBody[] = [];
         const controller = new AbortController();
-        const end = await drive(input, {
+        const end = await runGraph(input, {
           thread: new Thread(agent, "t"),
           model: { model, name: "scripted", source: "option" },
           emit: (event) => {

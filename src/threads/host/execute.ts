@@ -6,7 +6,7 @@ import { ending } from "../events/ending.ts";
 import type { RunEvent } from "../events/events.ts";
 import { OUTCOME_CODES } from "../events/exit-codes.ts";
 import type { RunStreamOptions } from "../prepare/agent.ts";
-import { conduct, RunEvents } from "../run/conduct.ts";
+import { runThread, RunEvents } from "../run/run-thread.ts";
 import { type Hold } from "../thread/thread.ts";
 import { Thread } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
@@ -85,7 +85,7 @@ export async function execute(
     }
     const begun = await beginning(run.record, { graph, ready, state, isAgain });
     for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
-    const end = await conduct(begun.input, {
+    const end = await runThread(begun.input, {
       thread: owned,
       held,
       model: ready.model,

@@ -30,11 +30,11 @@ import {
 import type { RunRequest, Strategy } from "./request/request.ts";
 import { inAllModes } from "./request/stream-modes.ts";
 import { forgetThread, ownerFor } from "./schedules/schedule.ts";
-import { KeptSchedules, type Due } from "./schedules/stored-schedules.ts";
+import { StoredSchedules, type Due } from "./schedules/stored-schedules.ts";
 import { EventLog } from "./stream/event-log.ts";
 import type { StampedEvent } from "./stream/live-events.ts";
 import type { ThreadEvent } from "./stream/thread-protocol.ts";
-import { Desk } from "./thread-queue.ts";
+import { ThreadQueue } from "./thread-queue.ts";
 
 export interface RunHostOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
@@ -54,10 +54,10 @@ export class RunHost implements Host {
   readonly graphs: RunHostOptions["graphs"];
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
-  readonly schedules: KeptSchedules;
+  readonly schedules: StoredSchedules;
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
   readonly #traces: Traces | undefined;
-  readonly #desks = new Map<string, Desk>();
+  readonly #queues = new Map<string, ThreadQueue>();
   readonly #runs = new Map<string, HostedRun>();
   /** Those whose time has not come, for who waits for them here. Nothing of their thread does. */
   readonly #later = new Set<HostedRun>();
@@ -75,7 +75,7 @@ export class RunHost implements Host {
     this.graphs = graphs;
     this.checkpointer = checkpointer;
     this.ledger = ledger;
-    this.schedules = new KeptSchedules(ledger);
+    this.schedules = new StoredSchedules(ledger);
     this.#traces = traces;
   }
 
@@ -96,15 +96,15 @@ export class RunHost implements Host {
   }
 
   active(thread: string): HostedRun | undefined {
-    return this.#desks.get(thread)?.active;
+    return this.#queues.get(thread)?.active;
   }
 
   isBusy(thread: string): boolean {
-    return this.#desks.get(thread)?.isBusy === true;
+    return this.#queues.get(thread)?.isBusy === true;
   }
 
   async protocol(thread: string): Promise<EventLog<ThreadEvent>> {
-    return this.#desk(thread, await this.ledger.thread(thread)).protocol.ask();
+    return this.#queue(thread, await this.ledger.thread(thread)).protocol.ask();
   }
 
   async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
@@ -147,20 +147,20 @@ export class RunHost implements Host {
   }
 
   #newRecord(thread: string, request: RunRequest): RunRecord {
-    return newRecord(thread, this.#desks.get(thread)?.protocol.isRead ? inAllModes(request) : request);
+    return newRecord(thread, this.#queues.get(thread)?.protocol.isRead ? inAllModes(request) : request);
   }
 
   /** Takes its place at once, and is done when those before it are, in the order of the calls; the thread is busy meanwhile. */
-  #inTurn<T>(thread: string, work: (desk: Desk) => Promise<T>): Promise<T> {
-    const desk = this.#desk(thread);
-    desk.arriving += 1;
-    const done = desk.arrival
-      .then(() => work(desk))
+  #inTurn<T>(thread: string, work: (queue: ThreadQueue) => Promise<T>): Promise<T> {
+    const queue = this.#queue(thread);
+    queue.arriving += 1;
+    const done = queue.arrival
+      .then(() => work(queue))
       .finally(() => {
-        desk.arriving -= 1;
+        queue.arriving -= 1;
         this.#clear(thread);
       });
-    desk.arrival = done.catch(() => {});
+    queue.arrival = done.catch(() => {});
     return done;
   }
 
@@ -172,13 +172,13 @@ export class RunHost implements Host {
       await run.done;
       return false;
     }
-    const desk = this.#desk(run.thread);
+    const queue = this.#queue(run.thread);
     run.isRolledBack = isRolledBack;
-    if (desk.active === run) {
+    if (queue.active === run) {
       run.abort();
       await run.done;
     } else {
-      desk.queue = desk.queue.filter((other) => other !== run);
+      queue.waiting = queue.waiting.filter((other) => other !== run);
       run.settle("interrupted");
       this.#close(run, await this.#note(run));
     }
@@ -203,10 +203,10 @@ export class RunHost implements Host {
   }
 
   async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
-    await this.#desks.get(thread)?.arrival;
-    const { active, queue = [] } = this.#desks.get(thread) ?? {};
+    await this.#queues.get(thread)?.arrival;
+    const { active, waiting = [] } = this.#queues.get(thread) ?? {};
     // Those that wait first: else each would begin when the one before it ends.
-    const all = [...queue.toReversed(), ...(active ? [active] : [])];
+    const all = [...waiting.toReversed(), ...(active ? [active] : [])];
     const stopped = await Promise.all(all.map((run) => this.cancel(run.id, options)));
     return stopped.includes(true);
   }
@@ -232,14 +232,14 @@ export class RunHost implements Host {
 
   async remove(thread: string): Promise<void> {
     if (this.isBusy(thread)) throw atWork(thread);
-    await this.#inTurn(thread, async (desk) => {
-      if (desk.isAtWork) throw atWork(thread);
+    await this.#inTurn(thread, async (queue) => {
+      if (queue.isAtWork) throw atWork(thread);
       const owner = (await this.ledger.thread(thread))?.owner;
       await forgetThread(this.schedules, thread);
       await this.checkpointer.deleteThread(thread);
       await this.ledger.forget(thread);
-      desk.protocol.close();
-      this.#desks.delete(thread);
+      queue.protocol.close();
+      this.#queues.delete(thread);
       for (const run of this.#later) if (run.thread === thread) this.#drop(run);
       this.events.push({ kind: "removed", thread, owner });
     });
@@ -287,9 +287,9 @@ export class RunHost implements Host {
     if (!this.#canBegin(request)) return;
     const record = this.#newRecord(thread, { ...request, strategy: "enqueue" });
     const note = { ...ownerFor(schedule), graph: request.graph };
-    await this.#inTurn(thread, async (desk) => {
+    await this.#inTurn(thread, async (queue) => {
       const noted = await this.#noteThread(thread, note, record, moment);
-      if (noted && (await this.#isHeldElsewhere(desk, thread))) this.#held.add(record.id);
+      if (noted && (await this.#isHeldElsewhere(queue, thread))) this.#held.add(record.id);
       else if (noted) this.#enqueue(record, noted);
     });
   }
@@ -299,8 +299,8 @@ export class RunHost implements Host {
     for (const run of found) {
       if (!this.#canBegin(run.request as RunRequest)) continue;
       const { thread } = run;
-      await this.#inTurn(thread, async (desk) => {
-        const isHeld = await this.#isHeldElsewhere(desk, thread);
+      await this.#inTurn(thread, async (queue) => {
+        const isHeld = await this.#isHeldElsewhere(queue, thread);
         const record = isHeld ? undefined : await this.#claim(run);
         if (record) this.#enqueue(record, await this.ledger.thread(thread));
         else if (isHeld && !isForLater(run)) this.#held.add(run.id);
@@ -330,8 +330,8 @@ export class RunHost implements Host {
     process.emitWarning(`What was due could not be begun: ${message}`);
   }
 
-  async #isHeldElsewhere(desk: Desk, thread: string): Promise<boolean> {
-    if (desk.isAtWork) return false;
+  async #isHeldElsewhere(queue: ThreadQueue, thread: string): Promise<boolean> {
+    if (queue.isAtWork) return false;
     const index = this.checkpointer as Partial<Pick<ThreadStore, "getThread">>;
     return (await index.getThread?.(thread))?.state === "running";
   }
@@ -341,8 +341,8 @@ export class RunHost implements Host {
     this.#isStopping = true;
     clearTimeout(this.#clock);
     this.#later.clear();
-    const active = [...this.#desks.values()].flatMap((desk) => desk.active ?? []);
-    for (const desk of this.#desks.values()) desk.queue = [];
+    const active = [...this.#queues.values()].flatMap((queue) => queue.active ?? []);
+    for (const queue of this.#queues.values()) queue.waiting = [];
     await Promise.all(
       active.map((run) => {
         run.abort();
@@ -373,10 +373,10 @@ export class RunHost implements Host {
 
   /** A client may know that a run has asked, and answer, before its end is written down. Throws where there is more to do. */
   async #awaitEnd(thread: string): Promise<void> {
-    const { active, queue, arriving } = this.#desk(thread);
+    const { active, waiting, arriving } = this.#queue(thread);
     // A thread for one run is gone with it.
     const isEnding = active && !active.request.isTemporary && (active.isOver || active.isAsking);
-    if (!isEnding || queue.length + arriving > 0 || !(await active.endsSoon())) throw alreadyRunning();
+    if (!isEnding || waiting.length + arriving > 0 || !(await active.endsSoon())) throw alreadyRunning();
   }
 
   #enqueue(record: RunRecord, thread: HostedThread | undefined): HostedRun {
@@ -389,31 +389,31 @@ export class RunHost implements Host {
       return run;
     }
     this.#later.delete(run);
-    this.#desk(run.thread, thread).queue.push(run);
+    this.#queue(run.thread, thread).waiting.push(run);
     void this.#work(run.thread);
     return run;
   }
 
-  #desk(thread: string, { createdAt: madeAt }: Partial<HostedThread> = {}): Desk {
-    const desk = this.#desks.get(thread) ?? new Desk(() => this.#clear(thread));
-    this.#desks.set(thread, desk);
-    desk.noteMade(madeAt);
-    return desk;
+  #queue(thread: string, { createdAt: madeAt }: Partial<HostedThread> = {}): ThreadQueue {
+    const queue = this.#queues.get(thread) ?? new ThreadQueue(() => this.#clear(thread));
+    this.#queues.set(thread, queue);
+    queue.noteMade(madeAt);
+    return queue;
   }
 
   /** Runs what a thread has to do, one after the other. Never throws: a run that fails says so itself. */
   async #work(thread: string): Promise<void> {
-    const desk = this.#desk(thread);
-    if (desk.active || this.#isStopping) return;
-    for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
-      desk.active = run;
+    const queue = this.#queue(thread);
+    if (queue.active || this.#isStopping) return;
+    for (let run = queue.waiting.shift(); run; run = queue.waiting.shift()) {
+      queue.active = run;
       if (run.noted) this.#tellThread(run.noted);
       let n = firstNumber(run.record);
       const { updatedAt: taken } = run.record;
       const { isLeft } = await execute(run, {
         graph: this.graph(run.request.graph),
         chunks: { push: (chunk) => run.say(chunk, n++) },
-        protocol: desk.protocol,
+        protocol: queue.protocol,
         emit: (event) => this.#emit(run, event),
         traces: this.#traces,
         save: async (change) => {
@@ -426,7 +426,7 @@ export class RunHost implements Host {
         isTriedAgain: (failure) => isTakenByAnother(failure, { ledger: this.ledger, id: run.id, taken }),
       });
       const ended = isLeft ? undefined : await this.#note(run);
-      desk.active = undefined;
+      queue.active = undefined;
       if (isLeft) this.#drop(run);
       else this.#close(run, ended);
       if (!isLeft && run.request.isTemporary) await this.#discard(thread);
@@ -468,7 +468,7 @@ export class RunHost implements Host {
 
   /** Forgets a thread that nobody is at, reads or may come back to. */
   #clear(thread: string): void {
-    const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
-    if (!isUsed && !this.#ended.hasAny(thread)) this.#desks.delete(thread);
+    const isUsed = this.isBusy(thread) || this.#queues.get(thread)?.protocol.isRead === true;
+    if (!isUsed && !this.#ended.hasAny(thread)) this.#queues.delete(thread);
   }
 }

@@ -3,9 +3,9 @@ import { risingNumber } from "./records.ts";
 import { ThreadLog } from "./stream/thread-log.ts";
 
 /** A thread that is at work, or was a moment ago. */
-export class Desk {
+export class ThreadQueue {
   active: HostedRun | undefined;
-  queue: HostedRun[] = [];
+  waiting: HostedRun[] = [];
   /** How many are about to change what it has to do, and the last of them. */
   arriving = 0;
   arrival: Promise<unknown> = Promise.resolve();
@@ -26,7 +26,7 @@ export class Desk {
 
   /** Whether it has something to run, beside what is about to arrive. */
   get isAtWork(): boolean {
-    return this.active !== undefined || this.queue.length > 0;
+    return this.active !== undefined || this.waiting.length > 0;
   }
 
   noteMade(madeAt: number | undefined): void {

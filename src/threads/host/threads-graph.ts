@@ -2,7 +2,7 @@ import { shortened } from "../../middleware/text/shortened.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { prepareRun, type PrepareOptions, type WantedSettings } from "../prepare/prepare-run.ts";
 import type { RunSettings } from "../prepare/settings.ts";
-import { knownSettings } from "../thread/thread-settings.ts";
+import { settingsOfThread } from "../thread/thread-settings.ts";
 import { Thread } from "../thread/thread.ts";
 import type { HostedGraph } from "./graphs.ts";
 
@@ -21,15 +21,15 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
   const { saver, defaults, cwd, projectOf } = options;
   const readers = new Map<string, RunAgent>();
   const settingsFor = async (thread: string | undefined) =>
-    (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
+    (thread === undefined ? undefined : await settingsOfThread(saver, thread)) ?? defaults;
   return {
     prepare: async (thread, { settings: given }) => {
-      const known = await knownSettings(saver, thread);
+      const known = await settingsOfThread(saver, thread);
       const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
       return prepareRun(wanted, { ...options, offlineDir: known ? undefined : cwd });
     },
     modelName: async (thread, { settings: given }) => {
-      const { model } = (await knownSettings(saver, thread)) ?? {
+      const { model } = (await settingsOfThread(saver, thread)) ?? {
         ...defaults,
         ...(given as Partial<RunSettings>),
       };

@@ -6,7 +6,7 @@ import type { RunEventBody } from "../events/events.ts";
 import type { Question } from "../events/questions.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
-import { drive, taskInput } from "../run/drive.ts";
+import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted", ask: ["write_file"] };
@@ -28,7 +28,7 @@ async function waiting(steps: Step[], settings: Partial<RunSettings> = {}) {
   const agentWith = (more: Partial<RunSettings>) =>
     createRunAgent({ settings: { ...SETTINGS, ...more }, model, checkpointer });
   const run = (input: object | null, more: Partial<RunSettings>, words?: string): Promise<Ending> =>
-    drive(input, {
+    runGraph(input, {
       thread: new Thread(agentWith(more), "t"),
       model: { model, name: "scripted", source: "option" },
       emit: (event) => void events.push(event),

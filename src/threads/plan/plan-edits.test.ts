@@ -6,7 +6,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
-import { drive, taskInput, type DriveOptions } from "../run/drive.ts";
+import { runGraph, taskInput, type RunGraphOptions } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import type { PlanEdit } from "./merged-plan.ts";
 import { PlanEdits } from "./plan-edits.ts";
@@ -39,14 +39,14 @@ async function thread(settings: Partial<RunSettings> = {}) {
       return step;
     };
   };
-  const run = async (steps: Step[], more: Partial<DriveOptions> = {}) => {
+  const run = async (steps: Step[], more: Partial<RunGraphOptions> = {}) => {
     const model = new ScriptedModel(steps);
     agent = createRunAgent({
       settings: { ...DEFAULT_SETTINGS, model: "scripted", ...settings },
       model,
       checkpointer: saver,
     });
-    const end = await drive(taskInput("Go", {}), {
+    const end = await runGraph(taskInput("Go", {}), {
       thread: new Thread(agent, "t"),
       model: { model, name: "scripted", source: "option" },
       emit: (event) => void events.push(event),

@@ -2,7 +2,7 @@ import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { ScriptedModel, type Step } from "../../testing/index.ts";
-import { drive, taskInput } from "../run/drive.ts";
+import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import { createRunAgent } from "./agent.ts";
 import { pricedBudget, readBudget } from "./budget.ts";
@@ -21,7 +21,7 @@ async function run(checkpointer: MemorySaver, steps: Step[], budget?: RunSetting
   const thread = new Thread(agent, "t");
   const { createdAt } = await thread.state();
   const input = createdAt === undefined ? "Go" : await thread.nextInput();
-  return drive(input === null ? null : taskInput(input!, {}), {
+  return runGraph(input === null ? null : taskInput(input!, {}), {
     thread,
     model: { model, name: "scripted", source: "option" },
     emit: () => {},

@@ -31,7 +31,7 @@ export interface Told {
 const TASK = "task";
 
 /** Tells what one agent did: what is new from frame to frame, as events. */
-export class AgentTale {
+export class AgentReplay {
   /** The agent's last words. */
   answer = "";
   todos: readonly Todo[] = [];
@@ -44,7 +44,7 @@ export class AgentTale {
   readonly #owner: string;
   readonly #seen: Set<string>;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
-  readonly #helpers = new Map<string, AgentTale>();
+  readonly #helpers = new Map<string, AgentReplay>();
 
   /** `known`: messages of others, which a fork begins with. */
   constructor(
@@ -81,7 +81,7 @@ export class AgentTale {
   }
 
   /** The sub-agent that a call started, where it is such a call. */
-  helper(call: string): AgentTale | undefined {
+  helper(call: string): AgentReplay | undefined {
     return this.#helpers.get(call);
   }
 
@@ -118,7 +118,7 @@ export class AgentTale {
     const owner = this.#ownerOf(helper, call);
     this.#helpers.set(
       call,
-      new AgentTale(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
+      new AgentReplay(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
     );
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
     return [start, this.#now({ type: "subagent-start", ...job })];

@@ -16,7 +16,7 @@ import type { RunEventBody } from "../events/events.ts";
 import type { Question } from "../events/questions.ts";
 import { MAIN } from "../events/view.ts";
 import { resultsOf } from "./open-calls.ts";
-import { tellingTexts } from "./text-arguments.ts";
+import { textArguments } from "./text-arguments.ts";
 
 /** A model's or a tool's run, from its start to its end. */
 interface Started {
@@ -292,7 +292,7 @@ function aboutCall(input: string): string {
     return cut(input);
   }
   if (typeof args !== "object" || args === null) return cut(input);
-  const found = tellingTexts(args as Record<string, unknown>);
+  const found = textArguments(args as Record<string, unknown>);
   return cut(found.length > 0 ? found.slice(0, 2).join(" ") : input);
 }
 

@@ -8,8 +8,8 @@ import type { RunEvent } from "../events/events.ts";
 import { EMPTY_VIEW, reduce } from "../events/view.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { conduct, RunEvents } from "../run/conduct.ts";
-import { taskInput } from "../run/drive.ts";
+import { taskInput } from "../run/run-graph.ts";
+import { runThread, RunEvents } from "../run/run-thread.ts";
 import { Thread } from "../thread/thread.ts";
 import { replay } from "./replay.ts";
 
@@ -27,7 +27,7 @@ async function told(
   const model = new ScriptedModel([step], { loop: true });
   const agent = createRunAgent({ settings, model, checkpointer });
   const live: RunEvent[] = [];
-  await conduct(taskInput("Go", { run: settings }), {
+  await runThread(taskInput("Go", { run: settings }), {
     thread: new Thread(agent, "t"),
     held: async () => {},
     model: { model, name: "scripted", source: "option" },

@@ -14,7 +14,7 @@ import { MAIN } from "../events/view.ts";
 import type { RunGraph } from "../prepare/agent.ts";
 import type { RunSettings } from "../prepare/settings.ts";
 import type { Thread } from "../thread/thread.ts";
-import { AgentTale, type Frame, type Told } from "./agent-replay.ts";
+import { AgentReplay, type Frame, type Told } from "./agent-replay.ts";
 import { openCalls } from "./open-calls.ts";
 
 interface Values {
@@ -111,7 +111,7 @@ interface Saved {
 }
 
 /** What the sub-agents did that were run from a frame, in the order of time. */
-async function helpersOf(agent: AgentTale, { jobs }: Frame, saved: Saved): Promise<Told[]> {
+async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Promise<Told[]> {
   const told: Told[] = [];
   for (const { call, ns } of jobs) {
     const helper = agent.helper(call);
@@ -156,7 +156,7 @@ function endedJobs(ns: string, writes: readonly CheckpointPendingWrite[]): Frame
 /** Puts what was told together to runs. */
 class Story {
   readonly events: RunEvent[] = [];
-  readonly main = new AgentTale(MAIN);
+  readonly main = new AgentReplay(MAIN);
   readonly #thread: string;
   readonly #model: string;
   readonly #dir: string | undefined;

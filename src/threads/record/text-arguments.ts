@@ -11,7 +11,7 @@ const TELLING = [
 ];
 
 /** The arguments of a call that people want to know of it in a list, the most telling first. */
-export function tellingTexts(args: Readonly<Record<string, unknown>>): string[] {
+export function textArguments(args: Readonly<Record<string, unknown>>): string[] {
   return TELLING.flatMap((key) => {
     const value = args[key];
     return typeof value === "string" && value !== "" ? value : [];

@@ -13,7 +13,7 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { isAsking } from "../thread/finished-tasks.ts";
 import { Thread } from "../thread/thread.ts";
-import { drive, taskInput } from "./drive.ts";
+import { runGraph, taskInput } from "./run-graph.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -37,7 +37,7 @@ it.each([1, 2])(
     const agent = createRunAgent({ settings, model, checkpointer: saver });
     const stop = new AbortController();
     const run = (input: object | null, signal: AbortSignal, answer: () => void) =>
-      drive(input, {
+      runGraph(input, {
         thread: new Thread(agent, "t"),
         model: { model, name: "scripted", source: "option" },
         emit: () => {},

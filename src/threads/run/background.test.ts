@@ -8,7 +8,7 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { replay } from "../record/replay.ts";
 import { Thread } from "../thread/thread.ts";
-import { drive, taskInput, type DriveOptions } from "./drive.ts";
+import { runGraph, taskInput, type RunGraphOptions } from "./run-graph.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted", background: true };
 const OWNER = "main/general-purpose:t";
@@ -30,10 +30,10 @@ function threadOf({ main, helper }: { main: Says; helper: Says }) {
     events,
     run: async (
       input: string | null,
-      { settings = {}, ...more }: Partial<DriveOptions> & { settings?: Partial<RunSettings> } = {},
+      { settings = {}, ...more }: Partial<RunGraphOptions> & { settings?: Partial<RunSettings> } = {},
     ) => {
       const { model, agent } = build(settings);
-      return drive(input === null ? null : taskInput(input, {}), {
+      return runGraph(input === null ? null : taskInput(input, {}), {
         thread: new Thread(agent, "t"),
         model: { model, name: "scripted", source: "option" },
         emit: (event) => void events.push(event),

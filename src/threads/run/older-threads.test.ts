@@ -12,7 +12,7 @@ import { replay } from "../record/replay.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
 import { earlierMessages } from "../undo/earlier-messages.ts";
-import { taskInput } from "./drive.ts";
+import { taskInput } from "./run-graph.ts";
 
 /** Written before summaries stood beside the messages: its first message is a summary, and the request is gone. */
 const FILE = new URL("../../../test/threads/summarized-in-messages.db.gz", import.meta.url);

@@ -16,7 +16,7 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
 import { copyThread } from "../undo/copy-thread.ts";
-import { drive, taskInput } from "./drive.ts";
+import { runGraph, taskInput } from "./run-graph.ts";
 
 const go = { messages: [new HumanMessage("go")] };
 const schema = z.looseObject({});
@@ -161,7 +161,7 @@ it("the events of a run show the calls of a message in their order: none begins 
     mode: "auto" as const,
   };
   const agent = createRunAgent({ settings, model, checkpointer: new MemorySaver() });
-  await drive(taskInput("Go", {}), {
+  await runGraph(taskInput("Go", {}), {
     thread: new Thread(agent, "t"),
     model: { model, name: "scripted", source: "option" },
     emit: (event) => void events.push(event),

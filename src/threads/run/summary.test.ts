@@ -9,8 +9,8 @@ import { threadOf } from "../story/thread.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
 import { earlierMessages, forkBefore, messageCount, takeBack } from "../undo/earlier-messages.ts";
-import { conduct, RunEvents } from "./conduct.ts";
-import { taskInput } from "./drive.ts";
+import { taskInput } from "./run-graph.ts";
+import { runThread, RunEvents } from "./run-thread.ts";
 
 /** Calls a tool so often for each message of the user, and notes the number of the summary that it sees. */
 function talker(calls: Record<string, number>) {
@@ -44,7 +44,7 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
   const model = new ScriptedModel([step], { loop: true });
   const agent = createRunAgent({ settings, model, checkpointer, compactAt: 10 });
   const live: RunEvent[] = [];
-  await conduct(taskInput("Look around", { run: settings }), {
+  await runThread(taskInput("Look around", { run: settings }), {
     thread: new Thread(agent, "t"),
     held: async () => {},
     model: { model, name: "scripted", source: "option" },

@@ -10,7 +10,7 @@ import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
-import { drive, taskInput } from "./drive.ts";
+import { runGraph, taskInput } from "./run-graph.ts";
 
 const THOUGHT = "<think>\nHm, what do they want?\n</think>\n\n";
 const go = { messages: [new HumanMessage("go")] };
@@ -20,7 +20,7 @@ async function run(steps: Step[]) {
   const settings = { ...DEFAULT_SETTINGS, model: "scripted", plan: false };
   const agent = createRunAgent({ settings, model, checkpointer: new MemorySaver() });
   const events: RunEventBody[] = [];
-  const end = await drive(taskInput("Go", {}), {
+  const end = await runGraph(taskInput("Go", {}), {
     thread: new Thread(agent, "t"),
     model: { model, name: "scripted", source: "option" },
     emit: (event) => void events.push(event),

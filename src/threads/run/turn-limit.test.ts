@@ -6,7 +6,7 @@ import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
-import { drive, taskInput, type DriveOptions } from "./drive.ts";
+import { runGraph, taskInput, type RunGraphOptions } from "./run-graph.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
 
@@ -19,12 +19,12 @@ function threadOf() {
     run: async (
       steps: Step[],
       settings: Partial<RunSettings> = {},
-      answer: DriveOptions["answer"] = () => Promise.resolve(undefined),
+      answer: RunGraphOptions["answer"] = () => Promise.resolve(undefined),
     ): Promise<Ending & { model: ScriptedModel }> => {
       const model = new ScriptedModel(steps);
       const agent = createRunAgent({ settings: { ...SETTINGS, ...settings }, model, checkpointer });
       const { next } = await agent.graph.getState({ configurable: { thread_id: "t" } });
-      const end = await drive(next.length > 0 ? null : taskInput("Go", {}), {
+      const end = await runGraph(next.length > 0 ? null : taskInput("Go", {}), {
         thread: new Thread(agent, "t"),
         model: { model, name: "scripted", source: "option" },
         emit: (event) => void events.push(event),

@@ -8,7 +8,7 @@ import { OUTCOME_CODES } from "../events/exit-codes.ts";
 import { eventIn } from "../events/stream-events.ts";
 import { costOf, type Prices } from "../prepare/prices.ts";
 import { Recorder } from "../record/recorder.ts";
-import { RunEvents } from "../run/conduct.ts";
+import { RunEvents } from "../run/run-thread.ts";
 import { RunTrace } from "../traces/run-trace.ts";
 import { apiTracer } from "./api-tracer.ts";
 

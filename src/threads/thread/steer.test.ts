@@ -5,7 +5,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
-import { drive, taskInput } from "../run/drive.ts";
+import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "./thread.ts";
 
 const LOOK = callTool("ls", { path: "/" });
@@ -26,7 +26,7 @@ async function run(steps: (say: (words: string) => void) => Step[], settings: Pa
     model,
     checkpointer,
   });
-  const end = await drive(taskInput("Go", {}), {
+  const end = await runGraph(taskInput("Go", {}), {
     thread: new Thread(agent, "t"),
     model: { model, name: "scripted", source: "option" },
     emit: () => {},

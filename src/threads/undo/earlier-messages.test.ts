@@ -9,7 +9,7 @@ import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { taskInput } from "../run/drive.ts";
+import { taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import { earlierMessages, lastMessage, takeBack, type EarlierMessage } from "./earlier-messages.ts";
 

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { copiesOf, KeptCopies } from "./file-copies.ts";
+import { copiesOf, FileCopies } from "./file-copies.ts";
 
 let home: string;
 let dir: string;
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-const open = () => new KeptCopies({ folder: join(home, "copies"), thread: "t", dir });
+const open = () => new FileCopies({ folder: join(home, "copies"), thread: "t", dir });
 
 it("puts back what a turn wrote, by another process, too", () => {
   writeFileSync(join(dir, "a.txt"), "before");
@@ -92,7 +92,7 @@ it("does not follow a link out of the directory", () => {
 });
 
 /** A call that deletes, as the disk does. */
-function deleted(copies: KeptCopies, path: string): void {
+function deleted(copies: FileCopies, path: string): void {
   copies.beforeCall("delete_file", { file_path: path });
   rmSync(join(dir, path), { recursive: true });
   copies.afterCall("delete_file", { file_path: path });
@@ -156,7 +156,7 @@ it("puts a program back as one that can be run", () => {
 it("keeps the file that is meant by an address on the host, also through a link", () => {
   symlinkSync(dir, join(home, "link"));
   for (const name of ["a", "b"]) writeFileSync(join(dir, name), "before");
-  const copies = new KeptCopies({ folder: join(home, "copies"), thread: "t", dir: join(home, "link") });
+  const copies = new FileCopies({ folder: join(home, "copies"), thread: "t", dir: join(home, "link") });
   copies.begin("1");
   for (const address of [join(home, "link/a"), join(dir, "b")]) {
     copies.beforeCall("write_file", { file_path: address });
@@ -192,7 +192,7 @@ it("does not throw where nothing can be kept, and says so once", () => {
   writeFileSync(join(home, "copies"), "a file");
   writeFileSync(join(dir, "a"), "before");
   const failures: Error[] = [];
-  const copies = new KeptCopies({
+  const copies = new FileCopies({
     folder: join(home, "copies"),
     thread: "t",
     dir,

@@ -61,7 +61,7 @@ export interface KeptCopiesOptions {
  * Files of a directory as they were before the calls of a turn changed them, kept beside the threads. Commands change
  * files, too, and nobody knows which: those are not here.
  */
-export class KeptCopies {
+export class FileCopies {
   readonly #folder: string;
   readonly #dir: string;
   #onFailure: (error: Error) => void;

@@ -1,7 +1,7 @@
 import type { AIMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
-import { breathe } from "../../loop/breathe.ts";
+import { yieldToEventLoop } from "../../loop/yield-to-event-loop.ts";
 import { withSection } from "../../text/system-prompt.ts";
 import { repeated, type Answer } from "../messages/answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
@@ -38,7 +38,7 @@ export async function callModel<Request extends ModelRequest>(
   );
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
-    await breathe();
+    await yieldToEventLoop();
     step.count(answer);
     const unread = step.askAgain(answer);
     if (unread) {

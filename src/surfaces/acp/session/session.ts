@@ -21,7 +21,7 @@ import type { Prices } from "../../../threads/prepare/prices.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { replay } from "../../../threads/record/replay.ts";
 import { beginTurn } from "../../../threads/run/begin-turn.ts";
-import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
+import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import type { Traces } from "../../../threads/traces/index.ts";
@@ -192,7 +192,7 @@ export class Session {
       if (event.type === "question") this.#askedAt.set(event.id, this.#allowed.length);
       this.#conversation.show(event);
     });
-    return conduct(input, {
+    return runThread(input, {
       thread,
       held,
       model,

@@ -23,7 +23,7 @@ import type { Prices } from "../../../threads/prepare/prices.ts";
 import { projectNotice } from "../../../threads/prepare/project.ts";
 import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import type { Traces } from "../../../threads/traces/index.ts";
 import { editorServers } from "../editor-servers.ts";
 import { INVALID_PARAMS, type Sdk } from "../sdk.ts";
@@ -107,7 +107,7 @@ export class Sessions {
   async open(id: string, place: Place, { isTold }: { isTold: boolean }): Promise<Opened> {
     const { saver } = this.#options;
     await checkFolder(place.cwd);
-    const known = await knownSettings(saver, id);
+    const known = await settingsOfThread(saver, id);
     if (!known) throw this.#editor.sdk.RequestError.resourceNotFound(id);
     const settings = { ...known, dir: place.cwd };
     const project = await this.#options.projectOf(settings);
@@ -136,7 +136,7 @@ export class Sessions {
     let at = Number(cursor ?? 0) || 0;
     for (; at < begun.length && sessions.length < PAGE; at += 1) {
       const { id, title = "", updatedAt } = begun[at]!;
-      const { dir } = (await knownSettings(saver, id)) ?? {};
+      const { dir } = (await settingsOfThread(saver, id)) ?? {};
       if (dir === undefined || (cwd && cwd !== dir)) continue;
       sessions.push({ sessionId: id, cwd: dir, title, updatedAt: updatedAt.toISOString() });
     }

@@ -4,7 +4,7 @@ import { pathMeant } from "../../../files/disk/from-host.ts";
 import { textEdits } from "../../../middleware/files/changes/text-edits.ts";
 import { shortened } from "../../../middleware/text/shortened.ts";
 import { MAIN, ownerName } from "../../../threads/events/view.ts";
-import { tellingTexts } from "../../../threads/record/text-arguments.ts";
+import { textArguments } from "../../../threads/record/text-arguments.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   ls: "read",
@@ -28,7 +28,7 @@ export function kindOf(tool: string): ToolKind {
 const LONGEST_TITLE = 120;
 
 export function titleOf({ name, args, owner }: { name: string; args?: unknown; owner: string }): string {
-  const [about = ""] = tellingTexts(fields(args));
+  const [about = ""] = textArguments(fields(args));
   const what = name === "execute" ? `\`${about}\`` : `${name} ${about}`.trim();
   return shortened(owner === MAIN ? what : `${ownerName(owner)}: ${what}`, LONGEST_TITLE);
 }

@@ -5,8 +5,8 @@ import type { Isolation } from "../../../files/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
 import { readBudget } from "../../../threads/prepare/budget.ts";
-import { taskInput } from "../../../threads/run/drive.ts";
-import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { taskInput } from "../../../threads/run/run-graph.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { directoryName, existingFolder, isHere } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
@@ -93,7 +93,7 @@ async function latest(saver: ThreadStore, terminal: Terminal): Promise<ThreadSum
   for (const thread of await saver.listThreads({ limit: MANY })) {
     const { id, state, todos } = thread;
     const isLeft = state !== "running" && (state !== "done" || todos.done < todos.total);
-    const settings = isLeft ? await knownSettings(saver, id) : undefined;
+    const settings = isLeft ? await settingsOfThread(saver, id) : undefined;
     if (settings && isHere(settings, terminal)) return thread;
     if (settings) elsewhere.push(`${quoted(id)} (${directoryName(settings, terminal)})`);
   }

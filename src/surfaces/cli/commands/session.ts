@@ -10,7 +10,7 @@ import { FALLBACK } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
 import { chosenMode } from "../../../threads/prepare/settings.ts";
-import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { EXIT } from "../exit-codes.ts";
 import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { directoryName, isHere } from "../run/directories.ts";
@@ -43,7 +43,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
   const path = statePath(flags, terminal);
   return withSaver(path, async (saver) => {
     const thread = flags.continue ? await latestHere(saver, terminal) : undefined;
-    const kept = thread === undefined ? undefined : await knownSettings(saver, thread);
+    const kept = thread === undefined ? undefined : await settingsOfThread(saver, thread);
     const wanted = await settingsFrom(withDefaults(flags, kept !== undefined), terminal, kept);
     const { project, notice } = await projectFor(
       { ...wanted, trustProject: flags.trustProject },
@@ -151,7 +151,7 @@ const FRESH_MS = 10_000;
 
 async function latestHere(saver: ThreadStore, terminal: Terminal): Promise<string> {
   for (const { id, state } of await saver.listThreads({ limit: MANY })) {
-    const settings = state === "running" ? undefined : await knownSettings(saver, id);
+    const settings = state === "running" ? undefined : await settingsOfThread(saver, id);
     if (settings && isHere(settings, terminal)) return id;
   }
   throw new HarnessError(

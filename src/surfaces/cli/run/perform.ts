@@ -6,7 +6,7 @@ import { prepareRun } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
-import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
+import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -74,7 +74,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       interruption,
       emit: (body) => events.emit(body),
     });
-    const { outcome } = await conduct(input, {
+    const { outcome } = await runThread(input, {
       thread: owned,
       held,
       model,

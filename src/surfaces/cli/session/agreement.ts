@@ -1,7 +1,7 @@
 import { isMutation } from "../../../middleware/files/changes/mutations.ts";
 import type { Mode } from "../../../project/index.ts";
 import { compileRule, type RuledCall } from "../../../project/rules.ts";
-import { isRunForUser } from "../../../threads/consent/shell-approval.ts";
+import { isObeyedFile } from "../../../threads/consent/shell-approval.ts";
 import type { Conversation } from "./conversation.ts";
 
 type Terms = Pick<Conversation, "mode" | "project" | "settings">;
@@ -22,7 +22,7 @@ export class Agreement {
     const { mode, project, settings } = this.#now;
     const always = [...(project.config.ask ?? []), ...settings.ask].map(compileRule);
     // Those are asked for in every mode, whatever else is allowed.
-    if (always.some((rule) => rule.catches(call)) || isRunForUser(call.path ?? "")) return false;
+    if (always.some((rule) => rule.catches(call)) || isObeyedFile(call.path ?? "")) return false;
     const isWrite = isMutation(call.tool);
     if (mode !== this.#mode && (mode === "auto" || (mode === "edits" && isWrite))) return true;
     const fresh = (project.config.allow ?? []).slice(this.#rules);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { compileRule, isRule, type RuledCall } from "../../../project/rules.ts";
 import { ruledCall } from "../../../threads/consent/consent-rules.ts";
-import { isRunForUser } from "../../../threads/consent/shell-approval.ts";
+import { isObeyedFile } from "../../../threads/consent/shell-approval.ts";
 import { inPlainSight } from "../../../threads/events/json-text.ts";
 import { readAnswer, type Question } from "../../../threads/events/questions.ts";
 import { MAIN, ownerName } from "../../../threads/events/view.ts";
@@ -164,7 +164,7 @@ function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
   }
   if (path !== undefined && ["write_file", "edit_file"].includes(name)) {
     // No rule for a folder is about it.
-    if (isRunForUser(path)) return [];
+    if (isObeyedFile(path)) return [];
     const folder = path.slice(0, path.lastIndexOf("/") + 1);
     const rules = (pattern: string): string[] => [`write_file(${pattern})`, `edit_file(${pattern})`];
     const isRoot = folder === "" || folder === "/";

@@ -9,7 +9,7 @@ import type { RunAgent } from "../../../threads/prepare/agent.ts";
 import type { modelFor } from "../../../threads/prepare/model.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
-import type { KeptCopies } from "../../../threads/undo/file-copies.ts";
+import type { FileCopies } from "../../../threads/undo/file-copies.ts";
 import type { Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
@@ -51,7 +51,7 @@ export interface Conversation {
   agent: () => Promise<RunAgent>;
   /** The MCP servers of the thread, which are started when their tools are asked for. */
   servers: () => Promise<McpServers | undefined>;
-  copiesFor: (thread: string) => KeptCopies | undefined;
+  copiesFor: (thread: string) => FileCopies | undefined;
   /** Another thread is talked to from now on; undefined begins one with the next message. */
   switchTo: (thread: string | undefined) => void;
   takeTurn: (text: string) => Promise<void>;

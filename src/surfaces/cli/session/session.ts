@@ -15,16 +15,16 @@ import { prepareRun } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf, type Prices } from "../../../threads/prepare/prices.ts";
 import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { beginTurn, userMessage } from "../../../threads/run/begin-turn.ts";
-import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
-import { taskInput } from "../../../threads/run/drive.ts";
 import { withImages, type WithImages } from "../../../threads/run/named-images.ts";
+import { taskInput } from "../../../threads/run/run-graph.ts";
+import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { type Hold } from "../../../threads/thread/thread.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { tracesFrom, type Traces } from "../../../threads/traces/index.ts";
 import { earlierMessages } from "../../../threads/undo/earlier-messages.ts";
-import { KeptCopies } from "../../../threads/undo/file-copies.ts";
+import { FileCopies } from "../../../threads/undo/file-copies.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
@@ -220,12 +220,12 @@ export class Session implements Conversation {
     return this.#turn?.edits;
   }
 
-  copiesFor(thread: string): KeptCopies | undefined {
+  copiesFor(thread: string): FileCopies | undefined {
     const { dir } = this.settings;
     if (dir === undefined) return undefined;
     const onFailure = ({ message }: Error): void =>
       this.say(this.paint("yellow", oneLine(`No copies are kept for /undo in this turn: ${message}`)));
-    return new KeptCopies({ folder: this.#copies, thread, dir, onFailure });
+    return new FileCopies({ folder: this.#copies, thread, dir, onFailure });
   }
 
   /** Another thread is talked to from now on; undefined begins one with the next message. */
@@ -338,7 +338,7 @@ export class Session implements Conversation {
         this.#note(event, copies);
         this.display.show(event, view);
       });
-      const { outcome } = await conduct(input, {
+      const { outcome } = await runThread(input, {
         ...what,
         thread: owned,
         held,
@@ -366,7 +366,7 @@ export class Session implements Conversation {
     }
   }
 
-  #note(event: RunEvent, copies: KeptCopies | undefined): void {
+  #note(event: RunEvent, copies: FileCopies | undefined): void {
     if (event.type === "tool-start") copies?.beforeCall(event.name, event.args);
     if (event.type === "tool-end") {
       this.#lastCall = event;

@@ -3,13 +3,13 @@ import { openProject } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { createRunAgent, type RunAgent } from "../../../threads/prepare/agent.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
-import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import type { Terminal } from "../terminal.ts";
 import { quoted } from "../wording.ts";
 
 /** What the thread was started with. Throws `invalid-options` for a thread that some other program made. */
 export async function settingsOf(saver: ThreadStore, thread: string): Promise<RunSettings> {
-  const settings = await knownSettings(saver, thread);
+  const settings = await settingsOfThread(saver, thread);
   if (settings) return settings;
   throw new HarnessError(
     "invalid-options",

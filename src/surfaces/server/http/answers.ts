@@ -100,7 +100,7 @@ export function failure(error: Error, c: ServerContext): Response {
 }
 
 /** The same where others use the server, too: what it did not expect is for whoever runs it to read. */
-export function discreetFailure(error: Error, c: ServerContext): Response {
+export function redactedFailure(error: Error, c: ServerContext): Response {
   const { code, status } = failureOf(error);
   if (status !== 500) return failure(error, c);
   process.emitWarning(error);

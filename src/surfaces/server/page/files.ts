@@ -5,7 +5,7 @@ import { pathMeant } from "../../../files/disk/from-host.ts";
 import { diskBackend } from "../../../files/index.ts";
 import { parsePath } from "../../../files/paths/paths.ts";
 import type { CheckpointSummary } from "../../../storage/index.ts";
-import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { fileCallsOf } from "../../../threads/undo/file-calls.ts";
 import {
@@ -54,7 +54,7 @@ interface ReadState {
 
 async function stateOf({ host, saver, graph }: PageParts, id: string): Promise<ReadState> {
   const thread = new Thread(await host.graph(graph).reader(id), id);
-  return { thread, state: await thread.state(), dir: (await knownSettings(saver, id))?.dir };
+  return { thread, state: await thread.state(), dir: (await settingsOfThread(saver, id))?.dir };
 }
 
 async function changesOf({ saver }: PageParts, { thread, state, dir }: ReadState): Promise<NetChange[]> {

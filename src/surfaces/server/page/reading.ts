@@ -6,7 +6,7 @@ import { taskOf } from "../../../threads/host/request/begin.ts";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { planAt } from "../../../threads/plan/pending-edit.ts";
 import { replay, type ReplayOptions } from "../../../threads/record/replay.ts";
-import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { hasFailed, type KnownThread } from "../http/access.ts";
 import type { PageParts } from "./parts.ts";
@@ -25,7 +25,7 @@ export async function openThread(
   const { id } = await find();
   // Before anything is read: what happens meanwhile is told twice rather than not at all.
   const { last } = host.events;
-  const isSet = (await knownSettings(saver, id)) !== undefined;
+  const isSet = (await settingsOfThread(saver, id)) !== undefined;
   const found = new Thread(await host.graph(graph).reader(id), id);
   const active = checkpoint === undefined ? await host.active(id) : undefined;
   const live = active?.live.all() ?? [];
@@ -33,7 +33,7 @@ export async function openThread(
   const at = checkpoint ?? (live.length > 0 ? active?.head : undefined);
   const isEmpty = live.length > 0 && active?.head === undefined;
   const state = await found.state(at);
-  const settings = await knownSettings(saver, id);
+  const settings = await settingsOfThread(saver, id);
   // An agent that was made before they were there may not know the step that the thread is in.
   if (settings && !isSet) return openThread(parts, find, checkpoint);
   const known = await find();

@@ -1,7 +1,7 @@
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/port.ts";
 import { isAsking } from "../../../threads/thread/finished-tasks.ts";
-import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../http/access.ts";
 
 /** A thread as the page lists it. */
@@ -22,7 +22,7 @@ export async function threadOut(
 ): Promise<PageThread> {
   const { id, summary } = known;
   const request = (await host.active(id))?.request;
-  const dir = (await knownSettings(saver, id))?.dir;
+  const dir = (await settingsOfThread(saver, id))?.dir;
   const title =
     summary?.title ??
     (typeof request?.metadata?.["title"] === "string" ? request.metadata["title"] : undefined);

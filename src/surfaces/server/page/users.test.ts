@@ -8,7 +8,7 @@ import { sqliteSaver, type SqliteSaver } from "../../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../../../threads/prepare/settings.ts";
-import { taskInput } from "../../../threads/run/drive.ts";
+import { taskInput } from "../../../threads/run/run-graph.ts";
 import { listen } from "../listen.ts";
 import { createThreadsServer } from "../threads-server.ts";
 

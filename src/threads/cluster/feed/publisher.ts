@@ -82,11 +82,11 @@ export class Publisher {
 
   async #write(): Promise<void> {
     const taken = [...this.#streams].filter(({ hasMore }) => hasMore);
-    await this.#lasting(taken.map((stream) => ({ stream, row: stream.take() })));
+    await this.#patchModel(taken.map((stream) => ({ stream, row: stream.take() })));
   }
 
   /** What cannot be written now is written in the same rows later. What never can be is found among the others. */
-  async #lasting(taken: readonly Taken[]): Promise<void> {
+  async #patchModel(taken: readonly Taken[]): Promise<void> {
     while (!taken.every(({ stream }) => stream.isGivenUp)) {
       try {
         await this.#insert(taken.map(({ row }) => row));
@@ -96,7 +96,7 @@ export class Publisher {
         if (isPassing(error)) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
         else if (taken.length === 1) taken[0]!.stream.fail(error as Error);
         else {
-          for (const one of taken) await this.#lasting([one]);
+          for (const one of taken) await this.#patchModel([one]);
           return;
         }
       }

@@ -27,7 +27,7 @@ const CLOCK_MS = 60_000;
  * The schedules in a ledger. Servers that share one look into it again and again, and what is due is started by the
  * first of them.
  */
-export class KeptSchedules implements Schedules {
+export class StoredSchedules implements Schedules {
   readonly #ledger: Ledger;
   #clockLookedAt = 0;
 

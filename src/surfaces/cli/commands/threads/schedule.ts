@@ -1,7 +1,7 @@
 import { HarnessError } from "../../../../errors.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import type { Schedule, Schedules } from "../../../../threads/host/schedules/schedule.ts";
-import { checkTimes, KeptSchedules } from "../../../../threads/host/schedules/stored-schedules.ts";
+import { checkTimes, StoredSchedules } from "../../../../threads/host/schedules/stored-schedules.ts";
 import { GRAPH } from "../../../server/threads-server.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../../output/harmless.ts";
@@ -68,7 +68,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
 /** Opens the schedules of a file or of a database for as long as `use` takes. */
 async function withSchedules<T>(address: string, use: (schedules: Schedules) => Promise<T>): Promise<T> {
   if (!isDatabaseUrl(address)) {
-    return withSaver(address, (saver) => use(new KeptSchedules(saver.ledger)));
+    return withSaver(address, (saver) => use(new StoredSchedules(saver.ledger)));
   }
   const { ClusterDatabase } = await import("../../../../threads/cluster/database/database.ts");
   const { ClusterSchedules } = await import("../../../../threads/cluster/schedules.ts");

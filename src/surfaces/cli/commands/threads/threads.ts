@@ -2,7 +2,7 @@ import stringWidth from "string-width";
 import type { ThreadStore, ThreadSummary } from "../../../../storage/index.ts";
 import type { RunSettings } from "../../../../threads/prepare/settings.ts";
 import { isAsking } from "../../../../threads/thread/finished-tasks.ts";
-import { knownSettings } from "../../../../threads/thread/thread-settings.ts";
+import { settingsOfThread } from "../../../../threads/thread/thread-settings.ts";
 import { stateWord } from "../../../../threads/thread/thread-state.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { ago } from "../../output/amounts.ts";
@@ -61,7 +61,7 @@ async function listed(
   // Only what is shown or has to be chosen from is looked into.
   const known = await Promise.all(
     (here ? every : every.slice(0, most)).map(async (thread): Promise<Listed> => {
-      const { dir, startedIn } = (await knownSettings(saver, thread.id)) ?? {};
+      const { dir, startedIn } = (await settingsOfThread(saver, thread.id)) ?? {};
       return { ...thread, ...(dir !== undefined && { dir }), ...(startedIn !== undefined && { startedIn }) };
     }),
   );

@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import xterm from "@xterm/headless";
 import { expect, it } from "vitest";
 import { MAIN } from "../../../../threads/events/view.ts";
-import { RunEvents } from "../../../../threads/run/conduct.ts";
+import { RunEvents } from "../../../../threads/run/run-thread.ts";
 import { shown } from "../../output/harmless.ts";
 import { plainPaint } from "../../output/paint.ts";
 import { History } from "../prompt/history.ts";

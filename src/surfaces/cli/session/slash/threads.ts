@@ -1,7 +1,7 @@
 import { shortened } from "../../../../middleware/text/shortened.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { newThreadId } from "../../../../threads/thread/thread-ids.ts";
-import { knownSettings } from "../../../../threads/thread/thread-settings.ts";
+import { settingsOfThread } from "../../../../threads/thread/thread-settings.ts";
 import { Thread } from "../../../../threads/thread/thread.ts";
 import {
   earlierMessages,
@@ -42,7 +42,7 @@ export const resume: SlashCommand = {
     const { saver } = conversation;
     const chosen = args ? (await findThread(saver, args)).id : await chooseThread(conversation);
     if (chosen === undefined) return;
-    const known = await knownSettings(saver, chosen);
+    const known = await settingsOfThread(saver, chosen);
     if (!known)
       return conversation.say(shown`That thread is of another program, which alone can go on with it.`);
     const { mode, settings } = conversation;
@@ -174,7 +174,7 @@ async function chooseMessage(
 async function threadsHere({ saver, terminal }: Conversation): Promise<ThreadSummary[]> {
   const found: ThreadSummary[] = [];
   for (const thread of await saver.listThreads({ limit: MANY })) {
-    const settings = await knownSettings(saver, thread.id);
+    const settings = await settingsOfThread(saver, thread.id);
     if (settings && isHere(settings, terminal)) found.push(thread);
     if (found.length >= OFFERED) break;
   }

@@ -3,8 +3,8 @@ import { createAgent, tool } from "langchain";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { callTool, ScriptedModel, type Step } from "../../testing/scripted-model.ts";
-import { breathe } from "./breathe.ts";
 import { lightLoop } from "./index.ts";
+import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 // Time passes only where a test says so: what the machine does meanwhile changes nothing.
 let now = 0;
@@ -19,7 +19,7 @@ it("agents that are all ready go on one by one, each in a turn of the event loop
   const agent = async (name: string): Promise<void> => {
     // Long enough for the process to need a breath.
     now += 12;
-    await breathe();
+    await yieldToEventLoop();
     order.push(name);
   };
   const others = (async () => {
@@ -35,10 +35,10 @@ it("agents that are all ready go on one by one, each in a turn of the event loop
 
 it("an agent that has just let others go first does not wait again", async () => {
   await nextTurn();
-  await breathe();
+  await yieldToEventLoop();
   let isLater = false;
   setImmediate(() => (isLater = true));
-  await breathe();
+  await yieldToEventLoop();
   expect(isLater).toBe(false);
 });
 

@@ -19,7 +19,7 @@ import { Recorder } from "../record/recorder.ts";
 import { type Hold } from "../thread/thread.ts";
 import { Thread } from "../thread/thread.ts";
 
-export interface DriveOptions {
+export interface RunGraphOptions {
   thread: Thread;
   model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
   emit: (event: RunEventBody) => void;
@@ -49,7 +49,7 @@ export interface StreamTap {
  * Runs a thread until it is finished, waits for an answer that nobody gives, fails or is interrupted. `input` null
  * goes on where it stopped. Whatever has finished is in the checkpointer when this returns. Does not throw.
  */
-export async function drive(input: object | null, options: DriveOptions): Promise<Ending> {
+export async function runGraph(input: object | null, options: RunGraphOptions): Promise<Ending> {
   const edits = options.edits ?? new PlanEdits();
   let held: Hold;
   try {
@@ -66,7 +66,7 @@ export async function drive(input: object | null, options: DriveOptions): Promis
   }
 }
 
-type Run = DriveOptions & { edits: PlanEdits; held: Hold };
+type Run = RunGraphOptions & { edits: PlanEdits; held: Hold };
 
 async function run(input: object | null, options: Run): Promise<Ending> {
   const { thread, signal, edits } = options;
@@ -131,7 +131,7 @@ const GO_ON = Symbol("go on");
 
 /** A thread that waits for an answer gets it before it runs. */
 async function questionsFirst(
-  options: DriveOptions,
+  options: RunGraphOptions,
   recorder: Recorder,
 ): Promise<object | typeof GO_ON | undefined> {
   const questions = await options.thread.questions();
@@ -194,7 +194,7 @@ async function isDrained(
  */
 async function answers(
   questions: readonly Question[],
-  { emit, answer, signal }: DriveOptions,
+  { emit, answer, signal }: RunGraphOptions,
   recorder: Recorder,
 ): Promise<Command | undefined> {
   for (const question of questions) {
@@ -221,7 +221,7 @@ function untilStopped(answer: Promise<unknown>, signal: AbortSignal): Promise<un
   });
 }
 
-function explain(error: unknown, model: DriveOptions["model"]): string {
+function explain(error: unknown, model: RunGraphOptions["model"]): string {
   if (error instanceof GraphRecursionError) return "The run took more steps than allowed; resume goes on.";
   return explainModelError(error, model);
 }

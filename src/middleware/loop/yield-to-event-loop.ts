@@ -10,7 +10,7 @@ let since: number | undefined;
  * waits for anything but its model: a thousand of them that are ready at once would be run in one go, for seconds.
  * From then on one agent goes on per turn of the event loop. Undefined where nobody has to wait.
  */
-export function breathe(): Promise<void> | undefined {
+export function yieldToEventLoop(): Promise<void> | undefined {
   if (waiting.length === 0 && !isBusy()) return undefined;
   return new Promise<void>((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(release);

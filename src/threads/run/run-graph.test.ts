@@ -11,7 +11,7 @@ import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
-import { drive, taskInput, type DriveOptions } from "./drive.ts";
+import { runGraph, taskInput, type RunGraphOptions } from "./run-graph.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
 
@@ -33,7 +33,7 @@ async function driven(
     settings?: Partial<RunSettings>;
     input?: object | null;
     checkpointer?: BaseCheckpointSaver;
-  } & Partial<Pick<DriveOptions, "answer" | "signal">> = {},
+  } & Partial<Pick<RunGraphOptions, "answer" | "signal">> = {},
 ): Promise<Driven> {
   const model = new ScriptedModel(steps);
   const agent = createRunAgent({
@@ -42,7 +42,7 @@ async function driven(
     checkpointer,
   });
   const events: RunEventBody[] = [];
-  const end = await drive(input, {
+  const end = await runGraph(input, {
     thread: new Thread(agent, "t"),
     model: { model, name: "scripted", source: "option" },
     emit: (event) => void events.push(event),
@@ -75,10 +75,10 @@ it("a stop ends a run whose question nobody ever answers, also where that was op
 it("a thread is held while it runs: a second run of it fails, and changes nothing", async () => {
   const saver = await sqliteSaver(":memory:");
   const second: Ending[] = [];
-  const run = (steps: Step[], answer: DriveOptions["answer"]) => {
+  const run = (steps: Step[], answer: RunGraphOptions["answer"]) => {
     const model = new ScriptedModel(steps);
     const settings = { ...SETTINGS, approve: "first" as const };
-    return drive(taskInput("Go", {}), {
+    return runGraph(taskInput("Go", {}), {
       thread: new Thread(createRunAgent({ settings, model, checkpointer: saver }), "t"),
       model: { model, name: "scripted", source: "option" },
       emit: () => {},
@@ -333,7 +333,7 @@ describe("a plan that a person edits while a run is stopped", () => {
     const agent = createRunAgent({ settings: SETTINGS, model, checkpointer: await saver() });
     const events: RunEventBody[] = [];
     const run = (input: object | null, signal: AbortSignal): Promise<Ending> =>
-      drive(input, {
+      runGraph(input, {
         thread: new Thread(agent, "t"),
         model: { model, name: "scripted", source: "option" },
         emit: (event) => void events.push(event),

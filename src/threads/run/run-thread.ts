@@ -6,11 +6,11 @@ import { EMPTY_VIEW, reduce, type RunView } from "../events/view.ts";
 import { costOf, type Prices } from "../prepare/prices.ts";
 import type { Hold } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
-import { drive, snapshotOf, type DriveOptions } from "./drive.ts";
+import { runGraph, snapshotOf, type RunGraphOptions } from "./run-graph.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
-export interface ConductOptions extends Omit<DriveOptions, "emit" | "held"> {
+export interface RunThreadOptions extends Omit<RunGraphOptions, "emit" | "held"> {
   held: Hold;
   events: RunEvents;
   task?: string | undefined;
@@ -25,7 +25,7 @@ export interface ConductOptions extends Omit<DriveOptions, "emit" | "held"> {
 }
 
 /** Runs a thread that the caller holds, from its first event to its last, whatever surface shows it. Does not throw. */
-export async function conduct(input: object | null, options: ConductOptions): Promise<Ending> {
+export async function runThread(input: object | null, options: RunThreadOptions): Promise<Ending> {
   const { thread, model, events, task, resumed, dir, notice, prices, traces, onEnd } = options;
   if (traces) events.follow(traces.run(prices));
   events.emit({
@@ -38,7 +38,7 @@ export async function conduct(input: object | null, options: ConductOptions): Pr
   if (notice !== undefined) events.emit({ type: "notice", text: notice });
   const snapshot = resumed ? await snapshotOf(thread) : undefined;
   if (snapshot) events.emit(snapshot);
-  const end = await drive(input, { ...options, emit: (body) => events.emit(body) });
+  const end = await runGraph(input, { ...options, emit: (body) => events.emit(body) });
   const { completed, cancelled, total } = end.counts;
   const { noteProgress } = thread.agent.graph.checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
   // A thread that was taken over by another process has its progress from there.
