@@ -4,10 +4,8 @@ import { expect, it } from "vitest";
 import { IgnoreRules } from "../src/files/search/ignore-rules.ts";
 import { titleMiddleware } from "../src/middleware/title/index.ts";
 import { messageOf } from "../src/models/failure/error-chain.ts";
+import { folderIn } from "../src/models/offline/answer.ts";
 import { readSnapshot } from "../src/models/offline/plan/text.ts";
-import { folderIn } from "../src/models/offline/request.ts";
-import { MANIFEST_KINDS } from "../src/models/offline/survey/manifest-kinds.ts";
-import { readToml } from "../src/models/offline/survey/toml.ts";
 import { reasonIn } from "../src/models/offline/words.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
 import { readAnswer } from "../src/threads/events/questions.ts";
@@ -16,11 +14,6 @@ import { ownerName } from "../src/threads/events/view.ts";
 /** So long that a time in proportion to its square is hours. */
 const MANY = 2_000_000;
 const many = (text: string): string => text.repeat(MANY / text.length);
-
-const manifest =
-  (name: string) =>
-  (text: string): unknown =>
-    MANIFEST_KINDS.find(({ matches }) => matches.test(name))!.read(text);
 
 const approval = { id: "1", kind: "plan-approval" as const, text: "", options: [] };
 
@@ -31,13 +24,6 @@ it.each<[what: string, read: (text: string) => unknown, text: string]>([
   ["a request of dots", folderIn, `survey the folder ${many(".")}x`],
   ["a failed call of quotes", (result) => reasonIn({ args: {}, result }), many('"')],
   ["a plan without an end", readSnapshot, many("<plan>\n")],
-  ["a manifest of comments without an end", manifest("pom.xml"), `<project>${many("<!--")}`],
-  ["a manifest of elements without an end", manifest("pom.xml"), `<project>${many("<build>")}`],
-  ["a manifest of blocks without an end", manifest("go.mod"), `module a\n${many("require (\n")}`],
-  ["a manifest of blank lines", manifest("Gemfile"), `${many("\n")}x`],
-  ["a table with brackets without an end", readToml, many("[")],
-  ["a table with blanks", readToml, `[${many(" ")}]`],
-  ["strings without an end", readToml, `a = ${many(String.raw`\"`)}`],
 ])("%s is read in time", (_what, read, text) => {
   const outcome = (): unknown => {
     try {

@@ -10,11 +10,9 @@ import {
 export interface Call {
   name: string;
   args: Record<string, unknown>;
-  /** What is said beside it. */
-  words?: string;
 }
 
-/** A tool call that was made, and what came of it. */
+/** A finished tool call. */
 export interface DoneCall extends Call {
   result: string;
   failed: boolean;
@@ -23,7 +21,7 @@ export interface DoneCall extends Call {
 /** Words for the user, or tool calls. */
 export type Answer = string | Call[];
 
-/** What was asked last, and what has been done about it since. */
+/** The last request and the calls since. */
 export interface Conversation {
   /** Empty when a summary has taken its place. */
   request: string;
@@ -35,7 +33,7 @@ export interface Conversation {
   calls: DoneCall[];
   /** The model's own messages since the request. */
   turns: number;
-  /** What the harness adds at the end of this request only. */
+  /** Messages that the harness adds to this model request only. */
   reminders: string[];
   /** The model had already given its answer, and was asked to go on. */
   calledBack: boolean;
@@ -91,7 +89,7 @@ function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
   for (const message of messages) {
     if (AIMessage.isInstance(message)) {
       for (const { name, args, id = "" } of message.tool_calls ?? []) {
-        const entry: Entry = { call: { name, args, words: message.text } };
+        const entry: Entry = { call: { name, args } };
         made.push(entry);
         byId.set(id, entry);
       }
@@ -126,7 +124,7 @@ function isContinuation(message: BaseMessage): boolean {
   return /^\s*(?:please\s+)?(?:go on|continue|resume|proceed)\b[^\n]{0,40}$/i.test(message.text);
 }
 
-/** What stands in for the result of a call that was not run to its end, through no fault of its own. */
+/** Whether a result stands in for that of a call that was interrupted. */
 function isUnfinished(reply: ToolMessage): boolean {
   return reply.status === "error" && /^Not (?:finished|run): /.test(reply.text);
 }

@@ -10,7 +10,7 @@ import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
-import { answerTo } from "./answer.ts";
+import { answerTo, folderIn } from "./answer.ts";
 import { OfflineModel } from "./model.ts";
 
 const TOOLS = ["ls", "glob", "grep", "read_file", "write_file", "write_todos", "update_todos", "task"];
@@ -91,7 +91,7 @@ describe("the offline model", () => {
     expect(message).toMatchObject({ id, usage_metadata });
   });
 
-  it("is heard word by word through an agent, helpers and all", async () => {
+  it("is heard word by word through an agent, sub-agents and all", async () => {
     const agent = createDeepAgent({ model: new OfflineModel() });
     const files = { "/a/one.md": "# One\n", "/b/one.md": "# One\n" };
     const words: string[] = [];
@@ -155,4 +155,19 @@ describe("an answer", () => {
     const refused = turn("write_todos", {}, "Error: Max 5 todos allowed; this would make 8.");
     expect(answerTo([...ask, ...refused], TOOLS)).toEqual([{ name: "ls", args: { path: "/", sizes: true } }]);
   });
+});
+
+it.each([
+  ["Survey this directory", "/"],
+  ["Survey this directory, please", "/"],
+  ["Survey the current directory and write TODO/FIXME lines down", "/"],
+  ["Survey .", "/"],
+  ["survey /src", "/src"],
+  ["Survey src/files/.", "/src/files"],
+  ["Please survey the folder src/", "/src"],
+  ["Survey the folder src.", "/src"],
+  ["Survey of the directory `my files/a b`", "/my files/a b"],
+  ["I want you surveying .github!", "/.github"],
+])("%s names the folder %s", (request, folder) => {
+  expect(folderIn(request)).toBe(folder);
 });

@@ -6,7 +6,6 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { answerTo, isDeclined } from "./answer.ts";
 import type { Call } from "./conversation.ts";
 import { PlayedModel } from "./played-model.ts";
-import { countTokens } from "./tokens.ts";
 
 /** Options of `OfflineModel`. */
 export interface OfflineModelOptions {
@@ -18,7 +17,7 @@ const NAME = "offline";
 
 /**
  * Plays the model's part in one real job without being one: it surveys a directory through an agent's file tools,
- * with a plan and helpers, and writes what it found to `survey.md`. Anything else it declines. An answer depends on
+ * with a plan and sub-agents, and writes a report to `survey.md`. Anything else it declines. An answer depends on
  * the request alone, so a run can go on in another process, and two runs are the same.
  */
 export class OfflineModel extends PlayedModel {
@@ -57,7 +56,7 @@ export class OfflineModel extends PlayedModel {
     const names = tools.map((tool) => tool.function.name);
     const said = answerTo(messages, names);
     const id = idOf(messages);
-    const answer = { id, content: wordsOf(said), tool_calls: callsOf(said, id) };
+    const answer = { id, content: typeof said === "string" ? said : "", tool_calls: callsOf(said, id) };
     const [input_tokens, output_tokens] = [
       countTokens(messages, tools),
       countTokens([new AIMessage(answer)]),
@@ -66,10 +65,6 @@ export class OfflineModel extends PlayedModel {
     const response_metadata = { model_name: NAME, ...(isDeclined(said) && { finish_reason: "refusal" }) };
     return Object.assign(new AIMessage({ ...answer, response_metadata }), { usage_metadata });
   }
-}
-
-function wordsOf(said: string | Call[]): string {
-  return typeof said === "string" ? said : said.flatMap(({ words }) => words ?? []).join("\n");
 }
 
 function callsOf(said: string | Call[], id: string) {
@@ -82,7 +77,7 @@ function callsOf(said: string | Call[], id: string) {
   }));
 }
 
-/** An id that follows from the request: helpers answer side by side, and their ids must differ. */
+/** An id that follows from the request: sub-agents answer side by side, and their ids must differ. */
 function idOf(messages: readonly BaseMessage[]): string {
   const hash = createHash("sha256");
   for (const message of messages) {
@@ -92,6 +87,16 @@ function idOf(messages: readonly BaseMessage[]): string {
     );
   }
   return `${NAME}-${hash.digest("hex").slice(0, 12)}`;
+}
+
+/** Counts tokens as LangChain's own estimate does: four characters each. */
+function countTokens(messages: readonly BaseMessage[], tools: readonly object[] = []): number {
+  const texts = messages.flatMap((message) => {
+    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+    return [message.text, ...calls.map(({ name, args }) => name + JSON.stringify(args))];
+  });
+  const characters = [...texts, ...tools.map((tool) => JSON.stringify(tool))];
+  return Math.ceil(characters.reduce((sum, text) => sum + text.length, 0) / 4);
 }
 
 async function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {

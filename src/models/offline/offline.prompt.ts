@@ -1,7 +1,7 @@
-/** What the offline model says to whatever is not a survey. */
+/** The answer to a request that is not a survey. */
 export const NOT_A_SURVEY = `I am \`offline\`, not a language model: all I can do is survey a directory, as in \`holdfast run "Survey this directory"\`.
 For anything else set a real model with HOLDFAST_MODEL: \`openai:gpt-5.1\` with OPENAI_API_KEY, \`anthropic:claude-sonnet-5\` with ANTHROPIC_API_KEY, or \`ollama:qwen3\` for a local server.`;
 
-/** What it says when the conversation it needs was replaced by a summary. */
+/** The answer when a summary has replaced the calls of a survey. */
 export const SUMMARIZED =
   "The conversation was summarized before the survey was finished, and what I had found is no longer before me. I am `offline`, not a language model, and cannot go on from a summary. Ask for a survey of a smaller folder.";

@@ -1,16 +1,6 @@
 import { call, type DoneCall } from "../conversation.ts";
-import { readNewPlan } from "./new.ts";
 import { isOpen, readSnapshot, type Item } from "./text.ts";
-import {
-  readNews,
-  readRefusals,
-  remove,
-  replaceWith,
-  set,
-  type Dialect,
-  type News,
-  type PlanView,
-} from "./view.ts";
+import { readNews, remove, set, stepsById, type Dialect, type News, type PlanView } from "./view.ts";
 
 /** A plan that is written once and then changed item by item. */
 export const LEAN: Dialect = {
@@ -33,22 +23,22 @@ export const LEAN: Dialect = {
 };
 
 function changes(
-  { completed, unaccepted, cancelled, blocked, current: [next] }: News,
+  { completed, cancelled, blocked, current: [next] }: News,
   { items }: PlanView,
 ): Record<string, unknown> {
   const open = items.filter(isOpen);
-  const cancel = open.filter((item) => unaccepted.includes(item) || cancelled.includes(item));
-  const given = [...cancel, ...blocked.map(({ item }) => item)];
+  const closing = [...cancelled, ...blocked.map(({ item }) => item)];
   const stuck = items.filter(({ status }) => status === "cancelled" || status === "blocked");
-  const lost = [...stuck, ...given].map(({ id }) => id);
+  const lost = [...stuck, ...closing].map(({ id }) => id);
+  // An item would wait forever for one that is cancelled or blocked.
   const edit = open
-    .filter((item) => !given.includes(item) && item.after.some((id) => lost.includes(id)))
+    .filter((item) => !closing.includes(item) && item.after.some((id) => lost.includes(id)))
     .map(({ id, after }) => ({ id, after: after.filter((other) => !lost.includes(other)) }));
   const idle = completed.length === 0 && !open.some(({ status }) => status === "in_progress");
   return {
     ...(completed.length > 0 && { done: ids(completed) }),
     ...(idle && next?.status === "pending" && { start: next.id }),
-    ...(cancel.length > 0 && { cancel: ids(cancel) }),
+    ...(cancelled.length > 0 && { cancel: ids(cancelled) }),
     ...(blocked.length > 0 && {
       block: blocked.map(({ item, reason }) => `${item.id}: ${plain(reason)}`).join("; "),
     }),
@@ -62,10 +52,22 @@ function readWrite(view: PlanView, done: DoneCall, steps: readonly string[]): vo
     return;
   }
   view.written = true;
-  const { items, byId, isShown } = readNewPlan(done, steps);
-  view.items = items;
-  view.steps = byId;
-  if (!isShown) readStatus(view, done.result);
+  const shown = readSnapshot(done.result);
+  view.items = shown ?? numbered(done);
+  view.steps = stepsById(view.items, done, steps);
+  if (!shown) readStatus(view, done.result);
+}
+
+/** Ids count from the item that starts: after a plan that a person emptied they go on from there. */
+function numbered({ args, result }: DoneCall): Item[] {
+  const first = Number(/ done; now (\d+)/.exec(result)?.[1] ?? 1);
+  const todos = (args["todos"] ?? []) as { content: string; after?: number[] }[];
+  return todos.map(({ content, after = [] }, index) => ({
+    id: String(first + index),
+    content,
+    status: "pending",
+    after: after.map((position) => String(first + position - 1)),
+  }));
 }
 
 function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
@@ -74,8 +76,7 @@ function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
   if (failed) {
     view.refused += 1;
     for (const [, id] of result.matchAll(/there is no item ([^\s;]+);/g)) remove(view, id!);
-    readRefusals(view, result);
-    replaceWith(view, items);
+    view.items = items ?? view.items;
     return;
   }
   const listed = (field: string): string[] => {
@@ -84,7 +85,7 @@ function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
   };
   const reasons = typeof args["block"] === "string" ? args["block"] : "";
   const blocked = reasons.matchAll(/(?:^|; )([^\s:;]+): /g);
-  for (const id of listed("done")) set(view, id, { status: "completed", own: true });
+  for (const id of listed("done")) set(view, id, { status: "completed" });
   for (const id of listed("cancel")) set(view, id, { status: "cancelled" });
   for (const [, id] of blocked) set(view, id!, { status: "blocked" });
   for (const id of listed("start")) set(view, id, { status: "in_progress" });
@@ -92,17 +93,16 @@ function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
     const { id, after } = edit as { id?: unknown; after?: unknown };
     if (Array.isArray(after)) set(view, String(id), { after: after.map(String) });
   }
-  replaceWith(view, items);
-  if (!items) readStatus(view, result);
+  if (items) view.items = items;
+  else readStatus(view, result);
 }
 
-/** The sentence behind a helper's report about the item that it worked on. */
+/** The sentence about the item behind a sub-agent's report. */
 function readFollowed(view: PlanView, result: string): void {
   const sentence = /\[((?:Todo|Item) [^[]+)\]\s*$/.exec(result)?.[1];
   if (sentence === undefined) return;
   const [, completed] = /^Todo (\S+) is completed\./.exec(sentence) ?? [];
-  if (completed !== undefined) set(view, completed, { status: "completed", own: true });
-  readRefusals(view, sentence);
+  if (completed !== undefined) set(view, completed, { status: "completed" });
   readStatus(view, sentence);
 }
 

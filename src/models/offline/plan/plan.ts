@@ -1,5 +1,5 @@
 import type { Answer, Call, Conversation } from "../conversation.ts";
-import { dialectOf } from "./dialects.ts";
+import { LEAN } from "./lean.ts";
 import { isOpen, says, type Item } from "./text.ts";
 import {
   answerCompletes,
@@ -10,11 +10,12 @@ import {
   type PlanView,
   type Step,
 } from "./view.ts";
+import { CHECKLIST, CLASSIC } from "./whole-list.ts";
 
-/** Where the work stands. Steps are named by their content. */
+/** Progress of the work. Steps are named by their content. */
 export interface Progress {
   done: readonly string[];
-  /** What is worked on now, the first of it first. */
+  /** Steps in progress, the first of them first. */
   current?: readonly string[];
   /** Steps that cannot be done, with the reason. */
   blocked?: ReadonlyMap<string, string>;
@@ -24,7 +25,14 @@ export interface Progress {
 const MOST_REFUSALS = 4;
 const STRANGE = "the offline model can only survey";
 
-/** The plan of a job: what the model says about it, and what others made of it. */
+/** The dialect of these tools; undefined where none is for a plan. */
+export function dialectOf(tools: readonly string[]): Dialect | undefined {
+  if (tools.includes("todo")) return CHECKLIST;
+  if (!tools.includes("write_todos")) return undefined;
+  return tools.includes("update_todos") ? LEAN : CLASSIC;
+}
+
+/** The plan of a task, with the changes that the model reports and those of others. */
 export class Plan {
   readonly #steps: readonly Step[];
   readonly #conversation: Conversation;
@@ -55,17 +63,17 @@ export class Plan {
     return refusal?.startsWith("The user rejected") ? refusal : undefined;
   }
 
-  /** Why a step is not to be done; undefined when it is. */
+  /** Why a step with work left is not to be done; undefined when it is. */
   objection(step: string): string | undefined {
     if (!this.#view.written) return undefined;
     const item = this.#item(step);
     if (!item) return "it is not in the plan any more";
     if (item.status === "cancelled") return "it was cancelled in the plan";
     if (item.status === "blocked") return "it is blocked in the plan";
-    return item.status === "completed" && !item.own ? "somebody else marked it as completed" : undefined;
+    return item.status === "completed" ? "somebody else marked it as completed" : undefined;
   }
 
-  /** The id of a step that is not closed, to give it to a helper. */
+  /** The id of a step that is not closed, to give it to a sub-agent. */
   idOf(step: string): string | undefined {
     const item = this.#view.written && this.#dialect?.givesItems ? this.#item(step) : undefined;
     return item && isOpen(item) ? item.id : undefined;
@@ -76,7 +84,7 @@ export class Plan {
     return this.#update(progress, []);
   }
 
-  /** The answer, or first what the plan still has to be told. */
+  /** The answer, or first the changes that the plan does not have yet. */
   close(progress: Progress, answer: string): Answer {
     const open = this.#view.written ? this.#view.items.filter(isOpen) : [];
     const last = lastOpen(open);
@@ -88,7 +96,7 @@ export class Plan {
   }
 
   #update({ done, current = [], blocked = new Map() }: Progress, pointless: readonly Item[]): Call[] {
-    const { written, items, unaccepted, refused } = this.#view;
+    const { written, items, refused } = this.#view;
     if (!this.#dialect || !written || refused >= MOST_REFUSALS) return [];
     const open = items.filter(isOpen);
     const block = open.flatMap((item) => {
@@ -97,15 +105,21 @@ export class Plan {
     });
     const rest = open.filter((item) => !block.some((one) => one.item === item));
     const finished = rest.filter((item) => this.#isDone(item, { done }));
+    const dropped = rest.filter((item) => pointless.includes(item) || this.#isRefused(item));
     const news: News = {
-      completed: finished.filter(({ id }) => !unaccepted.has(id)),
-      unaccepted: finished.filter(({ id }) => unaccepted.has(id)),
-      cancelled: rest.filter((item) => !finished.includes(item) && pointless.includes(item)),
+      completed: finished.filter((item) => !dropped.includes(item)),
+      cancelled: dropped,
       blocked: block,
       current: current.flatMap((step) => this.#item(step) ?? []),
     };
-    // What was refused would be refused again.
-    return this.#dialect.tell(news, this.#view).filter((change) => !this.#conversation.made(change)?.failed);
+    // A change that left no trace was refused, and would be again.
+    return this.#dialect.tell(news, this.#view).filter((change) => !this.#conversation.made(change));
+  }
+
+  /** Whether a verifier did not accept an item as completed. */
+  #isRefused({ id }: Item): boolean {
+    const words = `Item ${id} is not accepted as completed`;
+    return this.#conversation.calls.some(({ result }) => result.includes(words));
   }
 
   #isDone(item: Item, { done }: Pick<Progress, "done">): boolean {

@@ -5,8 +5,6 @@ export interface Item {
   content: string;
   status: "pending" | "in_progress" | "completed" | "blocked" | "cancelled";
   after: string[];
-  /** The model itself, or a helper it sent, completed it. */
-  own: boolean;
 }
 
 /** One thing that a person did to the plan. */
@@ -63,11 +61,11 @@ export function readItems(text: string): Item[] {
     const [, mark, id, content] = /^\[([ >x!-])\] (\S+): (.*)$/.exec(line) ?? [];
     if (id === undefined) return [];
     const after = /\((?:[^()]*; )?after ([\w, -]+?)(?:; [^()]*)?\)$/.exec(content!)?.[1]?.split(", ") ?? [];
-    return { id, content: content!, status: STATUSES[mark as keyof typeof STATUSES], after, own: false };
+    return { id, content: content!, status: STATUSES[mark as keyof typeof STATUSES], after };
   });
 }
 
-/** What a text says that a person did to the plan, in that order. */
+/** The edits of a person that a text reports, in their order. */
 export function readEdits(text: string): Edit[] {
   const clauses = (NEWS.exec(text)?.[1] ?? "").matchAll(CLAUSE);
   return [...clauses].map(({ groups = {} }): Edit => {
@@ -75,7 +73,7 @@ export function readEdits(text: string): Edit[] {
     if (status !== undefined) return { type: "status", id: status, status: now as Item["status"] };
     if (removed !== undefined) return { type: "remove", id: removed };
     if (edited !== undefined) return { type: "rename", id: edited, content: JSON.parse(content!) as string };
-    const item = { id: added!, content: words!, status: as as Item["status"], after: [], own: false };
+    const item = { id: added!, content: words!, status: as as Item["status"], after: [] };
     return { type: "add", item };
   });
 }

@@ -18,39 +18,35 @@ export interface PlanView {
   steps: ReadonlyMap<string, string>;
   /** Why the plan was refused, if it was. */
   refusal: string | undefined;
-  /** Items whose completion was not accepted. */
-  unaccepted: Set<string>;
   /** Changes that were refused. */
   refused: number;
   /** The model has written over what a person changed meanwhile: its items are not in the plan as they are here. */
   isOverwritten: boolean;
 }
 
-/** What the model has to say of its plan. */
+/** Changes that the model reports to its plan. */
 export interface News {
   completed: readonly Item[];
-  /** Done, and not accepted. */
-  unaccepted: readonly Item[];
   /** Not needed any more. */
   cancelled: readonly Item[];
   blocked: readonly { item: Item; reason: string }[];
-  /** What is worked on now. */
+  /** Items in progress. */
   current: readonly Item[];
 }
 
 /** How a preset has its models speak of a plan. */
 export interface Dialect {
-  /** The model knows ids by which a helper can be given an item. */
+  /** The model knows ids by which it can give a sub-agent an item. */
   givesItems: boolean;
   /** The calls that set a plan in the place of these items. */
   open: (steps: readonly Step[], items: readonly Item[]) => Call[];
   /** The calls that tell the news; none where the plan says it already. */
   tell: (news: News, view: PlanView) => Call[];
-  /** Enters in the view what a call has made of the plan. `steps` is what the model proposes. */
+  /** Applies a call to the view. `steps` are the steps that the model proposes. */
   read: (view: PlanView, done: DoneCall, steps: readonly string[]) => void;
 }
 
-/** Reads the plan out of what was written, updated, reported and reminded of, in that order. */
+/** Reads the plan out of calls and reminders, in their order. */
 export function readPlan(
   conversation: Conversation,
   dialect: Dialect | undefined,
@@ -58,17 +54,11 @@ export function readPlan(
 ): PlanView {
   const { earlier, answered, calls, reminders } = conversation;
   const since = { written: false, refusal: undefined, refused: 0 };
-  const view: PlanView = {
-    ...since,
-    items: [],
-    steps: new Map(),
-    unaccepted: new Set(),
-    isOverwritten: false,
-  };
+  const view: PlanView = { ...since, items: [], steps: new Map(), isOverwritten: false };
   for (const done of earlier) dialect?.read(view, done, steps);
   const last = lastOpen(view.items);
   if (answered && last && answerCompletes(conversation)) set(view, last.id, { status: "completed" });
-  Object.assign(view, since, { unaccepted: new Set() });
+  Object.assign(view, since);
   for (const done of calls) dialect?.read(view, done, steps);
   for (const reminder of reminders) readReminder(view, reminder);
   return view;
@@ -85,28 +75,27 @@ export function lastOpen(items: readonly Item[]): Item | undefined {
   return others.length === 0 && item?.status === "in_progress" ? item : undefined;
 }
 
-/** Enters what a text says that a person did. */
+/** Applies the edits of a person that a text reports. */
 export function readNews(view: PlanView, text: string): void {
   for (const edit of readEdits(text)) apply(view, edit);
 }
 
-/** Enters which completions a text says were not accepted. */
-export function readRefusals(view: PlanView, text: string): void {
-  for (const [, id] of text.matchAll(/Item (\S+) is not accepted as completed/g)) view.unaccepted.add(id!);
-}
-
-/** Takes a list for the plan, and keeps what the model knows of who completed what. */
-export function replaceWith(view: PlanView, items: Item[] | undefined): void {
-  if (!items) return;
-  const before = new Map(view.items.map((item) => [item.id, item]));
-  // An id may be news where the model writes lists without ids; then the words tell which step it is.
-  const byWords = new Map(view.items.map(({ id, content }) => [content, view.steps.get(id)]));
-  const steps = items.map(({ id, content }) => [id, view.steps.get(id) ?? byWords.get(content)] as const);
-  view.steps = new Map(steps.flatMap(([id, step]) => (step === undefined ? [] : [[id, step] as const])));
-  view.items = items.map((item) => ({
-    ...item,
-    own: item.status === "completed" && (before.get(item.id)?.own ?? false),
-  }));
+/**
+ * The steps by the ids of a new plan: ids count on from the first step, whatever a person made of the words. In a list
+ * that a person edited before approving it, items without an id are new.
+ */
+export function stepsById(
+  items: readonly Item[],
+  done: DoneCall,
+  steps: readonly string[],
+): Map<string, string> {
+  const sent = (done.args["todos"] ?? done.args["items"] ?? []) as { id?: unknown }[];
+  const isEdited = done.result.includes("The user edited this plan before approving it.");
+  const proposed = items.filter((_, index) => !isEdited || sent[index]?.id !== undefined);
+  const same = proposed.find((item) => steps.some((step) => says(item, step)));
+  const first = same ? Number(same.id) - steps.findIndex((step) => says(same, step)) : 1;
+  const pairs = proposed.map(({ id }) => [id, steps[Number(id) - first] ?? ""] as const);
+  return new Map(pairs.filter(([, step]) => step !== ""));
 }
 
 export function set(view: PlanView, id: string, change: Partial<Item>): void {
@@ -130,12 +119,12 @@ function readReminder(view: PlanView, text: string): void {
     }
     return;
   }
-  if (items.length > 0) replaceWith(view, items);
+  if (items.length > 0) view.items = items;
   readNews(view, text);
 }
 
 function apply(view: PlanView, edit: Edit): void {
-  if (edit.type === "status") set(view, edit.id, { status: edit.status, own: false });
+  if (edit.type === "status") set(view, edit.id, { status: edit.status });
   else if (edit.type === "remove") remove(view, edit.id);
   else if (edit.type === "rename") set(view, edit.id, { content: edit.content });
   else if (!view.items.some(({ id }) => id === edit.item.id)) view.items = [...view.items, edit.item];

@@ -1,193 +1,80 @@
-import { code, counted, grouped, local, table } from "../words.ts";
-import { bytesOf, type Findings } from "./findings.ts";
-import { REPORTS } from "./left-out.ts";
-import type { Section } from "./steps.ts";
-import { topOf } from "./walk.ts";
+import { code, counted, local } from "../words.ts";
+import type { ListedFile, Listing } from "./listing.ts";
 
-const MOST_NAMED = 50;
-const MOST_GROUPS = 100;
-const MOST_UNCOMPARED = 20;
-const NUMBERS = ["files", "bytes", "lines"];
-const MADE_BY = "Made by Holdfast's offline model";
-/** How many lines tell whether a file is a report. */
-export const REPORT_START = 3;
-
-const TITLES: Readonly<Record<Section, string>> = {
-  languages: "Languages",
-  largest: "Largest files",
-  duplicates: "Duplicated files",
-  markers: "Leftover markers",
-  manifests: "Dependency manifests",
-};
-
-/** Whether a file that begins with these lines is an earlier report. Many a file has its title. */
-export function isReport(lines: readonly string[]): boolean {
-  return lines[0]?.startsWith("# Survey") === true && lines[2]?.startsWith(MADE_BY) === true;
+/** A large file. Its number of lines and its beginning are missing where nobody looked. */
+export interface LargeFile extends ListedFile {
+  lines?: number;
+  begins?: string;
 }
 
-/** The report as Markdown. Its paths count from the folder that it is in. */
-export function renderReport(findings: Findings): string {
-  const { listing, omitted } = findings;
-  const sections = (Object.keys(TITLES) as Section[]).map((section) => {
-    const reason = omitted.get(section);
-    const lines = reason === undefined ? RENDER[section](findings) : [`Left out: ${reason}.`];
-    return [`## ${TITLES[section]}`, "", ...lines, ""].join("\n");
-  });
+/** The findings of a survey. */
+export interface Findings {
+  listing: Listing;
+  largest: LargeFile[];
+  sections: { title: string; text: string }[];
+  /** Steps that were not done, with the reason. */
+  omitted: Map<string, string>;
+}
+
+const SIGNATURE = "Made by Holdfast's offline model";
+/** The number of lines that tell whether a file is a report. */
+export const REPORT_START = 3;
+
+/** Whether a result of `read_file` shows the beginning of a report. */
+export function isReport(result: string): boolean {
+  return /^ *1\t# Survey/m.test(result) && new RegExp(String.raw`^ *3\t${SIGNATURE}`, "m").test(result);
+}
+
+/** The report as Markdown. Its paths count from the directory that it is in. */
+export function renderReport({ listing, largest, sections, omitted }: Findings): string {
+  const { base, failed, unlisted } = listing;
+  const gaps = [
+    ...[...omitted].map(([step, reason]) => `- ${step}: ${reason}`),
+    ...failed.map(({ folder, reason }) => `- ${code(local(folder))}: ${reason}`),
+    ...(unlisted.length > 0 ? [`- ${counted(unlisted.length, "folder")} beyond the limits of a survey`] : []),
+  ];
   return [
-    titleFor(listing.base),
-    "",
-    `${MADE_BY}, which is no language model, from what the file tools returned.`,
-    "",
-    `${counted(listing.files.length, "file")} in ${counted(listing.folders.length, "folder")}, ${counted(bytesOf(listing), "byte")}.`,
-    "",
-    ...folderTable(findings),
-    ...sections,
-    "## Not looked at",
-    "",
-    ...notLookedAt(findings),
-    "",
+    base === "/" ? "# Survey" : `# Survey of ${code(local(base))}`,
+    `${SIGNATURE}, which is no language model, from what the file tools returned.`,
+    totals(listing),
+    "## Largest files",
+    largest.length > 0 ? largest.map(renderFile).join("\n") : "There are no files.",
+    ...sections.flatMap(({ title, text }) => [`## ${title}`, text]),
+    ...(gaps.length > 0 ? ["## Left out", gaps.join("\n")] : []),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+/** The final answer: the main figures, and `ending` about the report. */
+export function renderAnswer(
+  { listing, largest: [first], sections, omitted }: Findings,
+  ending: string,
+): string {
+  const unlisted = listing.unlisted.length + listing.failed.length;
+  const gaps = [
+    ...[...omitted].map(([step, reason]) => `${step} (${reason})`),
+    ...(unlisted > 0 ? [`${counted(unlisted, "folder")} not listed`] : []),
+  ];
+  return [
+    `Surveyed ${listing.base === "/" ? "" : `${local(listing.base)}: `}${totals(listing)}`,
+    ...(first ? [`Largest file: ${local(first.path)} with ${counted(first.size, "byte")}.`] : []),
+    ...sections.map(({ title, text }) => `${title}: ${text.split("\n", 1)[0]}`),
+    ...(gaps.length > 0 ? [`Left out: ${gaps.join("; ")}.`] : []),
+    ending,
   ].join("\n");
 }
 
-const RENDER: Readonly<Record<Section, (findings: Findings) => string[]>> = {
-  languages: ({ languages }) => {
-    const { rows, notes } = languages!;
-    const withoutText = rows.reduce((sum, row) => sum + row.withoutText, 0);
-    if (rows.length === 0) return ["There are no files."];
-    return [
-      ...table(
-        ["language", "files", "bytes", "lines"],
-        rows.map((row) => [row.language, grouped(row.files), grouped(row.bytes), grouped(row.lines)]),
-        NUMBERS,
-      ),
-      "",
-      "Languages are told by file names.",
-      ...(withoutText > 0
-        ? [`${counted(withoutText, "file")} in this table could not be read as text and count no lines.`]
-        : []),
-      ...notSearched(notes),
-    ];
-  },
-  largest: ({ largest }) =>
-    largest!.length === 0
-      ? ["There are no files with anything in them."]
-      : table(
-          ["file", "bytes", "begins with"],
-          largest!.map(({ path, size, begins }) => [shown(path), grouped(size), code(begins)]),
-          NUMBERS,
-        ),
-  duplicates: ({ duplicates }) => {
-    const { alike, compared } = duplicates!;
-    const same = alike.filter(({ reason }) => reason === undefined);
-    const others = alike.filter(({ reason }) => reason !== undefined);
-    const copies = same.reduce((sum, { paths, size }) => sum + (paths.length - 1) * size, 0);
-    const line = ({ paths, size, reason }: (typeof alike)[number]): string =>
-      `- ${paths.map(shown).join(", ")}: ${counted(size, "byte")} each${reason === undefined ? "" : `; ${reason}`}`;
-    return [
-      `${counted(same.length, "set")} of files with the same text, ${counted(copies, "byte")} in copies. ${counted(compared, "file was", "files were")} read and compared, line ends aside; the others share their size and number of lines with no file, are empty, or are listed below.`,
-      ...bulleted(same.map(line), MOST_GROUPS),
-      ...(others.length > 0
-        ? ["", "Same size, not compared:", ...bulleted(others.map(line), MOST_UNCOMPARED)]
-        : []),
-    ];
-  },
-  markers: ({ markers }) => {
-    const { lines, files, shown: first, notes } = markers!;
-    return [
-      `${counted(lines, "line")} with TODO, FIXME, XXX or HACK as a word in ${counted(files, "file")}.`,
-      ...bulleted(
-        first.map(({ path, line, text }) => `- ${shown(`${path}:${line}`)} ${code(text)}`),
-        first.length,
-      ),
-      ...(lines > first.length ? ["", `${counted(lines - first.length, "more line")} not shown.`] : []),
-      ...notSearched(notes),
-    ];
-  },
-  manifests: ({ manifests }) => {
-    const { found, rows, notes } = manifests!;
-    const left = found - rows.length;
-    return [
-      `${counted(found, "manifest")}.`,
-      ...bulleted(
-        rows.map(({ path, says }) => `- ${shown(path)}: ${says}`),
-        rows.length,
-      ),
-      ...(left > 0 ? ["", `${counted(left, "manifest")} not read.`] : []),
-      ...notSearched(notes),
-    ];
-  },
-};
-
-function titleFor(base: string): string {
-  const folder = local(base);
-  // What Markdown could take for more than a name is set as code.
-  return base === "/" ? "# Survey" : `# Survey of ${/^[\da-z ./-]+$/i.test(folder) ? folder : code(folder)}`;
+function totals({ files, folders }: Listing): string {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return `${counted(files.length, "file")} in ${counted(folders.length, "folder")}, ${counted(bytes, "byte")}.`;
 }
 
-function shown(path: string): string {
-  return code(local(path));
-}
-
-function folderTable({ listing }: Findings): string[] {
-  const { base, files } = listing;
-  const tops = new Map<string, { files: number; bytes: number }>();
-  for (const { path, size = 0 } of files) {
-    const isDirect = path.lastIndexOf("/") === (base === "/" ? 0 : base.length);
-    const top = isDirect ? "" : topOf(path, base);
-    const row = tops.get(top) ?? { files: 0, bytes: 0 };
-    tops.set(top, { files: row.files + 1, bytes: row.bytes + size });
-  }
-  if (tops.size === 0) return [];
-  const rows = [...tops].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return [
-    ...table(
-      ["folder", "files", "bytes"],
-      rows.map(([top, row]) => [
-        top === "" ? "directly in it" : shown(`${base === "/" ? "" : base}/${top}`),
-        grouped(row.files),
-        grouped(row.bytes),
-      ]),
-      NUMBERS,
-    ),
-    "",
+function renderFile({ path, size, lines, begins }: LargeFile): string {
+  const facts = [
+    counted(size, "byte"),
+    ...(lines === undefined ? [] : [counted(lines, "line")]),
+    ...(begins === undefined ? [] : [`begins with ${code(begins)}`]),
   ];
-}
-
-function notLookedAt({ listing }: Findings): string[] {
-  const { leftOut, ignored, unlisted, failed, files } = listing;
-  const unknown = files.filter(({ size }) => size === undefined).map(({ path }) => path);
-  return [
-    `- the survey itself: ${REPORTS.map(shown).join(" or ")}`,
-    "- symbolic links, and names that the file tools cannot show",
-    ...named("folders of what tools made or fetched", leftOut),
-    ...(ignored > 0 ? [`- what git ignores: ${counted(ignored, "file or folder", "files or folders")}`] : []),
-    ...named("folders that were too many to list", unlisted),
-    ...named("files of unknown size, counted with 0 bytes", unknown),
-    ...failed.map(({ folder, reason }) => `- ${shown(folder)}, which could not be listed: ${reason}`),
-  ];
-}
-
-function notSearched(notes: readonly string[]): string[] {
-  return notes.length > 0
-    ? [
-        "",
-        "Not searched:",
-        ...bulleted(
-          notes.map((note) => `- ${note}`),
-          MOST_NAMED,
-        ),
-      ]
-    : [];
-}
-
-function named(what: string, paths: readonly string[]): string[] {
-  if (paths.length === 0) return [];
-  const more = paths.length > MOST_NAMED ? ` and ${grouped(paths.length - MOST_NAMED)} more` : "";
-  return [`- ${what}: ${paths.slice(0, MOST_NAMED).map(shown).join(", ")}${more}`];
-}
-
-function bulleted(lines: readonly string[], most: number): string[] {
-  if (lines.length === 0) return [];
-  const more = lines.length > most ? [`- and ${grouped(lines.length - most)} more`] : [];
-  return ["", ...lines.slice(0, most), ...more];
+  return `- ${code(local(path))}: ${facts.join(", ")}`;
 }

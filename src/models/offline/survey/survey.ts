@@ -1,137 +1,190 @@
-import type { Answer, Call, Conversation } from "../conversation.ts";
+import { AT_ONCE, call, type Answer, type Call, type Conversation, type DoneCall } from "../conversation.ts";
 import { Plan } from "../plan/plan.ts";
-import { errandsFor } from "./delegated.ts";
-import { runErrand } from "./errand.ts";
-import type { Findings } from "./findings.ts";
-import { groupLanguages } from "./languages.ts";
-import { lookAtLargest } from "./largest.ts";
-import { countLines } from "./lines.ts";
-import { renderReport } from "./report.ts";
-import { STEP, SURVEY_STEPS, type Section } from "./steps.ts";
-import { renderAnswer } from "./summary.ts";
-import { walk } from "./walk.ts";
-import { checkReport, writeReport } from "./writing.ts";
+import type { Step } from "../plan/view.ts";
+import { local, reasonIn, shortened } from "../words.ts";
+import { describeJob, JOBS, workOn, type Job } from "./jobs.ts";
+import { listFiles, REPORTS, type Listing } from "./listing.ts";
+import { isReport, renderAnswer, renderReport, REPORT_START, type Findings } from "./report.ts";
 
-/** Surveys a folder: each answer is the next step, worked out from all that was done before. */
+const LIST = "List the files and their sizes";
+const COUNT = "Count the lines of the largest files";
+const BEGINNINGS = "Look at the largest files";
+const WRITE = "Write survey.md";
+const CHECK = "Check survey.md";
+const MOST_LARGE = 10;
+const MOST_CHARACTERS = 60;
+
+/** The plan of a survey. */
+export const SURVEY_STEPS: readonly Step[] = [
+  { content: LIST, estimate: 0.1 },
+  { content: COUNT, after: [1], estimate: 0.05 },
+  { content: BEGINNINGS, after: [1], estimate: 0.05 },
+  ...JOBS.map(({ step }) => ({ content: step, after: [1], estimate: 0.1 })),
+  { content: WRITE, after: [2, 3, ...JOBS.map((_, at) => at + 4)], estimate: 0.05 },
+  { content: CHECK, after: [JOBS.length + 4], estimate: 0.05 },
+];
+
+/** Surveys a folder: each answer is the next step, computed from all calls so far. */
 export function survey(conversation: Conversation, base: string, tools: readonly string[]): Answer {
   const plan = new Plan(SURVEY_STEPS, conversation, tools);
   if (plan.rejection !== undefined) return `Nothing was surveyed. ${plan.rejection}`;
   return plan.opening.length > 0 ? plan.opening : new Survey(conversation, plan, tools).next(base);
 }
 
-/** One look at a survey that is under way. Its methods return what to do next, or nothing when they are through. */
+/** A survey at one moment. Its methods return the next answer, or nothing when their step needs no more. */
 class Survey {
   readonly #conversation: Conversation;
   readonly #plan: Plan;
-  readonly #canSend: boolean;
+  readonly #canDelegate: boolean;
   readonly #done: string[] = [];
   readonly #blocked = new Map<string, string>();
 
   constructor(conversation: Conversation, plan: Plan, tools: readonly string[]) {
     this.#conversation = conversation;
     this.#plan = plan;
-    this.#canSend = tools.includes("task");
+    this.#canDelegate = tools.includes("task");
   }
 
   next(base: string): Answer {
-    const listing = walk(this.#conversation, base);
-    const [failed] = listing.failed;
-    if (failed?.folder === base) {
-      this.#blocked.set(STEP.list, failed.reason);
-      return this.#close(`Nothing was surveyed: ${failed.reason}.`);
+    const listing = listFiles(this.#conversation, base);
+    const failed = listing.failed.find(({ folder }) => folder === base);
+    const objection = listing.next.length > 0 ? this.#plan.objection(LIST) : undefined;
+    if (failed) this.#blocked.set(LIST, failed.reason);
+    if (failed || objection !== undefined)
+      return this.#close(`Nothing was surveyed: ${failed?.reason ?? objection}.`);
+    if (listing.next.length > 0) return this.#work([LIST], listing.next);
+    this.#done.push(LIST);
+    const findings: Findings = { listing, largest: [], sections: [], omitted: new Map() };
+    return this.#lookAtLargest(findings) ?? this.#delegate(findings) ?? this.#write(findings);
+  }
+
+  #lookAtLargest({ listing, largest, omitted }: Findings): Answer | undefined {
+    const files = listing.files
+      .filter(({ size }) => size > 0)
+      .toSorted((a, b) => b.size - a.size)
+      .slice(0, MOST_LARGE)
+      .map((file) => ({
+        ...file,
+        count: call("grep", { pattern: "^", path: file.path, regex: true, output: "count" }),
+        look: call("read_file", { file_path: file.path, limit: 1 }),
+      }));
+    for (const [step, calls] of [
+      [COUNT, files.map(({ count }) => count)],
+      [BEGINNINGS, files.map(({ look }) => look)],
+    ] as const) {
+      const open = calls.filter((each) => !this.#conversation.made(each));
+      if (open.length === 0) this.#done.push(step);
+      else if (this.#isWanted(step, omitted)) return this.#work([step], open.slice(0, AT_ONCE));
     }
-    if (listing.next.length > 0) {
-      const objection = this.#plan.objection(STEP.list);
-      if (objection === undefined) return this.#work([STEP.list], listing.next);
-      return this.#close(`Nothing was surveyed, because the files were not listed: ${objection}.`);
-    }
-    this.#done.push(STEP.list);
-    const findings: Findings = { listing, omitted: new Map() };
-    return (
-      this.#countLanguages(findings) ??
-      this.#lookAtLargest(findings) ??
-      this.#sendHelpers(findings) ??
-      this.#writeReport(findings) ??
-      this.#checkReport(findings)
-    );
-  }
-
-  #countLanguages(findings: Findings): Answer | undefined {
-    const { counts, notes, next } = countLines(this.#conversation, findings.listing);
-    if (next.length > 0) return this.#section("languages", next, findings);
-    this.#done.push(STEP.languages);
-    findings.languages = { rows: groupLanguages(findings.listing.files, counts), counts, notes };
-    return undefined;
-  }
-
-  #lookAtLargest(findings: Findings): Answer | undefined {
-    const { files, next } = lookAtLargest(this.#conversation, findings.listing);
-    if (next.length > 0) return this.#section("largest", next, findings);
-    this.#done.push(STEP.largest);
-    findings.largest = files;
-    return undefined;
-  }
-
-  /** Sends all helpers in one turn. */
-  #sendHelpers(findings: Findings): Answer | undefined {
-    const waiting: { section: Section; next: Call[] }[] = [];
-    for (const errand of errandsFor(findings)) {
-      const { section, read } = errand;
-      const { next, report, problem } = runErrand(errand, this.#conversation, {
-        todoId: this.#plan.idOf(STEP[section]),
-        canSend: this.#canSend,
+    for (const { path, size, count, look } of files) {
+      const lines = /:(\d+)$/m.exec(this.#resultOf(count))?.[1];
+      const begins = /^ *1\t(.*\S.*)$/m.exec(this.#resultOf(look))?.[1]?.trim();
+      largest.push({
+        path,
+        size,
+        ...(lines !== undefined && { lines: Number(lines) }),
+        ...(begins !== undefined && { begins: shortened(begins, MOST_CHARACTERS) }),
       });
+    }
+    return undefined;
+  }
+
+  /** Starts all sub-agents in one turn; where there are none, does their jobs one after the other. */
+  #delegate({ listing, sections, omitted }: Findings): Answer | undefined {
+    const open: { step: string; next: Call[] }[] = [];
+    for (const job of JOBS) {
+      const { title, step } = job;
+      const sent = this.#sent(job);
+      const { next, report } = sent
+        ? { next: [], report: sent.result.replace(/\n*\[(?:Todo|Item) [^[]+\]\s*$/, "") }
+        : this.#workOn(job, listing);
       if (next.length > 0) {
-        if (this.#isWanted(section, findings)) waiting.push({ section, next });
-      } else if (report !== undefined && read(report)) this.#done.push(STEP[section]);
-      else {
-        const reason = problem ?? "the helper's report could not be understood";
-        findings.omitted.set(section, reason);
-        this.#blocked.set(STEP[section], reason);
+        if (this.#isWanted(step, omitted)) open.push({ step, next });
+      } else if (sent?.failed) {
+        const reason = reasonIn({ args: sent.args, result: report });
+        omitted.set(step, reason);
+        this.#blocked.set(step, reason);
+      } else {
+        this.#done.push(step);
+        sections.push({ title, text: report });
       }
     }
-    const [first] = waiting;
-    if (!first) return undefined;
-    const sent = this.#canSend ? waiting : [first];
+    const now = this.#canDelegate ? open : open.slice(0, 1);
+    if (now.length === 0) return undefined;
     return this.#work(
-      sent.map(({ section }) => STEP[section]),
-      sent.flatMap(({ next }) => next),
+      now.map(({ step }) => step),
+      now.flatMap(({ next }) => next),
     );
   }
 
-  #writeReport(findings: Findings): Answer | undefined {
-    const { next, problem } = writeReport(this.#conversation, findings.listing, () => renderReport(findings));
-    if (next.length > 0) {
-      const objection = this.#plan.objection(STEP.write);
-      if (objection === undefined) return this.#work([STEP.write], next);
-      return this.#close(renderAnswer(findings, { problem: `No report was written: ${objection}.` }));
+  #workOn(job: Job, { base }: Listing): { next: Call[]; report: string } {
+    if (!this.#canDelegate) return workOn(job, this.#conversation, base);
+    const todo_id = this.#tasksOf(job).length > 0 ? undefined : this.#plan.idOf(job.step);
+    const description = describeJob(job, base);
+    const args = { description, subagent_type: "general-purpose", ...(todo_id !== undefined && { todo_id }) };
+    return { next: [call("task", args)], report: "" };
+  }
+
+  /** The finished sub-agent of a job. One that the plan refused an item is started again without it. */
+  #sent(job: Job): DoneCall | undefined {
+    const last = this.#tasksOf(job).at(-1);
+    const isRefused = last?.failed && last.args["todo_id"] !== undefined;
+    return isRefused && !/the sub-agent "|there is no |rejected/.test(last.result) ? undefined : last;
+  }
+
+  #tasksOf({ title }: Job): DoneCall[] {
+    return this.#conversation.calls.filter(
+      ({ name, args }) => name === "task" && String(args["description"]).startsWith(`${title}:`),
+    );
+  }
+
+  /** Writes the report, never over a file that is not a report, and reads its beginning back. */
+  #write(findings: Findings): Answer {
+    const { calls, made } = this.#conversation;
+    const written = calls.findLast(({ name }) => name === "write_file");
+    if (!written) {
+      const [usual, other] = REPORTS;
+      const find = call("glob", { pattern: usual });
+      const look = call("read_file", { file_path: usual, limit: REPORT_START });
+      const isThere = this.#resultOf(find).split("\n").includes(usual);
+      const file_path = isThere && !isReport(this.#resultOf(look)) ? other : usual;
+      const write = call("write_file", { file_path, content: renderReport(findings) });
+      const next = !made(find) ? find : isThere && !made(look) ? look : write;
+      const objection = this.#plan.objection(WRITE);
+      if (objection === undefined) return this.#work([WRITE], [next]);
+      return this.#close(renderAnswer(findings, `No report was written: ${objection}.`));
     }
-    if (problem !== undefined) {
-      this.#blocked.set(STEP.write, problem);
-      return this.#close(renderAnswer(findings, { problem: `The report could not be written: ${problem}.` }));
+    if (written.failed) {
+      const reason = reasonIn(written);
+      this.#blocked.set(WRITE, reason);
+      return this.#close(renderAnswer(findings, `The report could not be written: ${reason}.`));
     }
-    this.#done.push(STEP.write);
-    return undefined;
+    this.#done.push(WRITE);
+    return this.#check(findings, String(written.args["file_path"]));
   }
 
-  #checkReport(findings: Findings): Answer {
-    const { next, path = "", problem } = checkReport(this.#conversation);
-    const isWanted = this.#plan.objection(STEP.check) === undefined;
-    if (next.length > 0 && isWanted) return this.#work([STEP.check], next);
-    if (problem !== undefined) this.#blocked.set(STEP.check, problem);
-    else if (next.length === 0) this.#done.push(STEP.check);
-    const unchecked = next.length > 0 ? "it was not checked" : problem;
-    return this.#close(renderAnswer(findings, { path, ...(unchecked !== undefined && { unchecked }) }));
+  #check(findings: Findings, path: string): Answer {
+    const look = call("read_file", { file_path: path, limit: REPORT_START + 1 });
+    const isMade = this.#conversation.made(look) !== undefined;
+    if (!isMade && this.#plan.objection(CHECK) === undefined) return this.#work([CHECK], [look]);
+    const problem = !isMade
+      ? ", but it was not checked"
+      : isReport(this.#resultOf(look))
+        ? ""
+        : ", but it does not hold what was written";
+    if (problem === "") this.#done.push(CHECK);
+    else if (isMade) this.#blocked.set(CHECK, "it does not hold what was written");
+    return this.#close(renderAnswer(findings, `The report is in ${local(path)}${problem}.`));
   }
 
-  /** The work of a section, unless the plan does not want it any more. */
-  #section(section: Section, next: Call[], findings: Findings): Answer | undefined {
-    return this.#isWanted(section, findings) ? this.#work([STEP[section]], next) : undefined;
+  #resultOf(each: Call): string {
+    const done = this.#conversation.made(each);
+    return done && !done.failed ? done.result : "";
   }
 
-  #isWanted(section: Section, findings: Findings): boolean {
-    const objection = this.#plan.objection(STEP[section]);
-    if (objection !== undefined) findings.omitted.set(section, objection);
+  #isWanted(step: string, omitted: Map<string, string>): boolean {
+    const objection = this.#plan.objection(step);
+    if (objection !== undefined) omitted.set(step, objection);
     return objection === undefined;
   }
 
