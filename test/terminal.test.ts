@@ -196,7 +196,7 @@ describe("the offline survey on a terminal", () => {
       expect(shown.out).toContain("[-] #4");
       expect(shown.out).not.toMatch(/\[[ >]\]/);
       expect(readFileSync(join(home, "project/survey.md"), "utf8")).toContain(
-        "- Find leftover markers: it was cancelled in the plan",
+        "- Find leftover markers (it was cancelled in the plan)",
       );
 
       screen.kill("SIGTERM");

@@ -3,9 +3,8 @@ import { setTimeout } from "node:timers/promises";
 import type { ToolDefinition } from "@langchain/core/language_models/base";
 import type { ModelProfile } from "@langchain/core/language_models/profile";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { PlayedModel } from "../played-model.ts";
 import { answerTo, isDeclined } from "./answer.ts";
-import type { Call } from "./conversation.ts";
-import { PlayedModel } from "./played-model.ts";
 
 /** Options of `OfflineModel`. */
 export interface OfflineModelOptions {
@@ -56,7 +55,13 @@ export class OfflineModel extends PlayedModel {
     const names = tools.map((tool) => tool.function.name);
     const said = answerTo(messages, names);
     const id = idOf(messages);
-    const answer = { id, content: typeof said === "string" ? said : "", tool_calls: callsOf(said, id) };
+    const [content, calls] = typeof said === "string" ? [said, []] : ["", said];
+    const tool_calls = calls.map((call, index) => ({
+      ...call,
+      type: "tool_call" as const,
+      id: `${id}-${index + 1}`,
+    }));
+    const answer = { id, content, tool_calls };
     const [input_tokens, output_tokens] = [
       countTokens(messages, tools),
       countTokens([new AIMessage(answer)]),
@@ -65,16 +70,6 @@ export class OfflineModel extends PlayedModel {
     const response_metadata = { model_name: NAME, ...(isDeclined(said) && { finish_reason: "refusal" }) };
     return Object.assign(new AIMessage({ ...answer, response_metadata }), { usage_metadata });
   }
-}
-
-function callsOf(said: string | Call[], id: string) {
-  const calls = typeof said === "string" ? [] : said;
-  return calls.map(({ name, args }, index) => ({
-    type: "tool_call" as const,
-    name,
-    args,
-    id: `${id}-${index + 1}`,
-  }));
 }
 
 /** An id that follows from the request: sub-agents answer side by side, and their ids must differ. */

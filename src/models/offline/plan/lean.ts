@@ -1,6 +1,6 @@
 import { call, type DoneCall } from "../conversation.ts";
-import { isOpen, readSnapshot, type Item } from "./text.ts";
-import { readNews, remove, set, stepsById, type Dialect, type News, type PlanView } from "./view.ts";
+import { isOpen, readSnapshot, withEdits, type Item } from "./text.ts";
+import { set, stepsById, type Dialect, type News, type PlanView } from "./view.ts";
 
 /** A plan that is written once and then changed item by item. */
 export const LEAN: Dialect = {
@@ -71,11 +71,11 @@ function numbered({ args, result }: DoneCall): Item[] {
 }
 
 function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
-  readNews(view, result);
   const items = readSnapshot(result);
+  const missing = [...result.matchAll(/there is no item ([^\s;]+);/g)].map(([, id]) => id);
+  view.items = withEdits(view.items, result).filter(({ id }) => !missing.includes(id));
   if (failed) {
     view.refused += 1;
-    for (const [, id] of result.matchAll(/there is no item ([^\s;]+);/g)) remove(view, id!);
     view.items = items ?? view.items;
     return;
   }

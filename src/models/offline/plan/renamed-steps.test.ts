@@ -5,7 +5,7 @@ import { createDeepAgent } from "../../../deep/index.ts";
 import type { DeepAgentOptions } from "../../../deep/options.ts";
 import type { Todo } from "../../../index.ts";
 import { OfflineModel } from "../model.ts";
-import { readEdits } from "./text.ts";
+import { withEdits, type Item } from "./text.ts";
 
 const SURVEY = "Survey this directory";
 const FILES = {
@@ -166,19 +166,19 @@ describe("a second plan in the thread", () => {
   });
 });
 
-describe("what a person did", () => {
-  it("is read clause by clause, whatever the words in it are", () => {
+describe("the edits of a person", () => {
+  it("are read clause by clause, whatever the words in it are", () => {
     const words = '3 is now cancelled"; removed 4; 5 has content "x"';
     const tricky = `removed 1; added 9 "${words}; a \\q" (pending); 2 has content ${JSON.stringify(words)}, note "a; removed 6", dependsOn ["1"]; 7 is now blocked; the order is 2, 9`;
     for (const text of [
       `<system_reminder>The user changed your plan: ${tricky}.</system_reminder>`,
       `The user changed the plan before this call: ${tricky}.\n1/4 done; now 2.\n<plan>\n[ ] 8: removed 8\n</plan>`,
     ]) {
-      expect(readEdits(text)).toEqual([
-        { type: "remove", id: "1" },
-        { type: "add", item: expect.objectContaining({ id: "9", content: `${words}; a \\q` }) as unknown },
-        { type: "rename", id: "2", content: words },
-        { type: "status", id: "7", status: "blocked" },
+      const item = (id: string): Item => ({ id, content: id, status: "pending", after: [] });
+      expect(withEdits(["1", "2", "7"].map(item), text)).toEqual([
+        { ...item("2"), content: words },
+        { ...item("7"), status: "blocked" },
+        { ...item("9"), content: `${words}; a \\q` },
       ]);
     }
   });

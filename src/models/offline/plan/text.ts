@@ -7,13 +7,6 @@ export interface Item {
   after: string[];
 }
 
-/** One thing that a person did to the plan. */
-export type Edit =
-  | { type: "status"; id: string; status: Item["status"] }
-  | { type: "remove"; id: string }
-  | { type: "rename"; id: string; content: string }
-  | { type: "add"; item: Item };
-
 const STATUSES = {
   " ": "pending",
   ">": "in_progress",
@@ -34,7 +27,7 @@ const CLAUSES = [
   String.raw`(?<status>\S+) is now (?<now>\w+)`,
   String.raw`removed (?<removed>[^\s;]+)`,
   String.raw`added (?<added>\S+) "(?<words>[^]*?)" \((?<as>${Object.values(STATUSES).join("|")})\)`,
-  String.raw`(?<edited>\S+) has content (?<text>${STRING})(?:${STRING}|[^";])*`,
+  String.raw`(?<renamed>\S+) has content (?<content>${STRING})(?:${STRING}|[^";])*`,
 ].map((clause) => `${clause}(?=; |$)`);
 const CLAUSE = new RegExp(`(?:^|; )(?:${CLAUSES.join("|")})`, "gu");
 
@@ -65,15 +58,22 @@ export function readItems(text: string): Item[] {
   });
 }
 
-/** The edits of a person that a text reports, in their order. */
-export function readEdits(text: string): Edit[] {
-  const clauses = (NEWS.exec(text)?.[1] ?? "").matchAll(CLAUSE);
-  return [...clauses].map(({ groups = {} }): Edit => {
-    const { status, now, removed, added, words, as, edited, text: content } = groups;
-    if (status !== undefined) return { type: "status", id: status, status: now as Item["status"] };
-    if (removed !== undefined) return { type: "remove", id: removed };
-    if (edited !== undefined) return { type: "rename", id: edited, content: JSON.parse(content!) as string };
-    const item = { id: added!, content: words!, status: as as Item["status"], after: [] };
-    return { type: "add", item };
-  });
+/** Items with the edits of a person that a text reports. */
+export function withEdits(items: readonly Item[], text: string): Item[] {
+  let edited = [...items];
+  for (const { groups = {} } of (NEWS.exec(text)?.[1] ?? "").matchAll(CLAUSE)) {
+    const { status, now, removed, added, words, as, renamed, content } = groups;
+    if (added !== undefined) {
+      const item: Item = { id: added, content: words!, status: as as Item["status"], after: [] };
+      edited = edited.some(({ id }) => id === added) ? edited : [...edited, item];
+    } else if (status !== undefined) edited = withChange(edited, status, { status: now as Item["status"] });
+    else if (removed !== undefined) edited = edited.filter(({ id }) => id !== removed);
+    else edited = withChange(edited, renamed!, { content: JSON.parse(content!) as string });
+  }
+  return edited;
+}
+
+/** Items with a change to one of them. */
+export function withChange(items: readonly Item[], id: string, change: Partial<Item>): Item[] {
+  return items.map((item) => (item.id === id ? { ...item, ...change } : item));
 }

@@ -1,5 +1,5 @@
 import type { Call, Conversation, DoneCall } from "../conversation.ts";
-import { isOpen, readEdits, readItems, says, type Edit, type Item } from "./text.ts";
+import { isOpen, readItems, says, withChange, withEdits, type Item } from "./text.ts";
 
 /** A step of a plan: what it says, and the positions of those it waits for. */
 export interface Step {
@@ -75,11 +75,6 @@ export function lastOpen(items: readonly Item[]): Item | undefined {
   return others.length === 0 && item?.status === "in_progress" ? item : undefined;
 }
 
-/** Applies the edits of a person that a text reports. */
-export function readNews(view: PlanView, text: string): void {
-  for (const edit of readEdits(text)) apply(view, edit);
-}
-
 /**
  * The steps by the ids of a new plan: ids count on from the first step, whatever a person made of the words. In a list
  * that a person edited before approving it, items without an id are new.
@@ -98,12 +93,9 @@ export function stepsById(
   return new Map(pairs.filter(([, step]) => step !== ""));
 }
 
+/** Changes an item of the view. */
 export function set(view: PlanView, id: string, change: Partial<Item>): void {
-  view.items = view.items.map((item) => (item.id === id ? { ...item, ...change } : item));
-}
-
-export function remove(view: PlanView, id: string): void {
-  view.items = view.items.filter((item) => item.id !== id);
+  view.items = withChange(view.items, id, change);
 }
 
 /** The reminder of a model that stopped early has the open items only. */
@@ -119,13 +111,5 @@ function readReminder(view: PlanView, text: string): void {
     }
     return;
   }
-  if (items.length > 0) view.items = items;
-  readNews(view, text);
-}
-
-function apply(view: PlanView, edit: Edit): void {
-  if (edit.type === "status") set(view, edit.id, { status: edit.status });
-  else if (edit.type === "remove") remove(view, edit.id);
-  else if (edit.type === "rename") set(view, edit.id, { content: edit.content });
-  else if (!view.items.some(({ id }) => id === edit.item.id)) view.items = [...view.items, edit.item];
+  view.items = withEdits(items.length > 0 ? items : view.items, text);
 }

@@ -1,6 +1,6 @@
 import { call, type Call, type DoneCall } from "../conversation.ts";
-import { isOpen, readSnapshot, type Item } from "./text.ts";
-import { readNews, stepsById, type Dialect, type News, type PlanView } from "./view.ts";
+import { isOpen, readSnapshot, withEdits, type Item } from "./text.ts";
+import { stepsById, type Dialect, type News, type PlanView } from "./view.ts";
 
 /** How a preset writes its lists. */
 interface Form {
@@ -64,9 +64,9 @@ function wholeList({ tool, sent, args, shown, atOnce }: Form): Dialect {
       view.items = identified(shown(done.result), done.args, view.items);
       if (!view.written) view.steps = stepsById(view.items, done, steps);
       view.written = true;
-      const before = JSON.stringify(view.items);
-      readNews(view, done.result);
-      view.isOverwritten = JSON.stringify(view.items) !== before;
+      const edited = withEdits(view.items, done.result);
+      view.isOverwritten = JSON.stringify(edited) !== JSON.stringify(view.items);
+      view.items = edited;
     },
   };
 }
@@ -83,8 +83,7 @@ function readRefused(view: PlanView, { result }: DoneCall): void {
     return;
   }
   view.refused += 1;
-  readNews(view, result);
-  view.items = readSnapshot(result) ?? view.items;
+  view.items = readSnapshot(result) ?? withEdits(view.items, result);
 }
 
 /**

@@ -156,7 +156,7 @@ describe("a directory with obstacles", () => {
     const { answer } = await ask("Survey this directory");
     expect(answer).toContain("Surveyed 200 files in 202 folders, 400 bytes.");
     expect(answer).toContain("Leftover markers: 0 files");
-    expect(answer).toContain("Left out: 10 folders not listed.");
+    expect(answer).toContain("Left out: 10 folders beyond the limits of a survey.");
     expect(await report()).toContain("- 10 folders beyond the limits of a survey");
   });
 });
@@ -181,7 +181,7 @@ describe("a survey and people", () => {
     const todos = [...kept, { content: "Make coffee" }];
     const { answer, todos: done } = await ask(new Command({ resume: { type: "edit", todos } }));
     expect(answer).toContain("Left out: Find leftover markers (it is not in the plan any more).");
-    expect(await report()).toContain("- Find leftover markers: it is not in the plan any more");
+    expect(await report()).toContain("- Find leftover markers (it is not in the plan any more)");
     expect(done.find(({ content }) => content === "Make coffee")).toMatchObject({ status: "blocked" });
     expect(statuses(done)).not.toMatch(/pending|in_progress/);
   });
@@ -200,7 +200,7 @@ describe("a survey and people", () => {
     });
     const { answer, todos: done } = await ask(input);
     expect(answer).toContain("Left out: Read the titles of documents (it was cancelled in the plan).");
-    expect(await report()).toContain("- Read the titles of documents: it was cancelled in the plan");
+    expect(await report()).toContain("- Read the titles of documents (it was cancelled in the plan)");
     expect(statuses(done)).toBe(
       "1 completed, 2 completed, 3 completed, 4 completed, 5 cancelled, 6 completed, 7 completed, 8 completed",
     );
@@ -246,7 +246,7 @@ describe("a survey in another harness", () => {
     const { ask, report } = await agentOn(SMALL, { subagents: [broken] });
     const { answer, todos } = await ask("Survey this directory");
     expect(await report()).toContain(
-      '- Find leftover markers: the sub-agent "general-purpose" failed: out of order',
+      '- Find leftover markers (the sub-agent "general-purpose" failed: out of order)',
     );
     expect(answer).toContain("The report is in survey.md.");
     expect(statuses(todos)).toBe(

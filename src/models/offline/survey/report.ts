@@ -27,12 +27,8 @@ export function isReport(result: string): boolean {
 
 /** The report as Markdown. Its paths count from the directory that it is in. */
 export function renderReport({ listing, largest, sections, omitted }: Findings): string {
-  const { base, failed, unlisted } = listing;
-  const gaps = [
-    ...[...omitted].map(([step, reason]) => `- ${step}: ${reason}`),
-    ...failed.map(({ folder, reason }) => `- ${code(local(folder))}: ${reason}`),
-    ...(unlisted.length > 0 ? [`- ${counted(unlisted.length, "folder")} beyond the limits of a survey`] : []),
-  ];
+  const { base } = listing;
+  const gaps = gapsIn(listing, omitted);
   return [
     base === "/" ? "# Survey" : `# Survey of ${code(local(base))}`,
     `${SIGNATURE}, which is no language model, from what the file tools returned.`,
@@ -40,7 +36,7 @@ export function renderReport({ listing, largest, sections, omitted }: Findings):
     "## Largest files",
     largest.length > 0 ? largest.map(renderFile).join("\n") : "There are no files.",
     ...sections.flatMap(({ title, text }) => [`## ${title}`, text]),
-    ...(gaps.length > 0 ? ["## Left out", gaps.join("\n")] : []),
+    ...(gaps.length > 0 ? ["## Left out", gaps.map((gap) => `- ${gap}`).join("\n")] : []),
   ]
     .join("\n\n")
     .concat("\n");
@@ -51,11 +47,7 @@ export function renderAnswer(
   { listing, largest: [first], sections, omitted }: Findings,
   ending: string,
 ): string {
-  const unlisted = listing.unlisted.length + listing.failed.length;
-  const gaps = [
-    ...[...omitted].map(([step, reason]) => `${step} (${reason})`),
-    ...(unlisted > 0 ? [`${counted(unlisted, "folder")} not listed`] : []),
-  ];
+  const gaps = gapsIn(listing, omitted);
   return [
     `Surveyed ${listing.base === "/" ? "" : `${local(listing.base)}: `}${totals(listing)}`,
     ...(first ? [`Largest file: ${local(first.path)} with ${counted(first.size, "byte")}.`] : []),
@@ -63,6 +55,14 @@ export function renderAnswer(
     ...(gaps.length > 0 ? [`Left out: ${gaps.join("; ")}.`] : []),
     ending,
   ].join("\n");
+}
+
+function gapsIn({ failed, unlisted }: Listing, omitted: ReadonlyMap<string, string>): string[] {
+  return [
+    ...[...omitted].map(([step, reason]) => `${step} (${reason})`),
+    ...failed.map(({ folder, reason }) => `${code(local(folder))} (${reason})`),
+    ...(unlisted.length > 0 ? [`${counted(unlisted.length, "folder")} beyond the limits of a survey`] : []),
+  ];
 }
 
 function totals({ files, folders }: Listing): string {

@@ -165,16 +165,15 @@ class Survey {
 
   #check(findings: Findings, path: string): Answer {
     const look = call("read_file", { file_path: path, limit: REPORT_START + 1 });
-    const isMade = this.#conversation.made(look) !== undefined;
-    if (!isMade && this.#plan.objection(CHECK) === undefined) return this.#work([CHECK], [look]);
-    const problem = !isMade
-      ? ", but it was not checked"
-      : isReport(this.#resultOf(look))
-        ? ""
-        : ", but it does not hold what was written";
-    if (problem === "") this.#done.push(CHECK);
-    else if (isMade) this.#blocked.set(CHECK, "it does not hold what was written");
-    return this.#close(renderAnswer(findings, `The report is in ${local(path)}${problem}.`));
+    const objection = this.#plan.objection(CHECK);
+    const isOpen = !this.#conversation.made(look);
+    if (isOpen && objection === undefined) return this.#work([CHECK], [look]);
+    const place = `The report is in ${local(path)}`;
+    if (isOpen) return this.#close(renderAnswer(findings, `${place}, but it was not checked: ${objection}.`));
+    if (isReport(this.#resultOf(look))) this.#done.push(CHECK);
+    else this.#blocked.set(CHECK, "it does not hold what was written");
+    const problem = this.#blocked.get(CHECK);
+    return this.#close(renderAnswer(findings, problem ? `${place}, but ${problem}.` : `${place}.`));
   }
 
   #resultOf(each: Call): string {
