@@ -14,10 +14,10 @@ export interface Listing {
   files: ListedFile[];
   /** Listed folders, the base among them. */
   folders: string[];
-  /** Folders that could not be listed. */
-  failed: { folder: string; reason: string }[];
-  /** Folders beyond the limits. */
-  unlisted: string[];
+  /** The number of folders that could not be listed, or are beyond the limits. */
+  unlisted: number;
+  /** Why the base could not be listed. */
+  problem?: string;
   /** Empty when the listing is complete. */
   next: Call[];
 }
@@ -34,14 +34,16 @@ const MOST_CHARACTERS = 150_000;
 
 /** Lists a folder and all below it. One turn lists folders of one top-level folder. */
 export function listFiles({ made }: Conversation, base: string): Listing {
-  const listing: Listing = { base, files: [], folders: [], failed: [], unlisted: [], next: [] };
+  const listing: Listing = { base, files: [], folders: [], unlisted: 0, next: [] };
   const missing: string[] = [];
   let characters = 0;
   const visit = (folder: string): void => {
     const listed = made(call("ls", { path: folder, sizes: true }));
     if (!listed) missing.push(folder);
-    else if (listed.failed) listing.failed.push({ folder, reason: reasonIn(listed) });
-    else {
+    else if (listed.failed) {
+      listing.unlisted += 1;
+      if (folder === base) listing.problem = reasonIn(listed);
+    } else {
       characters += listed.result.length;
       for (const inner of addEntries(listing, folder, listed.result)) visit(inner);
     }
@@ -49,7 +51,7 @@ export function listFiles({ made }: Conversation, base: string): Listing {
   visit(base);
   listing.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   const isFull = characters > MOST_CHARACTERS || listing.folders.length >= MOST_FOLDERS;
-  if (isFull) listing.unlisted.push(...missing);
+  if (isFull) listing.unlisted += missing.length;
   else {
     const near = missing.filter((folder) => topOf(folder, base) === topOf(missing[0]!, base));
     listing.next = near.slice(0, AT_ONCE).map((path) => call("ls", { path, sizes: true }));
@@ -68,7 +70,7 @@ export function isCounted(path: string, base: string): boolean {
 function addEntries(listing: Listing, folder: string, text: string): string[] {
   const { base } = listing;
   listing.folders.push(folder);
-  if (text.includes("\n[Cut after ")) listing.unlisted.push(folder);
+  if (text.includes("\n[Cut after ")) listing.unlisted += 1;
   const entries = text.split("\n").filter((line) => line.startsWith("/"));
   const counted = entries.filter((line) => isCounted(line.split("\t", 1)[0]!, base));
   const isFolder = (line: string): boolean => line.endsWith("/");

@@ -57,11 +57,10 @@ export function renderAnswer(
   ].join("\n");
 }
 
-function gapsIn({ failed, unlisted }: Listing, omitted: ReadonlyMap<string, string>): string[] {
+function gapsIn({ unlisted }: Listing, omitted: ReadonlyMap<string, string>): string[] {
   return [
     ...[...omitted].map(([step, reason]) => `${step} (${reason})`),
-    ...failed.map(({ folder, reason }) => `${code(local(folder))} (${reason})`),
-    ...(unlisted.length > 0 ? [`${counted(unlisted.length, "folder")} beyond the limits of a survey`] : []),
+    ...(unlisted > 0 ? [`${counted(unlisted, "folder")} not listed`] : []),
   ];
 }
 

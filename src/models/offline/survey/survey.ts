@@ -1,9 +1,9 @@
-import { AT_ONCE, call, type Answer, type Call, type Conversation, type DoneCall } from "../conversation.ts";
+import { AT_ONCE, call, type Answer, type Call, type Conversation } from "../conversation.ts";
 import { Plan } from "../plan/plan.ts";
 import type { Step } from "../plan/view.ts";
 import { local, reasonIn, shortened } from "../words.ts";
 import { describeJob, JOBS, workOn, type Job } from "./jobs.ts";
-import { listFiles, REPORTS, type Listing } from "./listing.ts";
+import { listFiles, REPORTS } from "./listing.ts";
 import { isReport, renderAnswer, renderReport, REPORT_START, type Findings } from "./report.ts";
 
 const LIST = "List the files and their sizes";
@@ -47,11 +47,11 @@ class Survey {
 
   next(base: string): Answer {
     const listing = listFiles(this.#conversation, base);
-    const failed = listing.failed.find(({ folder }) => folder === base);
+    const { problem } = listing;
     const objection = listing.next.length > 0 ? this.#plan.objection(LIST) : undefined;
-    if (failed) this.#blocked.set(LIST, failed.reason);
-    if (failed || objection !== undefined)
-      return this.#close(`Nothing was surveyed: ${failed?.reason ?? objection}.`);
+    if (problem !== undefined) this.#blocked.set(LIST, problem);
+    if (problem !== undefined || objection !== undefined)
+      return this.#close(`Nothing was surveyed: ${problem ?? objection}.`);
     if (listing.next.length > 0) return this.#work([LIST], listing.next);
     this.#done.push(LIST);
     const findings: Findings = { listing, largest: [], sections: [], omitted: new Map() };
@@ -94,10 +94,14 @@ class Survey {
     const open: { step: string; next: Call[] }[] = [];
     for (const job of JOBS) {
       const { title, step } = job;
-      const sent = this.#sent(job);
+      const sent = this.#conversation.calls.findLast(
+        ({ name, args }) => name === "task" && String(args["description"]).startsWith(`${title}:`),
+      );
       const { next, report } = sent
-        ? { next: [], report: sent.result.replace(/\n*\[(?:Todo|Item) [^[]+\]\s*$/, "") }
-        : this.#workOn(job, listing);
+        ? { next: [], report: sent.result.replace(/\[(?:Todo|Item) [^[]+\]\s*$/, "").trimEnd() }
+        : this.#canDelegate
+          ? { next: [this.#start(job, listing.base)], report: "" }
+          : workOn(job, this.#conversation, listing.base);
       if (next.length > 0) {
         if (this.#isWanted(step, omitted)) open.push({ step, next });
       } else if (sent?.failed) {
@@ -117,25 +121,11 @@ class Survey {
     );
   }
 
-  #workOn(job: Job, { base }: Listing): { next: Call[]; report: string } {
-    if (!this.#canDelegate) return workOn(job, this.#conversation, base);
-    const todo_id = this.#tasksOf(job).length > 0 ? undefined : this.#plan.idOf(job.step);
+  #start(job: Job, base: string): Call {
     const description = describeJob(job, base);
-    const args = { description, subagent_type: "general-purpose", ...(todo_id !== undefined && { todo_id }) };
-    return { next: [call("task", args)], report: "" };
-  }
-
-  /** The finished sub-agent of a job. One that the plan refused an item is started again without it. */
-  #sent(job: Job): DoneCall | undefined {
-    const last = this.#tasksOf(job).at(-1);
-    const isRefused = last?.failed && last.args["todo_id"] !== undefined;
-    return isRefused && !/the sub-agent "|there is no |rejected/.test(last.result) ? undefined : last;
-  }
-
-  #tasksOf({ title }: Job): DoneCall[] {
-    return this.#conversation.calls.filter(
-      ({ name, args }) => name === "task" && String(args["description"]).startsWith(`${title}:`),
-    );
+    const todo_id = this.#plan.idOf(job.step);
+    const todo = todo_id === undefined ? {} : { todo_id };
+    return call("task", { description, subagent_type: "general-purpose", ...todo });
   }
 
   /** Writes the report, never over a file that is not a report, and reads its beginning back. */
