@@ -85,8 +85,6 @@ const ROOMS_WITH_DOORS = [
   "src/storage/care",
 ];
 const MAX_ROOM_FILES = 12;
-/** Folders that are still to be divided. */
-const CROWDED = ["src/middleware/summarization", "src/models/offline/survey"];
 
 const VAGUE = ["utils", "helpers", "common", "compat", "v2"];
 const MAX_CODE_LINES = 400;
@@ -104,7 +102,7 @@ function crowdedRooms(paths: readonly string[]): string[] {
   for (const path of paths.filter((one) => !isTest(one)))
     counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
   return [...counts]
-    .filter(([room, count]) => count > MAX_ROOM_FILES && !CROWDED.includes(room))
+    .filter(([room, count]) => count > MAX_ROOM_FILES)
     .map(([room, count]) => `${room}: has ${count} source files, more than ${MAX_ROOM_FILES}`);
 }
 

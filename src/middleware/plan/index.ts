@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { dueReminders, type Status } from "../../plan/index.ts";
-import { compose } from "../summarization/compose.ts";
+import { compose } from "../summarization/request/compose.ts";
 import { readContext } from "../summarization/state.ts";
 import { toMessage } from "./messages/answer.ts";
 import { isPlanVisible } from "./messages/visibility.ts";

@@ -7,8 +7,8 @@ import type { Budget } from "../budget/account.ts";
 import { ownerOf } from "../plan/events.ts";
 import { watchedModel } from "../plan/model-call/watched-model.ts";
 import { SIZES_IN_CONTEXT, type SummarizationOptions } from "./options.ts";
+import { createCounter, sizesFor, windowOf } from "./request/sizes.ts";
 import { RunMemories, type RunMemory } from "./run-memory.ts";
-import { createCounter, sizesFor, windowOf } from "./sizes.ts";
 import { contextStateSchema } from "./state.ts";
 import { ContextTurn, type Fitting } from "./turn.ts";
 

@@ -3,6 +3,7 @@ import { headAndTail } from "../../files/text/offload.ts";
 import { failureOf } from "../../models/failure/failure.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { conversationText } from "../conversation-file.ts";
+import { filled } from "./request/user-words.ts";
 import {
   SUMMARIZER_PARTS,
   SUMMARIZER_PROMPT,
@@ -10,7 +11,6 @@ import {
   SUMMARY_PART,
   SUMMARY_REQUEST,
 } from "./summary.prompt.ts";
-import { filled } from "./user-words.ts";
 
 /** Sends messages to a model. */
 export type Send = (messages: BaseMessage[]) => Promise<unknown>;

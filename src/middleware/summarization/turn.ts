@@ -7,10 +7,9 @@ import { conversationFileFor, textOf } from "../conversation-file.ts";
 import { ownerOf, type Stage } from "../plan/events.ts";
 import { readPlanState } from "../plan/state.ts";
 import { shortened } from "../text/shortened.ts";
-import { compose, type Composition } from "./compose.ts";
 import type { SummaryEvent } from "./events.ts";
 import type { SummarizationOptions } from "./options.ts";
-import type { RunMemory } from "./run-memory.ts";
+import { compose, type Composition } from "./request/compose.ts";
 import {
   countTools,
   cutOf,
@@ -20,10 +19,11 @@ import {
   windowOf,
   type Measured,
   type Sizes,
-} from "./sizes.ts";
+} from "./request/sizes.ts";
+import { heldText, userWords } from "./request/user-words.ts";
+import type { RunMemory } from "./run-memory.ts";
 import { readContext, type ContextMemory, type Summary } from "./state.ts";
 import { isPlaceholder, writeSummary, type Summarizer } from "./summarizer.ts";
-import { heldText, userWords } from "./user-words.ts";
 
 /** The parts of LangChain's model request that are used here. */
 export interface ModelRequest {

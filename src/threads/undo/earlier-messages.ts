@@ -1,6 +1,6 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { messagesStateReducer, type BaseCheckpointSaver, type CheckpointTuple } from "@langchain/langgraph";
-import { compose } from "../../middleware/summarization/compose.ts";
+import { compose } from "../../middleware/summarization/request/compose.ts";
 import { readContext } from "../../middleware/summarization/state.ts";
 import { isFromUser } from "../../middleware/text/from-user.ts";
 import { INPUT_TASK } from "../plan/pending-edit.ts";

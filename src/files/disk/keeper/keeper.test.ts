@@ -15,7 +15,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 /** Starts a process that uses files without descriptors, and says what it says. */
 function program(body: string) {
-  const disk = JSON.stringify(new URL("disk.ts", import.meta.url).href);
+  const disk = JSON.stringify(new URL("../disk.ts", import.meta.url).href);
   const text = `
     import { execFileSync } from "node:child_process";
     const { Disk } = await import(${disk});

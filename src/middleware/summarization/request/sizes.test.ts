@@ -5,8 +5,8 @@ import {
   type AnyAgentMiddleware,
 } from "langchain";
 import { describe, expect, it } from "vitest";
-import { ScriptedModel } from "../../testing/index.ts";
-import { summarizationMiddleware, type ContextSize } from "./index.ts";
+import { ScriptedModel } from "../../../testing/index.ts";
+import { summarizationMiddleware, type ContextSize } from "../index.ts";
 
 /** A model that takes 1,000 tokens. */
 class SmallModel extends ScriptedModel {

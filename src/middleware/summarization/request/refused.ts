@@ -1,6 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { changedArguments } from "../tools/call-arguments.ts";
-import { CLEARED_TEXTS } from "./summary.prompt.ts";
+import { changedArguments } from "../../tools/call-arguments.ts";
+import { CLEARED_TEXTS } from "../summary.prompt.ts";
 import { filled } from "./user-words.ts";
 
 /** Tools whose arguments are what is to be written: a refused call of them has left nothing behind. */

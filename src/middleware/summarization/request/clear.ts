@@ -1,7 +1,7 @@
 import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { userWordsIn } from "../text/from-user.ts";
+import { userWordsIn } from "../../text/from-user.ts";
+import { CLEARED_TEXTS } from "../summary.prompt.ts";
 import { withoutRefusedTexts } from "./refused.ts";
-import { CLEARED_TEXTS } from "./summary.prompt.ts";
 import { filled } from "./user-words.ts";
 
 /** Tools whose results can be had again by the same call. */

@@ -3,10 +3,10 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createDeepAgent } from "../../deep/index.ts";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { clarificationMiddleware } from "../clarification/index.ts";
-import { conversationText } from "../conversation-file.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { clarificationMiddleware } from "../../clarification/index.ts";
+import { conversationText } from "../../conversation-file.ts";
 import { heldText, userWords } from "./user-words.ts";
 
 const config = { configurable: { thread_id: "t" }, recursionLimit: 200 };

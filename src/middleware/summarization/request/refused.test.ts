@@ -1,7 +1,7 @@
 import { HumanMessage, type AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { createDeepAgent } from "../../deep/index.ts";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 
 const LONG = "a line that was never in the file\n".repeat(40);
 const PLAN = Array.from({ length: 12 }, (_, n) => ({ content: `step ${n} of a plan`, dependsOn: ["99"] }));

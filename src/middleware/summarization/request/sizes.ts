@@ -1,8 +1,8 @@
 import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
 import { countTokensApproximately } from "langchain";
-import { HarnessError } from "../../errors.ts";
-import { Beginnings } from "../text/beginnings.ts";
-import type { ContextSize, SummarizationOptions } from "./options.ts";
+import { HarnessError } from "../../../errors.ts";
+import { Beginnings } from "../../text/beginnings.ts";
+import type { ContextSize, SummarizationOptions } from "../options.ts";
 
 /** When a conversation is summarized, and what stays, for one model. */
 export interface Sizes {

@@ -1,8 +1,8 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { lineCount } from "../conversation-file.ts";
+import { lineCount } from "../../conversation-file.ts";
+import { coveredBy, type ContextMemory, type Summary } from "../state.ts";
+import { CONTEXT_FILE, CONTEXT_HEADING } from "../summary.prompt.ts";
 import { withoutOldResults } from "./clear.ts";
-import { coveredBy, type ContextMemory, type Summary } from "./state.ts";
-import { CONTEXT_FILE, CONTEXT_HEADING } from "./summary.prompt.ts";
 import { filled, heldText, userWords } from "./user-words.ts";
 
 export interface ComposeOptions {

@@ -1,9 +1,9 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
-import { headAndTail } from "../../files/text/offload.ts";
-import { lineCount, textOf } from "../conversation-file.ts";
-import { isFromUser, userWordsIn } from "../text/from-user.ts";
-import { shortened } from "../text/shortened.ts";
-import { WORDS_CUT, WORDS_LEFT_OUT } from "./summary.prompt.ts";
+import { headAndTail } from "../../../files/text/offload.ts";
+import { lineCount, textOf } from "../../conversation-file.ts";
+import { isFromUser, userWordsIn } from "../../text/from-user.ts";
+import { shortened } from "../../text/shortened.ts";
+import { WORDS_CUT, WORDS_LEFT_OUT } from "../summary.prompt.ts";
 
 /** What a person said at one place of a conversation. */
 export interface UserWords {
