@@ -102,7 +102,7 @@ function crowdedRooms(paths: readonly string[]): string[] {
   for (const path of paths.filter((one) => !isTest(one)))
     counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
   return [...counts]
-    .filter(([room, count]) => count > MAX_ROOM_FILES)
+    .filter(([, count]) => count > MAX_ROOM_FILES)
     .map(([room, count]) => `${room}: has ${count} source files, more than ${MAX_ROOM_FILES}`);
 }
 

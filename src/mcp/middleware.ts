@@ -52,13 +52,17 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
       const { name, id = "" } = request.toolCall;
       if (name !== FIND_TOOLS && !name.startsWith(PREFIX)) return answeredOnce(request, handler);
       const withdraw = CallTurn.of(request)?.announce(request);
-      // A run that goes on after a stop calls tools before its model.
-      const tools = await servers.tools();
-      const tool = request.tool ?? (name === FIND_TOOLS ? searchFor(tools) : servers.find(name));
-      if (tool) return answeredOnce({ ...request, tool }, handler);
-      withdraw?.();
-      const content = NO_SUCH_TOOL.replace("{name}", () => name);
-      return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+      try {
+        // A run that goes on after a stop calls tools before its model.
+        const tools = await servers.tools();
+        const tool = request.tool ?? (name === FIND_TOOLS ? searchFor(tools) : servers.find(name));
+        if (tool) return await answeredOnce({ ...request, tool }, handler);
+        const content = NO_SUCH_TOOL.replace("{name}", () => name);
+        return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+      } finally {
+        // Middleware between this and the order may have answered the call: nothing waits for it then.
+        withdraw?.();
+      }
     },
   });
 }

@@ -1,7 +1,7 @@
 import { setImmediate as macrotask } from "node:timers/promises";
-import { HumanMessage } from "@langchain/core/messages";
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import { createAgent, tool } from "langchain";
+import { createAgent, createMiddleware, tool } from "langchain";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { startAddressServer, type AddressServer } from "../../test/mcp/address-server.ts";
@@ -63,6 +63,32 @@ describe("a call of an MCP tool whose server connects slowly", () => {
       log.push(method);
     });
     expect(log).toEqual(["server/discover", "initialize", "tools/list", "tools/call", "later"]);
+  });
+
+  it("holds nobody back where other middleware answers it", async () => {
+    const log: string[] = [];
+    const later = tool(() => String(log.push("later")), {
+      name: "later",
+      description: "l",
+      schema: z.object({}),
+    });
+    const cache = createMiddleware({
+      name: "Cache",
+      wrapToolCall: (request, handler) => {
+        const { name, id = "" } = request.toolCall;
+        return name.startsWith("mcp__")
+          ? new ToolMessage({ content: "cached", name, tool_call_id: id })
+          : handler(request);
+      },
+    });
+    const agent = createAgent({
+      model: new ScriptedModel([[callTool("mcp__a__hello"), callTool("later")], "done"]),
+      tools: [later],
+      middleware: [mcpMiddleware(await serversAt(() => {})), cache, orderedCallsMiddleware()],
+    });
+    const { messages } = await agent.invoke({ messages: "go" });
+    expect(messages.at(-1)!.text).toBe("done");
+    expect(log).toEqual(["later"]);
   });
 
   it("and has no such tool holds nobody back", async () => {

@@ -1,5 +1,6 @@
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
+import { UNFINISHED } from "../tools/unfinished-result.ts";
 import { REPEAT_TEXTS } from "./repeats.prompt.ts";
 
 /** The configurable in which a tool finds the ids of calls that may be repetitions. */
@@ -53,5 +54,5 @@ export async function unknownOutcome(call: ToolCall): Promise<ToolMessage> {
   const { id = "", name } = call;
   const content = REPEAT_TEXTS.unknown.replace("{name}", () => name);
   await tellRepetition(call, content);
-  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+  return new ToolMessage({ content, status: "error", name, tool_call_id: id, artifact: UNFINISHED });
 }

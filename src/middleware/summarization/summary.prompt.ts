@@ -1,6 +1,6 @@
 /** The opening of the message that stands for the earlier part of a conversation. */
 export const CONTEXT_HEADING =
-  "The earlier part of this conversation was summarized to save room. First the user's own words in it, in order and unchanged: they hold as if they had just been said, unless the user took them back. Then a summary of the rest.";
+  "The earlier part of this conversation was summarized to save room. First the user's own words in it, in order, cut only where marked: they hold as if they had just been said, unless the user took them back. Then a summary of the rest.";
 
 export const WORDS_CUT = "[{missing} characters left out{where}]";
 export const WORDS_LEFT_OUT = "[{count} of the user's messages left out here{where}]";
@@ -27,7 +27,7 @@ What was about to be done, exactly enough to go on with it.`;
 
 /** Asked as the next turn of the conversation itself. */
 export const SUMMARY_REQUEST = `This is the harness, not the user. To save room, {part} now replaced by a summary that you write. You go on from it, without the messages themselves.
-{kept}The user's own words and the plan stay beside it as they are: do not copy them. If an earlier summary stands at the top, it goes too: take over everything in it that still holds. Names, paths, numbers and exact wordings that are needed later belong in it; what a tool can show again does not.
+{kept}The user's own words and the plan stay beside it: do not copy them, but keep the conditions in user messages of more than some 1,000 words, which may be cut there. If an earlier summary stands at the top, it goes too: take over everything in it that still holds. Names, paths, numbers and exact wordings that are needed later belong in it; what a tool can show again does not.
 ${SUMMARY_FORM}
 Answer with the summary alone. Call no tool.`;
 

@@ -32,7 +32,7 @@ it("every command works on a database as on a file, and makes no file", async ()
   );
   expect(ran).toMatchObject({ code: 3, err: "" });
   expect(ran.out).toMatch(/resume --database '?postgres:\/\/postgres:\*\*\*@127/);
-  expect((await holdfast(["resume", "survey"])).code).toBe(0);
+  expect((await holdfast(["resume", "survey", "--max-turns", "60"])).code).toBe(0);
 
   const [thread] = (await holdfast(["threads", "--json"])).out.trim().split("\n");
   expect(JSON.parse(thread!)).toMatchObject({ id: "survey", state: "done", dir: home });

@@ -11,6 +11,8 @@ export interface NewTurn {
   text: string;
   /** The settings that the thread keeps. */
   settings: RunSettings;
+  /** Whether the text answers a clarification, where one is the only open question. Default false. */
+  isAnswer?: boolean;
 }
 
 /** A message with an id of its own: it is the same one when its step is run again. */
@@ -19,19 +21,27 @@ export function userMessage(content: MessageContent, id: string = crypto.randomU
 }
 
 /**
- * Prepares a thread that the caller holds for a new message, and returns the input of the run. Ends the turn that the
- * thread stopped in; a message to a thread with one open clarification is its answer. Where mode `plan` is new, the
- * open plan has to be approved.
+ * Prepares a thread that the caller holds for a new message, and returns the input of the run: an answer to the open
+ * clarification, or a message that begins a turn; the turn that the thread stopped in is ended then. Where mode `plan` is
+ * new, the open plan has to be approved.
  */
-export async function beginTurn(thread: Thread, { message, text, settings }: NewTurn): Promise<object> {
+export async function beginTurn(
+  thread: Thread,
+  { message, text, settings, isAnswer = false }: NewTurn,
+): Promise<object> {
   const state = await thread.state();
   const { title, run: before } = (state.values ?? {}) as { title?: string; run?: RunSettings };
-  const [question, ...others] = await thread.questions(state);
-  const isAnswer = question?.kind === "clarification" && others.length === 0;
-  if (isAnswer) await waitingInput(thread.agent, state, ["run", settings]);
+  const [question, ...others] = isAnswer ? await thread.questions(state) : [];
+  const asked = question?.kind === "clarification" && others.length === 0 ? question : undefined;
+  if (asked) await waitingInput(thread.agent, state, ["run", settings]);
   else await thread.closeTurn();
   if (before && settings.mode === "plan" && before.mode !== "plan") await thread.proposePlan();
-  if (isAnswer) return new Command({ resume: { [question.id]: text } });
-  const named = title === undefined ? { title: shortened(text) } : {};
+  if (asked) return new Command({ resume: { [asked.id]: text } });
+  const named = title === undefined ? { title: titleOf(text) } : {};
   return { messages: [message], run: settings, ...named };
+}
+
+/** The title of a thread, by its first message. */
+export function titleOf(text: string): string {
+  return shortened(text || "A file");
 }

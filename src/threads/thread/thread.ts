@@ -14,6 +14,7 @@ import { PROPOSED } from "../../middleware/plan/people/approval.ts";
 import { readPlanState } from "../../middleware/plan/state.ts";
 import { isOvertaken } from "../../middleware/repeats/journal.ts";
 import { isFromUser } from "../../middleware/text/from-user.ts";
+import { UNFINISHED } from "../../middleware/tools/unfinished-result.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isOpen, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/read/values.ts";
@@ -216,7 +217,13 @@ export class Thread {
     const { messages = [] } = values as { messages?: BaseMessage[] };
     const answers = openCalls(messages).map(
       ({ id = "", name }) =>
-        new ToolMessage({ content: NOT_FINISHED, status: "error", name, tool_call_id: id }),
+        new ToolMessage({
+          content: NOT_FINISHED,
+          status: "error",
+          name,
+          tool_call_id: id,
+          artifact: UNFINISHED,
+        }),
     );
     await this.agent.graph.updateState(this.config, { messages: answers }, TOOLS);
   }

@@ -7,7 +7,7 @@ const WRITE = "write_file";
 const CHANGING = new Set([WRITE, "edit_file", "delete_file"]);
 
 /** Whether a result says that a write was held back. */
-function isHeld(message: BaseMessage): message is ToolMessage {
+export function isHeld(message: BaseMessage): message is ToolMessage {
   if (!ToolMessage.isInstance(message) || message.name !== WRITE) return false;
   return ((message.artifact ?? {}) as { held?: unknown }).held === true;
 }

@@ -1,5 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { isHeld } from "../../files/changes/held-writes.ts";
 import { changedArguments } from "../../tools/call-arguments.ts";
+import { isUnfinished } from "../../tools/unfinished-result.ts";
 import { CLEARED_TEXTS } from "../summary.prompt.ts";
 import { filled } from "./user-words.ts";
 
@@ -29,7 +31,9 @@ export function withoutRefusedTexts(messages: readonly BaseMessage[], end: numbe
 }
 
 function isRefusal(message: BaseMessage): message is ToolMessage {
-  return ToolMessage.isInstance(message) && message.status === "error" && WRITING.has(message.name ?? "");
+  if (!ToolMessage.isInstance(message) || message.status !== "error") return false;
+  // A write that was held back is cut elsewhere, from the first request on.
+  return WRITING.has(message.name ?? "") && !isHeld(message) && !isUnfinished(message);
 }
 
 function cut(message: AIMessage, refused: readonly string[]): AIMessage {

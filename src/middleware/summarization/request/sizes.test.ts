@@ -1,4 +1,4 @@
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import {
   createAgent,
   summarizationMiddleware as langchainSummarization,
@@ -7,6 +7,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { ScriptedModel } from "../../../testing/index.ts";
 import { summarizationMiddleware, type ContextSize } from "../index.ts";
+import { cutOf } from "./sizes.ts";
 
 /** A model that takes 1,000 tokens. */
 class SmallModel extends ScriptedModel {
@@ -72,3 +73,25 @@ async function isSummarized(
 function isSummary(messages: readonly BaseMessage[]): boolean {
   return messages.some(({ text }) => /Context Extraction|Write the summary under these headings/.test(text));
 }
+
+describe("the last turn, whose results the model has not seen yet,", () => {
+  const calls = [1, 2, 3].map((n) => ({ id: `c${n}`, name: "look", args: {} }));
+  const messages = [
+    new HumanMessage("Go."),
+    new AIMessage("Well."),
+    new AIMessage({ content: "", tool_calls: calls }),
+    ...calls.map(({ id }) => new ToolMessage({ content: "x", tool_call_id: id })),
+  ];
+  /** Each result has 1,440 tokens. */
+  const count = (some: readonly BaseMessage[]): number =>
+    some.reduce((sum, { type }) => sum + (type === "tool" ? 1440 : 10), 0);
+  const sizes = { trigger: [{ tokens: 8000 }], keep: { messages: 2 }, window: undefined };
+
+  it("stays while the next request has room for it beside the prompt and the tools", () => {
+    expect(cutOf(messages, { ...sizes, besides: 2500 }, count)).toBe(2);
+  });
+
+  it("goes where it alone is too much", () => {
+    expect(cutOf(messages, { ...sizes, besides: 6000 }, count)).toBe(messages.length);
+  });
+});

@@ -84,11 +84,12 @@ export function cutOf(
   const starts = [...messages.keys()].filter((at) => messages[at]!.type !== "tool");
   const tail = (at: number): number => count(messages.slice(at));
   const wanted = startFor();
-  // The last turn stays whole, unless it alone is too much.
+  // The last turn stays whole while the next request has room for it: the model has not seen its results yet.
   const last = starts.at(-1) ?? 0;
   if (tail(wanted) <= most) return wanted;
   return (
-    starts.find((at) => at > wanted && tail(at) <= most) ?? (tail(last) <= most ? last : messages.length)
+    starts.find((at) => at > wanted && tail(at) <= most) ??
+    (tail(last) <= Math.max(most, limit - besides) ? last : messages.length)
   );
 
   function startFor(): number {

@@ -77,6 +77,13 @@ describe("what people said", () => {
     expect(text.length).toBeLessThan(520 * 4 + 500);
   });
 
+  it("that is a little too long has nearly all of the room", () => {
+    const long = new HumanMessage("word ".repeat(1000));
+    const text = heldText(userWords([long]), { tokens: 1200, file: FILE });
+    expect(text.length).toBeGreaterThan(4500);
+    expect(text.length).toBeLessThan(5000);
+  });
+
   it("has head and tail of a message that is too long, and the lines where it is", () => {
     const long = new HumanMessage(`BEGIN ${"word\n".repeat(5000)} END`);
     const text = heldText(userWords([new AIMessage("hello"), long]), { tokens: 1000, file: FILE });

@@ -68,6 +68,12 @@ export function heldText(
     texts.set(at, text);
     left -= text.length;
   }
+  // The room that short ones left goes to those that were cut.
+  for (const at of order.filter((one) => texts.has(one) && texts.get(one) !== words[one]!.text)) {
+    const text = fitted(words[at]!, texts.get(at)!.length + left, file) ?? texts.get(at)!;
+    left -= text.length - texts.get(at)!.length;
+    texts.set(at, text);
+  }
   const parts: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const start = at;

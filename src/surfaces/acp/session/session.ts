@@ -6,7 +6,6 @@ import type {
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { HarnessError } from "../../../errors.ts";
-import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Todo } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
 import type { Release } from "../../../storage/index.ts";
@@ -20,7 +19,7 @@ import { prepareRun, type PrepareOptions } from "../../../threads/prepare/prepar
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { replay } from "../../../threads/record/replay.ts";
-import { beginTurn } from "../../../threads/run/begin-turn.ts";
+import { beginTurn, titleOf } from "../../../threads/run/begin-turn.ts";
 import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
@@ -185,9 +184,13 @@ export class Session {
     const task = typedText(prompt);
     const thread = new Thread(agent, this.id);
     const { title } = (await thread.state()).values as { title?: string };
-    const words = task || "A file";
-    const input = await beginTurn(thread, { message: promptMessage(prompt), text: words, settings });
-    if (title === undefined) this.send({ sessionUpdate: "session_info_update", title: shortened(words) });
+    const input = await beginTurn(thread, {
+      message: promptMessage(prompt),
+      text: task,
+      settings,
+      isAnswer: true,
+    });
+    if (title === undefined) this.send({ sessionUpdate: "session_info_update", title: titleOf(task) });
     const events = new RunEvents(this.id, (event) => {
       if (event.type === "question") this.#askedAt.set(event.id, this.#allowed.length);
       this.#conversation.show(event);

@@ -52,6 +52,10 @@ export async function perform(options: PerformOptions): Promise<number> {
     projectOf: async () => project,
     servers,
     canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
+  }).catch(async (error: unknown) => {
+    await servers.close();
+    await traces?.close();
+    throw error;
   });
   const notices = [notice && asTyped(notice, env), options.notice];
   const held = await saver.acquireThread(thread);

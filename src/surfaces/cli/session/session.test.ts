@@ -120,6 +120,18 @@ describe("a session", () => {
     expect(stage.asked(1).at(-1)).toBe("human: half a thought");
   });
 
+  it("takes a message after a dismissed question for a new one, and not for its answer", async () => {
+    const question = callTool("ask_clarification", { question: "Which bed?" });
+    const stage = await stages.open([question, "Listed."]);
+    stage.type(`go${ENTER}`);
+    await stage.see(/Which bed\?/);
+    stage.type(ESC);
+    await stage.until(() => !stage.session.isBusy);
+    stage.type(`list the tools${ENTER}`);
+    await stage.see(/Listed\./);
+    expect(stage.asked(1).at(-1)).toBe("human: list the tools");
+  });
+
   it("puts what was queued back into the prompt at Esc, before what is being typed", async () => {
     const first = held("Never.");
     const stage = await stages.open([first.step, "Here."]);

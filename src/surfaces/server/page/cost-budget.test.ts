@@ -3,7 +3,7 @@ import { begin, setStage, settled, start } from "../../../../test/page-stage.ts"
 
 setStage();
 
-it("a budget in money holds for a thread of the page, at the prices of its model", async () => {
+it("a thread with a budget in money runs on the page, at the prices of its model", async () => {
   await start(["Done."], { budget: { cost: 5 } });
   const { thread, events } = await settled(await begin("Go"));
   expect(events.findLast(({ type }) => type === "run-end")).toMatchObject({ outcome: "done" });
