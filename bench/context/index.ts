@@ -48,7 +48,7 @@ const SYSTEMS: Record<string, (parts: Parts) => Agent> = {
     }) as unknown as Agent,
 };
 
-/** What is used of the package beside `createDeepAgent`. */
+/** The parts of the package beside `createDeepAgent`. */
 interface Summarizing {
   createSummarizationMiddleware: (options: object) => AgentMiddleware;
   StateBackend: new (config: unknown) => object;

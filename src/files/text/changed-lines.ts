@@ -8,7 +8,7 @@ const MAX_LINES = 40;
 const MAX_LINE = 200;
 
 const CONTEXT = 2;
-/** Of a part with more lines its first and last are shown, if a gap is worth its line. */
+/** A longer part is shown by its first and last lines, where the gap saves some. */
 const MAX_PART = 16;
 const SHORTEST_GAP = 4;
 const MAX_SHOWN = 60;

@@ -47,7 +47,7 @@ describe("numberLines", () => {
   it("cuts long lines, never inside a character", () => {
     expect(shown("x".repeat(2000))).toHaveLength(2007);
     expect(shown(`a\n${"x".repeat(2001)}`)).toMatch(
-      /\n {5}2\tx{2000} \[cut: the line has 2001 characters; to see all of it, use offset 1, limit 1\]$/,
+      /\n {5}2\tx{2000} \[cut: the line has 2001 characters; to see more of it, use offset 1, limit 1\]$/,
     );
     expect(shown(`${"x".repeat(1999)}🎉`)).toMatch(/\tx{1999} \[cut/);
   });

@@ -2,7 +2,7 @@ import type { FileResult } from "../backend/backend.ts";
 import { fail } from "../backend/failures.ts";
 
 const MAX_LINE = 2000;
-/** Of a line that is asked for alone. */
+/** The limit for a line that is asked for alone. */
 const MAX_SINGLE_LINE = 90_000;
 
 /** Which lines to show. */
@@ -43,7 +43,7 @@ export function numberLines(
     const text =
       most === 1
         ? cutLine(line, MAX_SINGLE_LINE)
-        : cutLine(line, MAX_LINE, `; to see all of it, use offset ${at}, limit 1`);
+        : cutLine(line, MAX_LINE, `; to see more of it, use offset ${at}, limit 1`);
     return `${String(at + 1).padStart(6)}\t${text}`;
   });
   if (to < lines.length) {

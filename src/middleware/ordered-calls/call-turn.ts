@@ -247,7 +247,7 @@ async function arrival({ announced, arrived }: Slot): Promise<void> {
   if (isComing) await arrived.promise;
 }
 
-/** Whether a promise is fulfilled in time. */
+/** Resolves to true if a promise is fulfilled in time. */
 async function within(promise: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

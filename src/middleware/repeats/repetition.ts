@@ -1,6 +1,6 @@
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import { UNFINISHED } from "../tools/unfinished-result.ts";
+import { UNFINISHED } from "../tools/result-marks.ts";
 import { REPEAT_TEXTS } from "./repeats.prompt.ts";
 
 /** The configurable in which a tool finds the ids of calls that may be repetitions. */

@@ -1,4 +1,4 @@
-import { HumanMessage, type MessageContent } from "@langchain/core/messages";
+import type { HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { shortened } from "../../middleware/text/shortened.ts";
 import { waitingInput } from "../plan/pending-edit.ts";
@@ -13,11 +13,6 @@ export interface NewTurn {
   settings: RunSettings;
   /** Whether the text answers a clarification, where one is the only open question. Default false. */
   isAnswer?: boolean;
-}
-
-/** A message with an id of its own: it is the same one when its step is run again. */
-export function userMessage(content: MessageContent, id: string = crypto.randomUUID()): HumanMessage {
-  return new HumanMessage({ content, id });
 }
 
 /**

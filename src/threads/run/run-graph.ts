@@ -121,10 +121,14 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   }
 }
 
-/** The first input of a run: the task, and what a later process has to know. */
-export function taskInput(task: MessageContent, more: object, id: string = crypto.randomUUID()): object {
-  // With an id of its own the message is the same one when the step is run again.
-  return { messages: [new HumanMessage({ content: task, id })], ...more };
+/** A message with an id of its own: it is the same one when its step is run again. */
+export function userMessage(content: MessageContent, id: string = crypto.randomUUID()): HumanMessage {
+  return new HumanMessage({ content, id });
+}
+
+/** The first input of a run: the task, and the values that a later process needs. */
+export function taskInput(task: MessageContent, more: object, id?: string): object {
+  return { messages: [userMessage(task, id)], ...more };
 }
 
 const GO_ON = Symbol("go on");

@@ -14,7 +14,7 @@ import { PROPOSED } from "../../middleware/plan/people/approval.ts";
 import { readPlanState } from "../../middleware/plan/state.ts";
 import { isOvertaken } from "../../middleware/repeats/journal.ts";
 import { isFromUser } from "../../middleware/text/from-user.ts";
-import { UNFINISHED } from "../../middleware/tools/unfinished-result.ts";
+import { UNFINISHED } from "../../middleware/tools/result-marks.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isOpen, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/read/values.ts";

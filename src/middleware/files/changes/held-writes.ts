@@ -1,15 +1,14 @@
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
 import { changedArguments, setArguments } from "../../tools/call-arguments.ts";
+import { isHeld } from "../../tools/result-marks.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
 import { plainPath } from "./change-file.ts";
 
 const WRITE = "write_file";
 const CHANGING = new Set([WRITE, "edit_file", "delete_file"]);
 
-/** Whether a result says that a write was held back. */
-export function isHeld(message: BaseMessage): message is ToolMessage {
-  if (!ToolMessage.isInstance(message) || message.name !== WRITE) return false;
-  return ((message.artifact ?? {}) as { held?: unknown }).held === true;
+function isHeldWrite(message: BaseMessage): message is ToolMessage {
+  return ToolMessage.isInstance(message) && message.name === WRITE && isHeld(message);
 }
 
 /**
@@ -36,11 +35,11 @@ function heldText(messages: readonly BaseMessage[], path: unknown): string | und
   if (typeof path !== "string") return undefined;
   const last = messages.findLast((message): message is ToolMessage => {
     if (!ToolMessage.isInstance(message) || !CHANGING.has(message.name ?? "")) return false;
-    if (message.status === "error" && !isHeld(message)) return false;
+    if (message.status === "error" && !isHeldWrite(message)) return false;
     const given = callOf(message, messages)?.args["file_path"];
     return typeof given === "string" && plainPath(given) === plainPath(path);
   });
-  const content = last && isHeld(last) ? callOf(last, messages)?.args["content"] : undefined;
+  const content = last && isHeldWrite(last) ? callOf(last, messages)?.args["content"] : undefined;
   return typeof content === "string" ? content : undefined;
 }
 
@@ -62,7 +61,7 @@ export function withoutHeldTexts(messages: readonly BaseMessage[]): BaseMessage[
   let turn: AIMessage | undefined;
   for (const message of messages) {
     if (AIMessage.isInstance(message)) turn = message;
-    if (turn && isHeld(message)) held.set(turn, (held.get(turn) ?? new Set()).add(message.tool_call_id));
+    if (turn && isHeldWrite(message)) held.set(turn, (held.get(turn) ?? new Set()).add(message.tool_call_id));
   }
   if (held.size === 0) return [...messages];
   return messages.map((message) => {

@@ -40,7 +40,7 @@ export class Sightings {
     return this.#known.thread;
   }
 
-  /** What was seen of a file as it is now, or as an earlier call of the turn left it. */
+  /** The sightings of a file in its present form, also by earlier calls of the turn. */
   #seenOf(path: string, hash: string): SeenFile[] {
     const own = this.#known.earlier.flatMap((call) => shownBy.get(call) ?? []);
     return [...own, this.#seen.get(path)].filter(
@@ -48,12 +48,12 @@ export class Sightings {
     );
   }
 
-  /** Whether a file is as it was last seen, in whole or in part. */
+  /** True for a file that was seen in its present form, in whole or in part. */
   isSeen(path: string, bytes: Uint8Array): boolean {
     return this.#seenOf(path, hashOf(bytes)).length > 0;
   }
 
-  /** Whether all of a file as it is now was seen, or all of it that a text would replace. */
+  /** True where the whole present form was seen, or all of it that a text would replace. */
   isSeenWhole(path: string, bytes: Uint8Array, text: string): boolean {
     const held = hashOf(Buffer.from(text));
     return this.#seenOf(path, hashOf(bytes)).some((seen) => seen.lines === undefined || seen.held === held);

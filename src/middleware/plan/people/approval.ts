@@ -19,7 +19,7 @@ import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, readPlanState, type MemoryUpdate } from "../state.ts";
 
-/** What a person decides about a plan. `edit` brings the list that takes its place; its rules stay where none come. */
+/** A person's decision about a plan. `edit` brings the list that takes its place; its rules stay where none come. */
 export type PlanDecision =
   | { type: "approve" }
   | { type: "edit"; todos: readonly EditedTodo[]; rules?: readonly string[] }

@@ -1,7 +1,9 @@
-import { HumanMessage, type AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { UNFINISHED } from "../../tools/result-marks.ts";
+import { withoutRefusedTexts } from "./refused.ts";
 
 const LONG = "a line that was never in the file\n".repeat(40);
 const PLAN = Array.from({ length: 12 }, (_, n) => ({ content: `step ${n} of a plan`, dependsOn: ["99"] }));
@@ -54,4 +56,18 @@ it("texts that were refused go at the marks where old results go, and a line say
     return JSON.stringify(wire(request).slice(0, before.length)) !== JSON.stringify(before);
   });
   expect(breaks.length).toBeLessThan(5);
+});
+
+it.each([
+  ["that was stopped, and may have had its effect,", UNFINISHED],
+  ["whose write was held back, and is cut elsewhere,", { held: true }],
+])("the text of a call %s stays", (_name, artifact) => {
+  const text = "x".repeat(1000);
+  const call = { id: "c1", name: "write_file", args: { file_path: "/a", content: text } };
+  const result = { name: call.name, tool_call_id: call.id, status: "error" as const, content: "No." };
+  const turn = new AIMessage({ content: "", tool_calls: [call] });
+  const after = (mark: object | undefined) =>
+    JSON.stringify(withoutRefusedTexts([turn, new ToolMessage({ ...result, artifact: mark })], 1)[0]);
+  expect(after(artifact)).toContain(text);
+  expect(after(undefined)).not.toContain(text);
 });

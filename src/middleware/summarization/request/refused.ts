@@ -1,7 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { isHeld } from "../../files/changes/held-writes.ts";
 import { changedArguments } from "../../tools/call-arguments.ts";
-import { isUnfinished } from "../../tools/unfinished-result.ts";
+import { isHeld, isUnfinished } from "../../tools/result-marks.ts";
 import { CLEARED_TEXTS } from "../summary.prompt.ts";
 import { filled } from "./user-words.ts";
 

@@ -62,7 +62,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     const { dir } = settings;
     const paint = paintOf(terminal);
     const prices = pricesOf(model.name, env, project.config);
-    const display = faceFor(flags, {
+    const display = displayFor(flags, {
       terminal,
       commands: () => commandsOf(project),
       files: filesOf(dir),
@@ -120,7 +120,7 @@ function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {
   return isKept ? flags : inDirectory({ ...flags, shell: flags.shell ?? flags.dir !== false });
 }
 
-function faceFor(
+function displayFor(
   flags: SessionFlags,
   options: ConstructorParameters<typeof LiveDisplay>[0] & { terminal: Terminal },
 ): Display {

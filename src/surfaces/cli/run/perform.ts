@@ -8,7 +8,7 @@ import { settledModel } from "../../../threads/prepare/project.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
-import { tracesFrom } from "../../../threads/traces/index.ts";
+import { tracesFrom, type Traces } from "../../../threads/traces/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
 import { harmless, shown } from "../output/harmless.ts";
@@ -38,12 +38,29 @@ export interface PerformOptions extends ProjectOfRun {
 
 /** Runs a thread on a terminal, from its first event to its last. Returns the exit code. */
 export async function perform(options: PerformOptions): Promise<number> {
+  const { env } = options.terminal;
+  const notes = { tell: (_text: string): void => {} };
+  const servers = new RunServers({ env, onNote: (text) => notes.tell(text) });
+  const traces = tracesFrom(env);
+  try {
+    return await performWith(options, { servers, traces, notes });
+  } finally {
+    await servers.close();
+    await traces?.close();
+  }
+}
+
+interface Resources {
+  servers: RunServers;
+  traces: Traces | undefined;
+  /** Receives the notes of the servers. */
+  notes: { tell: (text: string) => void };
+}
+
+async function performWith(options: PerformOptions, { servers, traces, notes }: Resources): Promise<number> {
   const { terminal, saver, thread, flags, resumed, task, project } = options;
   const { env } = terminal;
-  const traces = tracesFrom(env);
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
-  let note = (_text: string): void => {};
-  const servers = new RunServers({ env, onNote: (text) => note(text) });
   const { agent, model, settings, prices, notice } = await prepareRun(options.settings, {
     saver,
     modelOf: (name) =>
@@ -52,17 +69,13 @@ export async function perform(options: PerformOptions): Promise<number> {
     projectOf: async () => project,
     servers,
     canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
-  }).catch(async (error: unknown) => {
-    await servers.close();
-    await traces?.close();
-    throw error;
   });
   const notices = [notice && asTyped(notice, env), options.notice];
   const held = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
   const events = new RunEvents(thread, (event, view) => output.show(event, view));
-  note = (text) => events.emit({ type: "notice", text });
+  notes.tell = (text) => events.emit({ type: "notice", text });
   interruption.signal.addEventListener("abort", () =>
     events.emit({ type: "notice", text: "Stopping; nothing finished is lost. Ctrl-C again quits at once." }),
   );
@@ -107,10 +120,8 @@ export async function perform(options: PerformOptions): Promise<number> {
   } finally {
     interruption.dispose();
     output.close();
-    await servers.close();
     // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
     await held().catch(() => {});
-    await traces?.close();
   }
 }
 

@@ -6,3 +6,8 @@ export const UNFINISHED = { unfinished: true };
 export function isUnfinished({ artifact }: ToolMessage): boolean {
   return (artifact as { unfinished?: unknown } | undefined)?.unfinished === true;
 }
+
+/** The artifact says that a write was held back. */
+export function isHeld({ artifact }: ToolMessage): boolean {
+  return (artifact as { held?: unknown } | undefined)?.held === true;
+}
