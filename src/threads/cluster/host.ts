@@ -371,7 +371,7 @@ export class ClusterHost implements Host {
     this.events.push({ kind: "thread", thread, owner });
   }
 
-  /** Nobody else tells of an edit that no run has made. */
+  /** Publishes an edit that was made while no run was at work. */
   async #tellEdit(thread: string, news: RunEventBody): Promise<void> {
     const { owner } = (await this.ledger.thread(thread)) ?? {};
     const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;

@@ -6,7 +6,7 @@ import { ClusterWorker, type WorkerOptions } from "./worker.ts";
 export type { Limits } from "./queue/jobs.ts";
 export type { ClusterWorker } from "./worker.ts";
 
-/** What a process has of a cluster: the database that all share, and the threads in it. */
+/** A process's connection to a cluster: the shared database, and the threads in it. */
 export interface Cluster {
   db: ClusterDatabase;
   store: ThreadStore;

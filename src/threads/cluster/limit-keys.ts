@@ -1,7 +1,7 @@
 import type { HostedGraph } from "../host/graphs.ts";
 import type { RunRequest } from "../host/request/request.ts";
 
-/** What a run is counted by where workers have limits: its graph, who it is for, and the model, where that is known. */
+/** The keys by which workers limit a run: its graph, its owner, and its model if that is known. */
 export async function limitKeys(
   graph: HostedGraph | undefined,
   { thread, owner, request }: { thread: string; owner: string | undefined; request: RunRequest },

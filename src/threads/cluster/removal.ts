@@ -1,7 +1,7 @@
 import { tell, type Transaction } from "./database/database.ts";
 import type { Known } from "./thread-feed.ts";
 
-/** What processes tell servers of a thread that was deleted. */
+/** The notice to servers that a thread was deleted. */
 export interface Removal {
   thread: string;
   known: Known | undefined;

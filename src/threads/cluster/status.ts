@@ -2,12 +2,12 @@ import type { ClusterDatabase } from "./database/database.ts";
 import { SCHEMA } from "./database/schema.ts";
 import { QUEUE } from "./queue/jobs.ts";
 
-/** What there is to see of a cluster at a moment. Times are in milliseconds. */
+/** The state of a cluster at a moment. Times are in milliseconds. */
 export interface ClusterStatus {
   workers: WorkerStatus[];
-  /** Those that a worker takes from, and those that a run waits in. */
+  /** Queues that a worker takes from, or that have waiting runs. */
   queues: QueueStatus[];
-  /** How many runs are pending and running, and how those ended that ended in the last hour. */
+  /** The numbers of pending and running runs, and of those that ended in the last hour, by status. */
   runs: { pending: number; running: number; success: number; error: number; interrupted: number };
 }
 

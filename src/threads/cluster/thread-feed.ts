@@ -3,18 +3,18 @@ import type { HostedRun } from "../host/hosted-run.ts";
 import { EventLog } from "../host/stream/event-log.ts";
 import { isWholeState, type ThreadEvent } from "../host/stream/thread-protocol.ts";
 
-/** Which thread of a name it is, and whose: one may be deleted, and another made. */
+/** The identity of a thread: a deleted thread's name may be used again. */
 export type Known = Pick<HostedThread, "owner" | "createdAt">;
 
 /** A thread that somebody follows here, wherever it is run. */
 export class ThreadFeed {
-  /** What the ledger said of it last. */
+  /** The ledger's last answer. */
   known: Known | undefined;
   readonly protocol = new EventLog<ThreadEvent>({ first: 1, isKept: isWholeState });
   readonly runs = new Map<string, HostedRun>();
   /** Runs that are asked for here and not in the queue yet. */
   readonly asked = new Set<string>();
-  /** How runs ended by what their workers said, who may not have written it down yet. */
+  /** Statuses of ended runs as their workers reported them, possibly before the ledger has them. */
   readonly endings = new Map<string, RunStatus>();
   /** Whether what is read is news, and not what was there before. */
   isLive = false;

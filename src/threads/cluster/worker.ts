@@ -19,7 +19,9 @@ export interface WorkerOptions {
   db: ClusterDatabase;
   store: ThreadStore;
   graphs: ReadonlyMap<string, HostedGraph>;
-  /** How many runs of each queue at a time. DBOS keeps one number for all workers of a queue: the last one's. Default 10. */
+  /**
+   * The runs of each queue at a time. DBOS keeps one number for all workers of a queue: the last one's. Default 10.
+   */
   slots?: number;
   /** Takes the runs of these queues. Default `["runs"]`, where those are that name none. */
   queues?: readonly string[];
@@ -106,7 +108,7 @@ export class ClusterWorker {
     return this.#membership.id;
   }
 
-  /** How many runs it is at. */
+  /** The number of runs at work. */
   get running(): number {
     return this.#running.size;
   }
@@ -136,14 +138,14 @@ export class ClusterWorker {
   async #turn(thread: string): Promise<void> {
     const { queues = [QUEUE], limits = {} } = this.#options;
     const claimant = { worker: this.#membership.id, queues, limits };
-    const job = await this.#patchModel(() => this.#jobs.claim(thread, claimant));
+    const job = await this.#retried(() => this.#jobs.claim(thread, claimant));
     if (!job) return;
     if (job.status === "error") {
       await this.#noteEnd(job.thread, "error");
       return;
     }
     if (this.#isDraining) {
-      await this.#patchModel(() => this.#jobs.putBack(job));
+      await this.#retried(() => this.#jobs.putBack(job));
       return;
     }
     const run = new HostedRun(job, undefined);
@@ -153,7 +155,7 @@ export class ClusterWorker {
       : undefined;
     let stream: RunStream | undefined;
     try {
-      stream = await this.#patchModel(() => this.#publisher.open(job, () => run.abort()));
+      stream = await this.#retried(() => this.#publisher.open(job, () => run.abort()));
       this.#running.set(job.id, { run, job, stream });
       const stop = job.stop ?? this.#heard.get(job.id);
       if (stop) this.#stop(job.id, stop);
@@ -201,12 +203,12 @@ export class ClusterWorker {
     if (stream.failure && status === "interrupted") throw stream.failure;
     const reason = run.result?.error?.message;
     if (!isLeft) await this.#end(run, job, { status, reason, known });
-    else if (failure === undefined) await this.#patchModel(() => this.#jobs.putBack(job));
+    else if (failure === undefined) await this.#retried(() => this.#jobs.putBack(job));
     else {
       const again = isBusy(failure)
         ? { delay: busyPause(job) }
         : { delay: pause(job.attempt), attempt: job.attempt + 1 };
-      await this.#patchModel(() => this.#jobs.putBack(job, { ...again, reason: reason ?? "It failed." }));
+      await this.#retried(() => this.#jobs.putBack(job, { ...again, reason: reason ?? "It failed." }));
     }
   }
 
@@ -220,7 +222,7 @@ export class ClusterWorker {
     }: { status: RunStatus; reason: string | undefined; known?: HostedThread | undefined },
   ): Promise<void> {
     const stop = run.isRolledBack ? ("rollback" as const) : undefined;
-    const isMine = await this.#patchModel(() =>
+    const isMine = await this.#retried(() =>
       this.#jobs.end({ ...job, ...(stop && { stop }) }, status, reason),
     );
     if (!isMine) return;
@@ -280,8 +282,8 @@ export class ClusterWorker {
     this.#options.onLost();
   }
 
-  /** Does what must be done however long the database is away; nothing more once others have taken over. */
-  async #patchModel<T>(work: () => Promise<T>): Promise<T> {
+  /** Repeats work until the database answers; does nothing more once other workers have taken over. */
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       if (this.#isLost) return NEVER;
       try {
@@ -299,7 +301,7 @@ const MOST_HEARD = 1000;
 const LONGEST_STEP_MS = 24 * 60 * 60 * 1000;
 const NEVER: Promise<never> = new Promise(() => {});
 
-/** How many seconds to wait for it: the longer, the older the run is. */
+/** The seconds until the next attempt: more for an older run. */
 function busyPause({ createdAt }: Job): number {
   const seconds = (Date.now() - createdAt) / 1000;
   return Math.max(1, Math.min(15, seconds / 4));

@@ -15,7 +15,7 @@ import { compileRule, type Rule, type RuledCall } from "../../project/rules.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { isObeyedFile } from "./shell-approval.ts";
 
-/** What a person may change while a run goes on: each call is judged by what it is then. */
+/** Rules that a person may change during a run: each call is judged by their current value. */
 export interface LiveRules {
   readonly mode: Mode;
   /** Rules for what is allowed besides. */
@@ -28,7 +28,7 @@ export interface ConsentRulesOptions {
   rules: Pick<Config, "allow" | "ask" | "deny">;
   /** All tools but the plan's. */
   tools: readonly string[];
-  /** Those among them that change nothing. */
+  /** The tools among them that change nothing. */
   reading: readonly string[];
   /** The servers whose tools are used, too; they are known once they are called. */
   servers?: Pick<McpServers, "isReadOnly"> | undefined;
@@ -46,8 +46,8 @@ type Verdict = "allow" | "ask" | { refused: string };
 type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
 
 /**
- * What is asked for and what is refused, tool by tool, as a mode and rules say it: deny wins over ask, ask over allow,
- * and where no rule is about a call the mode decides.
+ * The decision for each tool by a mode and rules: deny wins over ask, ask over allow, and the mode decides calls that
+ * no rule matches.
  */
 export function consentRules(options: ConsentRulesOptions): Record<string, ConsentRule> {
   const { live, canAsk, tools, reading, servers } = options;
@@ -107,7 +107,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
 /** Whether work has begun in plan mode: it has while a plan is open that a person has approved. */
 class PlanPhase {
   readonly #checkpointer: BaseCheckpointSaver | undefined;
-  /** What is so for the main agent is so for its helpers, whose plans are their own. */
+  /** The main agent's value, which its sub-agents share, as their plans are their own. */
   #isWorking: boolean | undefined;
 
   constructor(checkpointer: BaseCheckpointSaver | undefined) {
@@ -148,7 +148,7 @@ export function ruledCall(
   };
 }
 
-/** What else tells what a call is about. Of a server's tool nobody knows which words do. */
+/** Other texts that identify a call's target. An MCP server's tools have none that are known. */
 function aboutOf(name: string, args: Record<string, unknown>): string[] {
   if (name.startsWith(PREFIX)) return wordsIn(args);
   const { subagent_type, pattern, url, query } = args;

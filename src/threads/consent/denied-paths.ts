@@ -10,7 +10,7 @@ const ACTIONS: Readonly<Record<string, FileAction>> = {
   delete_file: "delete",
 };
 
-/** What rules that deny come to where a call alone does not tell what it touches. */
+/** Deny rules for calls whose arguments do not tell which files they touch. */
 export interface Denied {
   /** For searches, listings and folders with something in them. */
   permissions: PermissionRule[];
@@ -20,7 +20,7 @@ export interface Denied {
   isAddress: (url: URL) => boolean;
 }
 
-/** What rules deny, and what is denied without one: files of the harness, by their addresses on the host. */
+/** Files that rules deny, and files of the harness, which are always denied, by their addresses on the host. */
 export function denied(deny: readonly string[] = [], own: OwnFiles = { files: [] }): Denied {
   const rules = deny.map(compileRule).filter(({ isNarrow }) => isNarrow);
   const permissions = [...ownRules(own), ...rules.flatMap(permissionOf)];
@@ -43,7 +43,7 @@ interface OwnFiles {
   files: readonly string[];
 }
 
-/** To open and close a database in this process would give up the locks that it holds on it. */
+/** Rules for the harness's own files: to open and close a database in this process would give up its locks. */
 function ownRules({ dir, files }: OwnFiles): PermissionRule[] {
   const paths = files
     .filter((file) => dir !== undefined && isInside(file, dir))

@@ -6,7 +6,7 @@ import type { Thread } from "../thread/thread.ts";
 import { requestEdit } from "./mailbox.ts";
 
 export interface EditPlanOptions {
-  /** Those of the run that this process is at, if it is at one: it tells of them itself. */
+  /** The edits of the run in this process, if there is one: the run publishes them. */
   edits?: PlanEdits | undefined;
   /** Takes the edit back while it waits for another process. */
   signal?: AbortSignal;

@@ -12,7 +12,7 @@ type Outcome =
   | { todos: Todo[] }
   | { code: HarnessErrorCode; message: string; conflict?: { conflicts: Conflict[]; todos: Todo[] } };
 
-/** How often a run looks for edits of other processes, and they for its answers. */
+/** The interval at which a run looks for edits of other processes, and they for its answers. */
 const LOOK_MS = 200;
 
 /** Hands the edits that other processes ask for to the run of a thread, and answers them. */

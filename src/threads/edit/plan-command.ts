@@ -11,7 +11,7 @@ export const PLAN_COMMAND = {
 
 export interface PlanWish {
   to: "show" | "edit" | "approve" | "clear";
-  /** What stands behind the word. */
+  /** The text after the word. */
   rest: string;
 }
 
@@ -23,7 +23,7 @@ export const PLAN_SAYS = {
   unknown: (args: string): string => `/plan takes edit, approve or clear, not ${args}.`,
 };
 
-/** What somebody wants who typed this behind `/plan`; undefined where that is unknown. Only `edit` takes a `rest`. */
+/** Parses the arguments of `/plan`; undefined if they are unknown. Only `edit` takes a `rest`. */
 export function planWish(args: string): PlanWish | undefined {
   const [, word = "", rest = ""] = /^(\S*)\s*([^]*)$/.exec(args)!;
   if (word === "") return { to: "show", rest };

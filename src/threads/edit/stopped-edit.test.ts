@@ -15,7 +15,7 @@ const file = (path: string) => callTool("write_file", { file_path: path, content
 const task = (todo: string) =>
   callTool("task", { description: `Do ${todo}`, subagent_type: "general-purpose", todo_id: todo });
 
-/** What the agents answer, by how often they have: a call that was stopped is answered the same way again. */
+/** The agents' answers, by the number of earlier ones: a stopped call is answered the same way again. */
 const MAIN: Step[] = [
   callTool("write_todos", { todos: ["Dig", "Plant", "Water"] }),
   [file("/a"), task("1"), callTool("ls", { path: "/" })],

@@ -11,7 +11,7 @@ import type { RunEvent } from "./events.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
-/** How a run ended. */
+/** The end of a run. */
 export type Ending = Pick<RunEnd, "outcome" | "counts" | "answer" | "error" | "reason">;
 
 interface ThreadValues {
@@ -58,7 +58,7 @@ const REASONS = {
   ms: "time-limit",
 } as const satisfies Record<Resource, RunEnd["reason"]>;
 
-/** What a thread has used up, where that has stopped it. Threads from before it was said had but a limit of turns. */
+/** The exhausted resource that stopped a thread. Older threads have only a limit of turns. */
 function usedUpOf(state: StateSnapshot): Resource | undefined {
   const { messages = [] } = state.values as ThreadValues;
   const stop = budgetStopOf(state);
@@ -67,7 +67,7 @@ function usedUpOf(state: StateSnapshot): Resource | undefined {
   return (messages.at(-1)?.response_metadata[USED_UP] as Resource | undefined) ?? "modelCalls";
 }
 
-/** What is said of a thread that ran out of its budget in a sub-agent. */
+/** The budget stop of a sub-agent that has stopped a thread. */
 function budgetStopOf({ tasks }: StateSnapshot): BudgetStop | undefined {
   const values: unknown[] = tasks.flatMap(({ interrupts }) =>
     interrupts.map(({ value }) => value as unknown),

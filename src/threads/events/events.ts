@@ -71,14 +71,14 @@ const rules = z
   .describe("The conditions that hold for the whole plan. Absent: they are as they were.")
   .optional();
 
-/** What every event has. */
+/** Fields of every event. */
 const head = {
   version: z.literal(1),
   at: z.number().describe("Epoch milliseconds."),
   thread: z.string(),
 };
 
-/** Everything that happens in a run, as `--json` prints it and as the views read it. */
+/** An event of a run, as `--json` prints it and the views read it. */
 export const RUN_EVENT = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("run-start"),

@@ -1,6 +1,6 @@
 import type { RunEvent } from "./events.ts";
 
-/** What a run's exit code says, by its outcome. */
+/** Exit codes, by a run's outcome. */
 export const OUTCOME_CODES = {
   done: 0,
   failed: 1,

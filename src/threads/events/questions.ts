@@ -12,7 +12,7 @@ import { MAIN, ownerName } from "./view.ts";
 
 type QuestionEvent = Extract<RunEvent, { type: "question" }>;
 
-/** Something that a run waits for a person to say. */
+/** A question of a run to a person. */
 export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
   /** The sub-agent that asks, where it is one. */
   owner?: string;

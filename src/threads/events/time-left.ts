@@ -3,8 +3,9 @@ import { isClosed, type Todo } from "../../plan/index.ts";
 const MINUTE = 60_000;
 
 /**
- * How long the rest of a plan may take, in milliseconds: its estimates, corrected by what finished items really took.
- * Items without an estimate are taken for an average one. `elapsed` is how long an item has been in progress. Undefined until something is finished or estimated.
+ * The estimated time for the rest of a plan, in milliseconds: its estimates, corrected by the real times of finished
+ * items. Items without an estimate count as an average one. `elapsed` returns an item's time in progress. Undefined
+ * until an item is finished or estimated.
  */
 export function timeLeft(todos: readonly Todo[], elapsed: (todo: Todo) => number): number | undefined {
   const finished = todos.filter((todo) => todo.status === "completed" && todo.actuals);

@@ -10,9 +10,9 @@ export interface AgentView {
   /** The conditions that hold for its whole plan. */
   rules: readonly string[];
   usage: Usage;
-  /** What it is doing now, by tool call. */
+  /** Its running tool calls, by id. */
   tools: ReadonlyMap<string, { name: string; about: string; startedAt: number }>;
-  /** It waits for the model's first words, or until `retry.at` to ask again. */
+  /** Set while the agent waits for the model's first words, or until `retry.at` for the next attempt. */
   waiting?: { since: number; retry?: { at: number; reason: string } } | undefined;
   /** The item of its parent's plan that it works on. */
   todoId?: string;
@@ -20,12 +20,12 @@ export interface AgentView {
   ended?: boolean;
 }
 
-/** What there is to see of a run at a moment. */
+/** The visible state of a run at a moment. */
 export interface RunView {
   thread: string;
   model: string;
   startedAt: number;
-  /** By owner, in the order in which they began. */
+  /** Agents by owner, in the order in which they began. */
   agents: ReadonlyMap<string, AgentView>;
   usage: Usage;
   /** When each item in progress was first seen so, and what the run had spent by then. */

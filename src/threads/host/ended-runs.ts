@@ -1,12 +1,12 @@
 import type { HostedRun } from "./hosted-run.ts";
 
-/** How long, and of how many runs, the logs are kept after the end: who was cut off can still read it. */
+/** The time for which logs of ended runs are kept, and the most runs: a disconnected reader can still read them. */
 export const KEPT_MS = 10 * 60_000;
 const KEPT_RUNS = 100;
 
 /** The runs of a host that have ended and can still be read. */
 export class EndedRuns {
-  /** With what will forget them, oldest first. */
+  /** Ended runs with the timers that drop them, oldest first. */
   readonly #runs = new Map<HostedRun, NodeJS.Timeout>();
   readonly #onForget: (run: HostedRun) => void;
 

@@ -42,7 +42,7 @@ export interface Execution {
   isTriedAgain?: (failure: unknown) => boolean | Promise<boolean>;
 }
 
-/** What became of a run; `isLeft` for one that is not at its end, and goes on elsewhere or later. */
+/** The result of a run; `isLeft` if it has not ended, and continues elsewhere or later. */
 export interface Executed {
   status: RunStatus;
   isLeft: boolean;

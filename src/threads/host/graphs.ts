@@ -13,7 +13,7 @@ export interface HostedGraph {
   modelName?: (thread: string, request: RunRequest) => Promise<string | undefined>;
   /** An agent to read threads with; nothing is run on it. */
   reader: (thread?: string) => Promise<RunAgent>;
-  /** Which channels of an agent's state a client may write. */
+  /** Returns whether a client may write a channel of an agent's state. */
   isWritable: (channel: string, agent: RunAgent) => boolean;
   /** Adds to the input of a run what only the harness may say. */
   complete?: (
@@ -42,7 +42,7 @@ export function graphNameOf(
   return name !== undefined && graphs.has(name) ? name : [...graphs.keys()][0]!;
 }
 
-/** What a client may write of what it sent: how a thread is run and what the harness remembers is not its to say. */
+/** The values that a client may write; settings of a thread and the harness's own channels are not among them. */
 export function writable(
   values: Record<string, unknown>,
   { graph, agent }: { graph: HostedGraph; agent: RunAgent },
@@ -54,5 +54,5 @@ export function writable(
   );
 }
 
-/** By this LangGraph knows its commands, which write what they like. */
+/** The key by which LangGraph recognizes its commands, which may write any channel. */
 const COMMAND_MARK = "lg_name";

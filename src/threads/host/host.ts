@@ -43,7 +43,7 @@ export interface RunHostOptions {
   traces?: Traces | undefined;
 }
 
-/** How often it is looked what has become due, and whether another process still has a thread. */
+/** The interval at which the host looks for due runs, and for threads that another process has released. */
 const LOOK_MS = 1000;
 
 /** The last of the host's events to keep: fewer where no page has read them for a while. */
@@ -59,7 +59,7 @@ export class RunHost implements Host {
   readonly #traces: Traces | undefined;
   readonly #queues = new Map<string, ThreadQueue>();
   readonly #runs = new Map<string, HostedRun>();
-  /** Those whose time has not come, for who waits for them here. Nothing of their thread does. */
+  /** Runs for later that somebody awaits here. They do not block their thread. */
   readonly #later = new Set<HostedRun>();
   readonly #ended = new EndedRuns((run) => {
     this.#runs.delete(run.id);
@@ -358,7 +358,7 @@ export class RunHost implements Host {
     this.events.push({ kind: "thread", thread, owner });
   }
 
-  /** Nobody else tells of an edit that no run has made. */
+  /** Publishes an edit that was made while no run was at work. */
   async #tellEdit(thread: string, news: RunEventBody): Promise<void> {
     const owner = (await this.ledger.thread(thread))?.owner;
     const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;

@@ -9,12 +9,12 @@ import { LiveEvents } from "./stream/live-events.ts";
 /** A run that has asked is at its end in a moment, unless something else runs beside the question. */
 const SOON_MS = 2000;
 
-/** What LangGraph streamed, or a word of the host about the run. */
+/** A chunk of LangGraph's stream, or the host's own message about the run. */
 export type Chunk =
   | { namespace: string[]; mode: StreamMode | "events"; payload: unknown }
   | { event: "metadata" | "error"; data: object };
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunResult {
   values: Record<string, unknown>;
   interrupts: Interrupt[];
@@ -39,7 +39,7 @@ export class HostedRun {
 
   /** Its thread as it was known when it was put in the queue. */
   noted: HostedThread | undefined;
-  /** Who it is for, where a server has several users. */
+  /** The user that the run belongs to, if the server has several. */
   readonly owner: string | undefined;
 
   constructor(record: RunRecord, owner: string | undefined) {

@@ -10,10 +10,10 @@ import type { EventLog } from "./stream/event-log.ts";
 import type { StampedEvent } from "./stream/live-events.ts";
 import type { ThreadEvent } from "./stream/thread-protocol.ts";
 
-/** What is at hand in this process, or has to be asked for. */
+/** A value of this process, or a promise for one of another. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** What happens on a host, to whoever watches all of it. */
+/** An event of a host, for readers of all threads. */
 export type HostEvent =
   | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
   | { kind: "thread"; thread: string; owner: string | undefined }
@@ -21,7 +21,7 @@ export type HostEvent =
   | { kind: "moved"; thread: string; owner: string | undefined }
   | { kind: "removed"; thread: string; owner: string | undefined };
 
-/** What is said of a thread besides what its checkpoints tell. */
+/** Thread metadata that is not in its checkpoints: title, owner, graph. */
 export type ThreadNote = Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>;
 
 export interface CancelOptions {
@@ -30,15 +30,15 @@ export interface CancelOptions {
 }
 
 /**
- * What takes runs and lets surfaces watch them: `RunHost` runs them in this process, `ClusterHost` lets workers run
- * them that share a database with it. One run per thread at a time. A run belongs to the host and not to who asked for
- * it: connections only watch.
+ * Takes runs and lets surfaces watch them: `RunHost` runs them in this process, `ClusterHost` leaves them to workers
+ * that share a database with it. One run per thread at a time. A run belongs to the host and not to the connection
+ * that asked for it.
  */
 export interface Host {
   readonly graphs: ReadonlyMap<string, HostedGraph>;
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
-  /** Everything that happens. Numbers go on rising after a restart. */
+  /** All events. Numbers keep rising after a restart. */
   readonly events: EventLog<HostEvent>;
 
   /** Throws `invalid-request` where there is none of this name. */
@@ -67,7 +67,7 @@ export interface Host {
   /** The run that a thread is at, if it is at any. */
   active: (thread: string) => Awaitable<HostedRun | undefined>;
   isBusy: (thread: string) => Awaitable<boolean>;
-  /** What runs of a thread say in LangGraph's newer protocol. */
+  /** The events of a thread's runs in LangGraph's newer protocol. */
   protocol: (thread: string) => Awaitable<EventLog<ThreadEvent>>;
 
   /**
@@ -82,7 +82,7 @@ export interface Host {
 
   /** Whether it takes runs now. */
   isReady: () => Awaitable<boolean>;
-  /** What there is to see of all workers, in the text that Prometheus reads; only of a cluster. */
+  /** Metrics of all workers in Prometheus' text format; only on a cluster. */
   readonly metrics?: () => Promise<string>;
   readonly schedules: Schedules;
 

@@ -26,7 +26,7 @@ export function dueTime({ createdAt, request }: RunRecord): number {
   return createdAt + delay * 1000;
 }
 
-/** What is known of a thread, with what is added to it. Throws `not-found` for an owner who is not its own. */
+/** Adds a note to a thread's record. Throws `not-found` for another owner. */
 export function notedThread(
   id: string,
   { before, more, graphs }: { before: HostedThread | undefined; more: ThreadNote; graphs: Host["graphs"] },

@@ -6,7 +6,7 @@ import { ThreadLog } from "./stream/thread-log.ts";
 export class ThreadQueue {
   active: HostedRun | undefined;
   waiting: HostedRun[] = [];
-  /** How many are about to change what it has to do, and the last of them. */
+  /** The number of requests that are about to join the queue, and the last of them. */
   arriving = 0;
   arrival: Promise<unknown> = Promise.resolve();
   /** LangGraph's newer protocol, of all runs. */

@@ -7,7 +7,7 @@ import { Thread } from "../thread/thread.ts";
 import type { HostedGraph } from "./graphs.ts";
 
 export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" | "live" | "place"> {
-  /** How a new thread is run. */
+  /** Settings of a new thread. */
   defaults: WantedSettings;
   /** Where the offline model works, which knows nothing but directories. */
   cwd: string;

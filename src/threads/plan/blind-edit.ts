@@ -30,5 +30,5 @@ function isBehind(given: unknown, { status }: Todo): boolean {
   return wanted >= 0 && wanted < PROGRESS.indexOf(status);
 }
 
-/** What an item goes through, in this order. */
+/** The statuses of an item, in order. */
 const PROGRESS = ["pending", "in_progress", "completed"];

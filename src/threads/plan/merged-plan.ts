@@ -56,7 +56,7 @@ export function mergedPlan(agent: RunAgent, now: readonly Todo[], { todos, base 
   }
 }
 
-/** What a plan becomes by updates, each as if it came in a step of its own. Throws `invalid-plan`. */
+/** Applies updates to a plan, each as if it came in a step of its own. Throws `invalid-plan`. */
 export function planAfter(
   { graph }: RunAgent,
   start: readonly Todo[] | undefined,

@@ -59,7 +59,7 @@ export async function waitingInput(
   await addInput(saver, (await saver.getTuple(config))!, write);
 }
 
-/** What is there stays in front: a checkpointer keeps a write as it was first made. */
+/** Appends an input: a checkpointer keeps the first write of a task, so earlier values stay in front. */
 async function addInput(
   saver: BaseCheckpointSaver,
   { config, pendingWrites = [] }: CheckpointTuple,

@@ -7,7 +7,7 @@ import type { PlanEdit } from "./merged-plan.ts";
 /** Gets the plan that is about to be written, and may throw to call the edit off. */
 export type BeginEdit = (todos: readonly Todo[]) => void | Promise<void>;
 
-/** How what people want is done, where no step runs. */
+/** Carries out edits and messages while no step runs. */
 interface Hands {
   write: (edit: PlanEdit, begin: BeginEdit | undefined) => Promise<Todo[]>;
   say: (words: MessageContent) => Promise<void>;
@@ -19,10 +19,9 @@ interface Waiting {
 }
 
 /**
- * What people change in the plan of a thread while it runs here, and what they say to its agent. Make one for each run,
- * give it to `drive`, and submit at any time: each is made between two steps, at the end of the step that is under way,
- * and the model hears of it at its next call. The plans of sub-agents that are at work are their own, and not to be
- * edited.
+ * People's plan edits and messages to the agent of a running thread. Make one for each run, give it to `runGraph`,
+ * and submit at any time: each takes effect between two steps, and the model reads it at its next call. Plans of
+ * working sub-agents cannot be edited.
  */
 export class PlanEdits {
   #waiting: Waiting[] = [];

@@ -45,7 +45,7 @@ const OWN_FOLDER = "/.holdfast";
 /** The tools of a run that consent can be asked for. */
 export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task", ...WEB_TOOLS];
 
-/** What of a project an agent is built with. */
+/** The parts of a project that an agent is built with. */
 export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "mcp">;
 
 /** The agent of a thread: a graph with a checkpointer, and how it is run. */
@@ -54,13 +54,13 @@ export interface RunAgent {
   stream(input: never, options: RunStreamOptions): Promise<AsyncIterable<unknown>>;
 }
 
-/** What stands between an agent and its directory, such as an editor with unsaved text and a terminal of its own. */
+/** A layer between an agent and its directory, such as an editor with unsaved text and a terminal of its own. */
 export interface RunPlace {
   files?: (disk: FileBackend) => FileBackend;
   run?: ShellOptions["run"];
 }
 
-/** What is asked of the graph of an agent, whoever built it. */
+/** The methods that are needed of an agent's graph. */
 export interface RunGraph {
   checkpointer?: BaseCheckpointSaver | boolean | undefined;
   channels: Record<string, object>;
@@ -104,7 +104,7 @@ export function createRunAgent({
   mcp = model ? undefined : new McpServers({ mcpServers: {} }),
 }: {
   settings: RunSettings;
-  /** What the user and the project in `dir` have to say to it. */
+  /** Settings, instructions, skills and servers of the user and of the project in `dir`. */
   project?: RunProject | undefined;
   /** Its tools beside those for files, plan and sub-agents. */
   tools?: readonly AnyTool[];
@@ -225,7 +225,7 @@ function realFolder(dir: string | undefined): string | undefined {
   }
 }
 
-/** What other threads said is no business of a tool: the files of a database, and what SQLite keeps beside them. */
+/** The database's files and SQLite's files beside them: no tool reads other threads there. */
 function databaseFiles(checkpointer: BaseCheckpointSaver): string[] {
   const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
   if (path === undefined) return [];

@@ -3,7 +3,7 @@ import type { BudgetOptions, Limits } from "../../middleware/budget/options.ts";
 import type { Prices } from "../../middleware/budget/prices.ts";
 import type { RunSettings } from "./settings.ts";
 
-/** What can be written, and what it is. */
+/** Resources by the words that name them on a command line. */
 const RESOURCES: Readonly<Record<string, { resource: keyof Limits; unit: number; isWhole: boolean }>> = {
   tokens: { resource: "tokens", unit: 1, isWhole: true },
   cost: { resource: "cost", unit: 1, isWhole: false },

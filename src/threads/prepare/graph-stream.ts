@@ -8,8 +8,8 @@ export interface StreamedGraph {
 }
 
 /**
- * What a graph's own `stream` gives, without the two streams around it: one keeps a promise, half a kilobyte, for every
- * chunk until the run has ended, the other makes a tracing tree for each. Who stops a run here does so by its `signal`.
+ * Streams a graph without LangGraph's two outer streams: one keeps a promise, half a kilobyte, for every chunk until
+ * the run ends, the other makes a tracing tree for each. A caller stops the run by its `signal`.
  */
 export async function streamGraph(
   graph: StreamedGraph,

@@ -5,8 +5,8 @@ import type { Config } from "../../project/index.ts";
 import { chosenMode, type RunSettings } from "./settings.ts";
 
 /**
- * What a person should know of a run whose commands nothing isolates; undefined where there is nothing to say. Throws
- * `invalid-options` where they have to be isolated and cannot be.
+ * A warning that nothing isolates the commands of a run; undefined if something does. Throws `invalid-options` if
+ * isolation is required and not available.
  */
 export function isolationNotice(
   settings: Pick<RunSettings, "shell" | "sandbox" | "mode" | "trusted">,

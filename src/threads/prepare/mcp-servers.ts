@@ -48,7 +48,7 @@ export class RunServers {
     return servers;
   }
 
-  /** Those of a project that can be used: its file is also for other agents, which know other servers. */
+  /** The servers of a project that can be used: other agents, which know other kinds, share its file. */
   #usable({ mcpServers }: Project["mcp"]): McpConfig {
     const usable = Object.entries(mcpServers).flatMap(([name, server]) => {
       try {

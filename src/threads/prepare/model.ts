@@ -4,7 +4,7 @@ import type { Environment } from "../../models/index.ts";
 
 export const OFFLINE = "offline";
 
-/** How fast the offline model speaks when a person watches; it has nothing to wait for. */
+/** The offline model's pace for a person who watches. */
 const READABLE = { thinkMs: 250, wordMs: 15 };
 
 /** The model of a run. `isFallback` when nothing is configured and `offline` takes the place. */

@@ -17,7 +17,7 @@ const REASONS: Partial<Record<Project["trust"], string>> = {
   changed: "as they have changed since this folder was trusted",
 };
 
-/** What a person should know of the files of a project that are not used; undefined where there is nothing to say. */
+/** A notice of the project files that are not used; undefined if all are. */
 export function projectNotice(project: Project): string | undefined {
   const reason = REASONS[project.trust];
   const odd = project.files.filter(({ isUsed, isUntrusted }) => !isUsed && !isUntrusted).length;

@@ -6,7 +6,7 @@ import { MODES, type Mode } from "../../project/config.ts";
 
 export const APPROVALS = ["first", "always", "never"] as const;
 
-/** How a thread is run. Kept in the thread, so that `resume` builds the same agent. */
+/** Settings of a thread's runs. They are kept in the thread, so that `resume` builds the same agent. */
 export const RUN_SETTINGS = z.object({
   model: z.string(),
   plan: z.boolean(),
@@ -22,7 +22,7 @@ export const RUN_SETTINGS = z.object({
   sandbox: z.enum(ISOLATIONS).optional(),
   /** Whether isolated commands reach the network. */
   network: z.boolean().optional(),
-  /** How much is asked for, where the user has said it for this thread; else settings files do. */
+  /** The consent mode that the user chose for this thread; else settings files decide. */
   mode: z.enum(MODES).optional(),
   /** The same as mode `auto`, in threads from before there were modes. */
   trusted: z.boolean().optional(),
@@ -35,7 +35,7 @@ export const RUN_SETTINGS = z.object({
   /** `false`: the files are not read by which the project in `dir` tells agents how to work. */
   project: z.boolean().optional(),
   maxTurns: z.number().optional(),
-  /** What a run may spend besides its turns. */
+  /** The budget of a run besides its turns. */
   budget: BUDGET_LIMITS.optional(),
   /** Whether sub-agents may work in the background. */
   background: z.boolean().optional(),
@@ -51,7 +51,7 @@ export function chosenMode(
 
 export type RunSettings = z.output<typeof RUN_SETTINGS>;
 
-/** What a thread is run with where nobody says otherwise; the model is found elsewhere. */
+/** Default settings; the model is found elsewhere. */
 export const DEFAULT_SETTINGS: Omit<RunSettings, "model"> = {
   plan: true,
   preset: "lean",

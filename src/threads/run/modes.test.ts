@@ -34,7 +34,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 const write = (file_path: string, content = "x") => callTool("write_file", { file_path, content });
 const run = (command: string) => callTool("execute", { command });
 const plan = callTool("write_todos", { todos: ["do it"] });
-/** With a plan that is left open an agent is asked twice whether it has finished. */
+/** Answers of an agent with an open plan, which is asked twice whether it has finished. */
 const ENDING = ["later", "later", "later"];
 
 interface Given {
@@ -79,7 +79,7 @@ async function play(
     requests: model.requests,
   };
 }
-/** Which of these calls a mode asks for. */
+/** Calls, and the modes that ask before them. */
 const CALLS = {
   read_file: callTool("read_file", { file_path: "/a" }),
   write_file: write("/src/a.ts"),

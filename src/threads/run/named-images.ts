@@ -46,7 +46,7 @@ export function mention(path: string): string {
 }
 
 const NAMED = /(?<=^|\s)(@?)(?:"([^"\n]+)"|'([^'\n]+)'|((?:\\.|[^\s\\"'])+))/g;
-/** There a backslash stands between folders, and escapes nothing. */
+/** Image paths on Windows, where a backslash separates folders and escapes nothing. */
 const NAMED_ON_WINDOWS = /(?<=^|\s)(@?)(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"']+))/g;
 const IS_FROM_ROOT = /^(?:\/|~\/|file:\/\/)/;
 const IS_FROM_DRIVE = /^[a-z]:[\\/]/i;

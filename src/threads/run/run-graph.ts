@@ -28,9 +28,9 @@ export interface RunGraphOptions {
   answer: (question: Question) => Promise<unknown>;
   /** The caller's hold of the thread. Without it it is held from here, and a run of another is an error. */
   held?: Hold;
-  /** What people change in the plan meanwhile. All of it has been made or refused when the run has ended. */
+  /** People's plan edits during the run. All are made or refused by its end. */
   edits?: PlanEdits;
-  /** Who else reads the stream. */
+  /** Another reader of the stream. */
   tap?: StreamTap;
   /** Gets what a run failed with; the ending says it in words. */
   onError?: (error: unknown) => void;
@@ -39,7 +39,7 @@ export interface RunGraphOptions {
 /** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
 export interface StreamTap {
   modes: StreamMode[];
-  /** How the run differs from one of the command line. Called again where it is stopped for an edit and goes on. */
+  /** Returns stream options of the reader. Called again when the run continues after an edit. */
   options: () => Partial<RunStreamOptions>;
   callbacks: BaseCallbackHandler[];
   onChunk: (namespace: string[], mode: StreamMode, payload: unknown) => void;
@@ -215,7 +215,7 @@ async function answers(
   return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
 }
 
-/** What is waited for; undefined at a stop, which ends a run also where no answer ever comes. */
+/** The answer; undefined at a stop, which ends a run also if no answer ever comes. */
 function untilStopped(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const stop = (): void => resolve(undefined);

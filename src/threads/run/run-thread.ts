@@ -16,7 +16,7 @@ export interface RunThreadOptions extends Omit<RunGraphOptions, "emit" | "held">
   task?: string | undefined;
   resumed: boolean;
   dir?: string | undefined;
-  /** What a person should know before it begins. */
+  /** A notice to print before the run begins. */
   notice?: string | undefined;
   prices?: Prices | undefined;
   traces?: Traces | undefined;

@@ -6,7 +6,7 @@ export function commandIn(text: string): string | undefined {
   return COMMAND.exec(text)?.[1];
 }
 
-/** What stands behind the command. */
+/** The text after the command. */
 export function argumentsOf(text: string): string {
   return text.replace(COMMAND, "").trim();
 }

@@ -134,7 +134,7 @@ it("without a provider nothing is recorded, and the run is the same", async () =
   expect(messages.at(-1)!.text).toBe("Done.");
 });
 
-/** What `@opentelemetry/context-async-hooks` does. */
+/** Stands in for `@opentelemetry/context-async-hooks`. */
 function asyncContexts(): ContextManager {
   const storage = new AsyncLocalStorage<ReturnType<typeof context.active>>();
   const manager: ContextManager = {

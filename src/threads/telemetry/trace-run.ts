@@ -18,7 +18,7 @@ export interface TraceableAgent {
   stream(input: never, config?: never): Promise<AsyncIterable<unknown>>;
 }
 
-/** What `agent.invoke` takes, and how the run is traced. */
+/** The options of `agent.invoke`, and of the trace. */
 export interface TraceRunOptions extends Omit<RunnableConfig, "callbacks"> {
   tracer: Tracer;
   callbacks?: (BaseCallbackHandler | CallbackHandlerMethods)[];
@@ -30,7 +30,7 @@ export interface TraceRunOptions extends Omit<RunnableConfig, "callbacks"> {
   prices?: Prices;
   /** Whether spans have what was said, and the arguments and results of tools. Default false. */
   hasContent?: boolean;
-  /** What `onChunk` gets of the stream. Default: nothing. */
+  /** The stream modes for `onChunk`. Default: none. */
   streamMode?: StreamMode[];
   /** Called with every chunk of these modes, also of sub-agents: those have a namespace. */
   onChunk?: (chunk: unknown, about: { mode: StreamMode; namespace: string[] }) => void;

@@ -24,5 +24,5 @@ export function finishedTasks(writes: readonly CheckpointPendingWrite[]): Set<st
   return new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
 }
 
-/** What a task writes that has not finished. */
+/** Channels that an unfinished task writes. */
 const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR];

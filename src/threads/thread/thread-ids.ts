@@ -1,6 +1,6 @@
 import type { ThreadStore } from "../../storage/index.ts";
 
-/** What a new thread may be called: a word to every shell, and a name to every file system. */
+/** Valid ids of a new thread: one word in every shell, and a name in every file system. */
 const THREAD_ID = /^[a-z0-9_][a-z0-9._-]{0,99}$/i;
 
 export function isThreadId(text: string): boolean {

@@ -1,6 +1,6 @@
 import type { ThreadSummary } from "../../storage/index.ts";
 
-/** What a person calls the states of a thread. */
+/** The names of a thread's states for people. */
 const WORDS = { running: "running", interrupted: "waiting", idle: "stopped", done: "done" } as const;
 
 /** The state of a thread in a word; one that has ended with open items is `open`. */

@@ -15,7 +15,7 @@ export interface Traces {
   close: () => Promise<void>;
 }
 
-/** What the standard variables of OpenTelemetry ask for; undefined where they ask for nothing. */
+/** The traces that OpenTelemetry's standard variables ask for; undefined if they ask for none. */
 export function tracesFrom(env: Environment): Traces | undefined {
   const [traces, metrics] = [destinationOf("traces", env), destinationOf("metrics", env)];
   if (!traces && !metrics) return undefined;

@@ -2,7 +2,7 @@ import { keyValues, nanoseconds, scopeOf, type Sender } from "./otlp-json.ts";
 import { goodbye, post, type Destination } from "./post.ts";
 import type { Attributes } from "./span.ts";
 
-/** What is counted or, where it has bounds, measured. */
+/** A counter or, with bounds, a histogram. */
 export interface Instrument {
   name: string;
   description: string;
@@ -13,14 +13,14 @@ export interface Instrument {
 
 /** Where figures go. */
 export interface Meter {
-  /** What takes the values of an instrument with these attributes, as often as there is one. */
+  /** Returns the recorder of an instrument with these attributes. */
   recorder: (instrument: Instrument, attributes: Attributes) => Recorder;
 }
 
 export type Recorder = (value: number) => void;
 
 export interface OtlpMeterOptions extends Sender, Destination {
-  /** How often the figures are sent while they change. */
+  /** The interval at which changed figures are sent. */
   everyMs?: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Attribute, Attributes } from "./span.ts";
 
-/** Who sends: `service.name` and whatever else. */
+/** The resource that sends: `service.name` and other attributes. */
 export interface Sender {
   resource: Attributes;
   version: string;
@@ -15,7 +15,7 @@ export function nanoseconds(ms: number): string {
   return `${Math.round(ms)}000000`;
 }
 
-/** What is said later replaces what was said before. */
+/** Merges attributes; later ones replace earlier ones. */
 export function keyValues(...attributes: readonly Attributes[]): object[] {
   const found: object[] = [];
   for (const [key, value] of Object.entries(Object.assign({}, ...attributes) as Attributes)) {

@@ -4,7 +4,7 @@ import { goodbye, post, type Destination } from "./post.ts";
 import type { Span, SpanStart, Tracer } from "./span.ts";
 
 export interface OtlpOptions extends Sender, Destination {
-  /** What the first span is below, as `traceparent` says it. */
+  /** The parent of the first span, as `traceparent` names it. */
   parent?: Place | undefined;
 }
 

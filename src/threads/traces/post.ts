@@ -3,7 +3,7 @@ export interface Destination {
   /** All of the address. */
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** How long the collector may take for an answer. */
+  /** The collector's time limit. */
   timeoutMs?: number;
 }
 

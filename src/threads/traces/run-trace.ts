@@ -31,7 +31,7 @@ export class RunTrace {
   readonly #calls = new Map<string, Span>();
   #thread = "";
   #model = "";
-  /** What every `chat` says of itself. */
+  /** Attributes of every `chat` span. */
   #chat: Attributes = {};
 
   constructor(options: RunTraceOptions) {
@@ -264,7 +264,10 @@ export class RunTrace {
     };
   }
 
-  /** What a tool or a model says of what went wrong may be content. Why a run failed is said by us, or by the provider. */
+  /**
+   * The error of a span. Errors of tools and models may have content; a run's own error comes from Holdfast or the
+   * provider.
+   */
   #why(text: string | undefined, otherwise: string): string {
     return (this.#options.hasContent && text) || otherwise;
   }

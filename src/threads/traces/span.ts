@@ -2,7 +2,7 @@
 export type Attribute = string | number | boolean | { fraction: number };
 export type Attributes = Readonly<Record<string, Attribute | undefined>>;
 
-/** What took time, while it does. Everything after its end is left out. */
+/** A span that is open. Calls after its end have no effect. */
 export interface Span {
   set: (attributes: Attributes) => void;
   note: (name: string, at: number, attributes?: Attributes) => void;

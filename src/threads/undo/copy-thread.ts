@@ -39,7 +39,7 @@ interface Copied {
   tuple: CheckpointTuple;
 }
 
-/** Everything that is stored of a thread, oldest first. */
+/** All checkpoints of a thread, oldest first. */
 async function checkpointsOf(saver: BaseCheckpointSaver, thread: string): Promise<Copied[]> {
   const found: Copied[] = [];
   for await (const tuple of saver.list({ configurable: { thread_id: thread } })) {

@@ -18,15 +18,15 @@ export interface EarlierMessage {
 }
 
 /**
- * What the user said in a thread, newest first, with the way back to before each of it. Reads as far back as it is
- * asked for, and looks at the messages of a checkpoint only where what was written does not tell what was said.
+ * The user's messages of a thread, newest first, each with the checkpoint before it. Reads back only as far as it is
+ * iterated, and loads a checkpoint's messages only where the writes do not tell them.
  */
 export async function* earlierMessages({
   agent: { graph },
   id: thread,
 }: Thread): AsyncGenerator<EarlierMessage> {
   const told = new Set<string>();
-  /** By the user, up to the checkpoint that is looked at, where that is known. */
+  /** The user's messages up to the current checkpoint, once they are known. */
   let said: readonly BaseMessage[] | undefined;
   for await (const [saved, parent, grandparent] of lineOf(
     graph.checkpointer as BaseCheckpointSaver,
@@ -55,7 +55,7 @@ export async function* earlierMessages({
   }
 }
 
-/** What the user said last; undefined where nothing was said. */
+/** The user's last message; undefined if there is none. */
 export async function lastMessage(thread: Thread): Promise<EarlierMessage | undefined> {
   for await (const message of earlierMessages(thread)) return message;
   return undefined;
@@ -112,7 +112,7 @@ function saidIn(tuple: CheckpointTuple): BaseMessage[] {
 
 const MESSAGES = "messages";
 
-/** What tasks, or one of them, wrote into the messages after a checkpoint. */
+/** The writes of tasks, or of one task, to `messages` after a checkpoint. */
 function messageWrites({ pendingWrites = [] }: CheckpointTuple, by?: string): unknown[] {
   return pendingWrites.flatMap(([task, channel, value]) =>
     channel === MESSAGES && (by === undefined || task === by) ? [value] : [],
@@ -127,7 +127,7 @@ function idOf({ config }: CheckpointTuple): string {
   return config.configurable?.["checkpoint_id"] as string;
 }
 
-/** How many messages a model is sent of a thread. */
+/** The number of messages that the model is sent of a thread. */
 export async function messageCount(thread: Thread): Promise<number> {
   const { values } = await thread.state();
   const { messages = [] } = values as { messages?: BaseMessage[] };

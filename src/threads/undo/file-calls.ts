@@ -61,15 +61,15 @@ export function fileCallsIn(saved: Iterable<readonly BaseMessage[]>): FileCall[]
 /** A message of a model with what came of its calls. */
 interface Turn {
   message: AIMessage;
-  /** By call. */
+  /** Results by call id. */
   results: Map<string, Result>;
 }
 
 interface Result {
   message: ToolMessage;
-  /** Of the file that it has shown, or left. */
+  /** The hash of the file that the call has shown or left. */
   hash: string | undefined;
-  /** Of that file as it was seen before: it is not changed where it is another. */
+  /** The hash of the file as it was seen before: a different file is not changed. */
   replaced: string | undefined;
 }
 

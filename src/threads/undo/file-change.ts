@@ -1,7 +1,7 @@
 import { structuredPatch } from "diff";
 import { applyEdits, textEdits } from "../../middleware/files/changes/text-edits.ts";
 
-/** What a call would change in a file, or has changed. */
+/** A change that a call would make in a file, or has made. */
 export interface FileChange {
   added: number;
   removed: number;
@@ -9,12 +9,12 @@ export interface FileChange {
   lines: string[];
 }
 
-/** How many lines around a change are shown. */
+/** Lines of context around a change. */
 const CONTEXT = 3;
 /** A text with more lines is not compared. */
 const MOST_LINES = 20_000;
 
-/** What a call of a file tool changes, given what is in the file; undefined for any other call. */
+/** The change that a call of a file tool makes, given the file's content; undefined for any other call. */
 export function fileChange(name: string, args: unknown, content: string | undefined): FileChange | undefined {
   const values = (typeof args === "object" && args !== null ? args : {}) as Record<string, unknown>;
   const text = (key: string): string => (typeof values[key] === "string" ? values[key] : "");

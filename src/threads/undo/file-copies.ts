@@ -17,9 +17,9 @@ import { isMutation } from "../../middleware/files/changes/mutations.ts";
 
 /** A larger file is not kept; the file tools write none. */
 const MOST_BYTES = 10_000_000;
-/** Of a turn, no more is kept. */
+/** The most bytes that are kept of a turn. */
 const MOST_OF_TURN = 50_000_000;
-/** Of a folder that is deleted, no more files are kept. */
+/** The most files that are kept of a deleted folder. */
 const MOST_FILES = 1000;
 /** Copies of so many turns are kept of a thread. */
 const MOST_TURNS = 20;
@@ -27,20 +27,20 @@ const MOST_TURNS = 20;
 interface Kept {
   /** The copy of what was there, named by its hash; null where there was no file. */
   before: { hash: string; bytes: number; mode: number } | null;
-  /** What the agent left: the hash of the content, or null where it left no file. */
+  /** The agent's result: the hash of the content, or null if it left no file. */
   after?: string | null;
   /** Whether somebody else changed it between two calls of the agent: nobody could tell their work from the agent's. */
   isShared?: true;
 }
 
-/** By path. */
+/** Copies of a turn, by path. */
 interface Turn {
   files: Map<string, Kept>;
-  /** What there is no copy of, a folder for more of it, and what tells whether it still is as it was. */
+  /** Paths without a copy (a folder stands for its content), with a fingerprint to see whether they have changed. */
   missed: Map<string, string>;
 }
 
-/** What came of putting the files of a turn back. */
+/** The result of restoring the files of a turn. */
 export interface Restored {
   restored: string[];
   /** Left as they are, since somebody else changed them, too. */
@@ -251,7 +251,7 @@ export function copiesOf(folder: string, thread: string): string {
   return join(folder, hashOf(thread));
 }
 
-/** What there is in a folder but folders, as far as it is kept; anything else itself. */
+/** The files of a folder at any depth, as far as they are kept; or the path itself if it is no folder. */
 function filesAt(path: string): { files: string[]; isAll: boolean } {
   const files: string[] = [];
   const folders = isFolder(path) ? [path] : [];

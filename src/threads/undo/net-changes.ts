@@ -5,7 +5,7 @@ import { inOrder } from "../../files/paths/paths.ts";
 import { textEdits } from "../../middleware/files/changes/text-edits.ts";
 import type { FileCall } from "./file-calls.ts";
 
-/** What became of a file in a thread, from before it to now. */
+/** The change of a file over a whole thread. */
 export interface NetChange {
   path: string;
   /** Null where there was no file, or where that is not known. */
@@ -51,7 +51,7 @@ export async function changesOnDisk(calls: readonly FileCall[], dir: string): Pr
   );
 }
 
-/** How many lines were added and taken away. */
+/** The numbers of added and removed lines. */
 export function lineCounts({ before, after }: NetChange): { added: number; removed: number } {
   let added = 0;
   let removed = 0;

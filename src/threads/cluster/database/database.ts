@@ -7,7 +7,7 @@ import { migrateTables } from "./migrate.ts";
 import { MIGRATION_LOCK } from "./schema.ts";
 import { CHANNELS, Signals, type Channel } from "./signals.ts";
 
-/** What is run inside of one transaction. */
+/** The client of one transaction. */
 export type Transaction = Pick<ClientBase, "query">;
 
 /**
@@ -17,10 +17,10 @@ export type Transaction = Pick<ClientBase, "query">;
  */
 export const APPLICATION = { name: "holdfast", version: "1" } as const;
 
-/** How often a transaction is begun that the database undoes. */
+/** The most attempts of a transaction that the database rolls back. */
 const MOST_TRIES = 5;
 
-/** How many connections a process has for its queue; the store has its own. */
+/** The connections of a process for its queue; the store has its own. */
 const CONNECTIONS = 10;
 
 /** The database that servers and workers share: one pool, one listener, and DBOS's client. */
@@ -154,7 +154,7 @@ export async function loadDbos(): Promise<typeof import("@dbos-inc/dbos-sdk")> {
 
 const nothing = (): void => {};
 
-/** What DBOS has to say is about itself; what becomes of runs is said by us. */
+/** Silences DBOS, whose messages are about itself; Holdfast reports the results of runs. */
 export const SILENT: Pick<GlobalLogger, "info" | "debug" | "warn" | "error"> = {
   info: nothing,
   debug: nothing,

@@ -1,13 +1,13 @@
 /** All tables of the cluster stand in the schema of the store. */
 export const SCHEMA = "holdfast";
 
-/** Whoever makes tables holds this lock: two processes that start first at once would make them twice. */
+/** The lock of a process that creates tables, so that two processes that start at once do not create them twice. */
 export const MIGRATION_LOCK = 4_863_271;
 
 /**
- * What makes each format of the tables out of the one before it. A step only adds, and what it adds has a default:
- * workers of the version before go on beside it. The events of runs are for who watches now: they are not written
- * ahead, and gone after a crash of the database.
+ * Migrations, each from the format before it. A migration only adds, with defaults, so workers of the previous
+ * version can run beside it. The table of run events is unlogged: a crash of the database empties it, as events are
+ * only for current readers.
  */
 export const STEPS: readonly string[] = [
   `

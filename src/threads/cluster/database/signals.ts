@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-/** What processes that share a database tell each other. */
+/** The notification channels of processes that share a database. */
 export const CHANNELS = {
   events: "holdfast_events",
   stop: "holdfast_stop",
@@ -9,7 +9,7 @@ export const CHANNELS = {
 } as const;
 export type Channel = keyof typeof CHANNELS;
 
-/** How often it is tried whether the connection still carries anything: a cut cable says nothing. */
+/** The interval of checks that the connection still works; a cut cable raises no error. */
 const TRY_MS = 2000;
 const RETRY_MS = 200;
 

@@ -6,7 +6,7 @@ import { isPassing } from "../queue/transient-failure.ts";
 import { SharedWriter } from "./shared-json.ts";
 import type { WireEvent, WireRow } from "./wire.ts";
 
-/** How long events are collected: many readers of few rows are cheaper than the other way round. */
+/** The time for which events are collected: few rows are cheaper than many. */
 const BATCH_MS = 25;
 const RETRY_MS = 250;
 
@@ -82,11 +82,14 @@ export class Publisher {
 
   async #write(): Promise<void> {
     const taken = [...this.#streams].filter(({ hasMore }) => hasMore);
-    await this.#patchModel(taken.map((stream) => ({ stream, row: stream.take() })));
+    await this.#writeRows(taken.map((stream) => ({ stream, row: stream.take() })));
   }
 
-  /** What cannot be written now is written in the same rows later. What never can be is found among the others. */
-  async #patchModel(taken: readonly Taken[]): Promise<void> {
+  /**
+   * Writes rows. Rows that cannot be written now are retried unchanged; a row that can never be written is found by
+   * writing each alone.
+   */
+  async #writeRows(taken: readonly Taken[]): Promise<void> {
     while (!taken.every(({ stream }) => stream.isGivenUp)) {
       try {
         await this.#insert(taken.map(({ row }) => row));
@@ -96,7 +99,7 @@ export class Publisher {
         if (isPassing(error)) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
         else if (taken.length === 1) taken[0]!.stream.fail(error as Error);
         else {
-          for (const one of taken) await this.#patchModel([one]);
+          for (const one of taken) await this.#writeRows([one]);
           return;
         }
       }
@@ -123,11 +126,11 @@ const MOST_IN_ROW = 1_000_000;
 
 interface Hearers {
   onMore: () => void;
-  /** What the run says can never be written. */
+  /** Called when an event of the run can never be written. */
   onFailure: () => void;
 }
 
-/** What one run says, until it is written. */
+/** The events of one run that are not written yet. */
 export class RunStream {
   readonly #job: Job;
   readonly #writer = new SharedWriter();

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { NEEDS_LOAD, reviver } from "../../../storage/codec/index.ts";
 
-/** How something is written now, and how it would be written if it had been before. */
+/** A value's JSON now, and its JSON as a repetition of an earlier value. */
 interface Written {
   now: string;
   again: string;
@@ -89,7 +89,7 @@ function both({ now, again }: Written, make: (text: string) => string): Written 
 
 const DEEPEST = 200;
 const SHORTEST = 24;
-/** What is longer is only known by being the same object. */
+/** The longest text that is compared by content; a longer one is the same only if it is the same object. */
 const LONGEST = 2000;
 const MOST_TEXTS = 5000;
 

@@ -3,16 +3,16 @@ import type { RunEvent } from "../../events/events.ts";
 import type { Chunk, RunResult } from "../../host/hosted-run.ts";
 import type { ThreadEvent } from "../../host/stream/thread-protocol.ts";
 
-/** What a worker says of a run to who watches it elsewhere. */
+/** A message of a worker about a run, for readers in other processes. */
 export type WireEvent =
-  /** It has begun; `head` is the newest checkpoint that it found. */
+  /** The run has begun; `head` is the newest checkpoint at that time. */
   | { kind: "begin"; head: string | undefined }
   | { kind: "chunk"; chunk: Chunk }
   | { kind: "protocol"; event: ThreadEvent }
   | { kind: "event"; event: RunEvent }
   | { kind: "end"; status: RunStatus; result: RunResult | undefined };
 
-/** What is said of a run in one row: which one, how many rows of this attempt were before, and the events. */
+/** One row of a run's events: the run, the number of earlier rows of this attempt, and the events. */
 export interface WireRow {
   run: string;
   attempt: number;

@@ -2,13 +2,13 @@ import type { RunRecord, RunStatus } from "../../../storage/index.ts";
 import type { Transaction } from "../database/database.ts";
 import { SCHEMA } from "../database/schema.ts";
 
-/** How a run is stopped from outside. */
+/** A way to stop a run from outside. */
 export type Stop = "interrupt" | "rollback";
 
 /** A run as the cluster keeps it. */
 export interface Job extends RunRecord {
   queue: string;
-  /** What limits hold for it, such as `tenant:acme`. */
+  /** The keys of limits that hold for the run, such as `tenant:acme`. */
   keys: string[];
   worker?: string;
   stop?: Stop;
@@ -20,7 +20,7 @@ export interface Job extends RunRecord {
 
 type Column = "status" | "worker" | "attempt" | "stop" | "reason" | "waits";
 
-/** By the clock and not by the start of the transaction, which may have waited for the one that made the run. */
+/** Uses the clock, because the transaction may have waited since its start for the one that made the run. */
 const DUE_IN = "extract(epoch FROM due - clock_timestamp())::float8";
 export const IS_DUE = `${DUE_IN} <= 0`;
 

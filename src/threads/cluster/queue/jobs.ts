@@ -16,7 +16,7 @@ export const MOST_ATTEMPTS = 5;
 /** The most runs at a time that share a key: `{ "model:openai:gpt-5.1": 20, "tenant:*": 5 }`. */
 export type Limits = Readonly<Record<string, number>>;
 
-/** Who takes a run. */
+/** The worker that claims a run. */
 export interface Claimant {
   worker: string;
   queues: readonly string[];
@@ -152,7 +152,7 @@ export class Jobs {
     return (await jobsWhere(this.#db.pool, "id = $1", [id]))[0];
   }
 
-  /** Those of these that there are, by id. */
+  /** The existing jobs of a list, by id. */
   async named(ids: readonly string[]): Promise<Map<string, Job>> {
     if (ids.length === 0) return new Map();
     return new Map((await jobsWhere(this.#db.pool, "id = ANY($1)", [ids])).map((job) => [job.id, job]));
@@ -178,7 +178,7 @@ export class Jobs {
     return ((await tx.query(open, [thread])).rowCount ?? 0) > 0;
   }
 
-  /** What a worker was told to stop while it could not hear. */
+  /** Jobs that were stopped while their worker was not listening. */
   async stopped(worker: string): Promise<Job[]> {
     return jobsWhere(this.#db.pool, "status = 'running' AND worker = $1 AND stop IS NOT NULL", [worker]);
   }

@@ -1,7 +1,7 @@
 import { HarnessError } from "../../../errors.ts";
 import { failureOf, type FailureKind } from "../../../models/failure/failure.ts";
 
-/** What goes by of itself: another try a little later may succeed. */
+/** Failures that end by themselves: a later attempt may succeed. */
 const PASSING: readonly FailureKind[] = [
   "refused",
   "unknown-host",
@@ -33,7 +33,7 @@ function isAway(error: unknown): boolean {
   return false;
 }
 
-/** How many seconds to wait before a try: longer each time, and not all at once. */
+/** The seconds to wait before an attempt: longer each time, with jitter. */
 export function pause(attempt: number): number {
   const most = Math.min(60, 2 ** attempt);
   return Math.ceil(most / 2 + (Math.random() * most) / 2);

@@ -1,7 +1,7 @@
 import type { Interrupt, StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../../errors.ts";
 
-/** What a thread waits for, in the order of the calls that ask. */
+/** The open interrupts of a thread, in the order of the calls that ask. */
 export function waitingOf({ tasks }: StateSnapshot): Interrupt[] {
   return tasks.flatMap(({ interrupts }) => interrupts);
 }

@@ -10,11 +10,11 @@ type Values = Record<string, unknown>;
 /** Leaves of values what a client may write. */
 type Allowed = (values: Values) => Values;
 
-/** How a run begins. */
+/** The start of a run. */
 export interface Beginning {
   input: object | null;
   checkpoint?: CheckpointPlace;
-  /** What a person asked for. */
+  /** The user's task. */
   task?: string;
   /** Answers to questions, by id. */
   answers: Record<string, unknown>;
@@ -81,8 +81,8 @@ function isPair(message: unknown): message is [role: string, content: unknown] {
 }
 
 /**
- * With a checkpoint named, LangGraph runs the finished calls of a waiting step again, and user interfaces name the
- * newest one whenever they resume.
+ * The checkpoint that a request names, unless it is the newest: given a checkpoint, LangGraph repeats the finished
+ * calls of a waiting step, and clients name the newest one whenever they resume.
  */
 function placeOf({ checkpoint }: RunRequest, { config }: StateSnapshot): CheckpointPlace | undefined {
   const head: unknown = config.configurable?.["checkpoint_id"];
@@ -136,7 +136,7 @@ function toNode(given: unknown, allowed: Allowed): string | Send {
   return new Send(node, isState ? allowed(input as Values) : input);
 }
 
-/** What a person asks for in an input. */
+/** The user's task in an input. */
 export function taskOf(input: Record<string, unknown>): string | undefined {
   return messagesOf(input)
     .findLast((message) => message.getType() === "human")

@@ -1,8 +1,8 @@
-/** What to do where a thread is already at work. */
+/** Policies for a message to a thread that is at work. */
 export const STRATEGIES = ["reject", "enqueue", "interrupt", "rollback"] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** What a queue may be called. */
+/** Valid names of a queue. */
 export const QUEUE_NAME = /^[a-z\d][\w.-]{0,63}$/i;
 
 /** The checkpoint that a run starts from. */
@@ -12,7 +12,7 @@ export interface CheckpointPlace {
   checkpoint_map?: Record<string, string>;
 }
 
-/** What a run is asked to do. Plain JSON: it is kept until the run is finished, and read again after a kill. */
+/** A request for a run. Plain JSON: it is kept until the run has finished, and read again after a kill. */
 export interface RunRequest {
   /** The name of the graph. */
   graph: string;
@@ -33,7 +33,7 @@ export interface RunRequest {
   priority?: number;
   /** The queue that it waits in, for workers that take from it. Only on a cluster; default `runs`. */
   queue?: string;
-  /** What the limits of workers count it by, such as `tenant:acme`. Only on a cluster. */
+  /** The keys that workers' limits count the run by, such as `tenant:acme`. Only on a cluster. */
   limits?: string[];
   /** The thread is deleted with the end of the run. */
   isTemporary?: boolean;
@@ -44,6 +44,6 @@ export interface RunRequest {
   modes?: string[];
   /** Its callbacks are streamed too, which costs: each has what its part of the graph was given. */
   isTraced?: boolean;
-  /** How a new thread is run; only for a graph that keeps settings. */
+  /** Settings of a new thread; only for a graph that keeps settings. */
   settings?: Record<string, unknown>;
 }

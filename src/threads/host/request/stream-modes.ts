@@ -1,13 +1,13 @@
 import type { StreamMode } from "@langchain/langgraph";
 import type { RunRequest } from "./request.ts";
 
-/** What there is for everybody, whenever they come. */
+/** Modes that are always streamed, for readers that come later. */
 const ALWAYS: StreamMode[] = ["values", "updates", "custom"];
 
-/** What LangGraph makes these of costs something for every node: callbacks, or a copy of the whole state. */
+/** Modes that cost something for every node: callbacks, or a copy of the whole state. */
 const COSTLY: StreamMode[] = ["messages", "tools", "tasks", "checkpoints"];
 
-/** What LangGraph's clients call otherwise than LangGraph. */
+/** Modes that LangGraph's clients call by other names. */
 const MADE_OF: Record<string, StreamMode[]> = {
   "messages-tuple": ["messages"],
   debug: ["tasks", "checkpoints"],

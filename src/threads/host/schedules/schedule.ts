@@ -6,14 +6,14 @@ export interface Schedule {
   id: string;
   /** When, as a crontab says it: `0 9 * * 1-5`. */
   cron: string;
-  /** Whose clock that is: a name such as `Europe/Paris`. UTC where there is none. */
+  /** The time zone of `cron`, such as `Europe/Paris`. Default UTC. */
   timezone?: string;
-  /** It starts nothing after this. */
+  /** The time after which nothing starts. */
   endsAt?: number;
   /** The thread that it goes on with; without one each run has a thread of its own. */
   thread?: string;
   owner?: string;
-  /** Whose the thread was when it was put on the schedule, if anybody's. */
+  /** The thread's owner when it was put on the schedule, if it had one. */
   threadOwner?: string;
   request: RunRequest;
   createdAt: number;
@@ -23,12 +23,12 @@ export interface Schedule {
   isPaused?: boolean;
 }
 
-/** What can be changed of a schedule. */
+/** A change of a schedule. */
 export type ScheduleChange = Partial<Pick<Schedule, "cron" | "timezone" | "endsAt" | "request" | "isPaused">>;
 
 export type NewSchedule = Omit<Schedule, "id" | "createdAt">;
 
-/** What is changed, by what the schedule is. */
+/** Makes a change of a schedule's current value. */
 export type ChangeOf = (before: Schedule) => ScheduleChange;
 
 /** The schedules that a host keeps. */
@@ -53,7 +53,7 @@ export async function forgetThread(schedules: Schedules, thread: string): Promis
   }
 }
 
-/** Whose a thread is to be for a schedule to go on with it, or whose a new one becomes. */
+/** The owner that a thread must have for a schedule to continue it, or that a new one gets. */
 export function ownerFor({ thread, owner, threadOwner }: Schedule): { owner?: string } {
   const whose = thread === undefined ? owner : threadOwner;
   return whose === undefined ? {} : { owner: whose };

@@ -10,7 +10,7 @@ import {
   type Schedules,
 } from "./schedule.ts";
 
-/** What a schedule is to start, and the moment that it is for. */
+/** A schedule that is due, and the moment that it is due for. */
 export interface Due {
   schedule: Schedule;
   moment: Moment;
@@ -20,7 +20,7 @@ type Content = Omit<Schedule, "id" | "createdAt">;
 
 /** A moment that is longer ago has passed: nobody was there. */
 const LATE_MS = 60_000;
-/** How often it is looked whether the clock was set back behind the moments that are written down. */
+/** The interval of checks that the clock was not set back behind the stored moments. */
 const CLOCK_MS = 60_000;
 
 /**
@@ -70,7 +70,7 @@ export class StoredSchedules implements Schedules {
     return isThere;
   }
 
-  /** What is to be started now. Moments that have passed are left out. Tells of those that cannot be read. */
+  /** The schedules to start now. Leaves out moments that have passed. Reports unreadable schedules to `onError`. */
   async due(onError: (error: unknown) => void): Promise<Due[]> {
     const now = Date.now();
     if (Math.abs(now - this.#clockLookedAt) >= CLOCK_MS) await this.#setBack(now, onError);

@@ -3,7 +3,7 @@ interface StreamedConfig {
   configurable?: Record<string, unknown>;
 }
 
-/** What LangGraph streams of a checkpoint in the mode of that name, as far as it is looked at here. */
+/** The fields that are read here of LangGraph's stream mode `checkpoints`. */
 export interface CheckpointChunk {
   config: StreamedConfig;
   parentConfig?: StreamedConfig;

@@ -4,7 +4,7 @@
  */
 export type Entry<Event> = { n: number; event: Event } | { n: number; gap: true; kept?: Event };
 
-/** What takes events. */
+/** A receiver of events. */
 export interface Sink<Event> {
   push: (event: Event) => unknown;
 }
@@ -42,7 +42,7 @@ export class EventLog<Event> implements Sink<Event> {
   // Two lists: an object for each event, with its number in a box, takes four times as much.
   #events: Event[] = [];
   #numbers: number[] = [];
-  /** Nothing is kept up to this number. */
+  /** The number of the newest dropped event. */
   #lost: number;
   #isClosed = false;
   readonly #waiting = new Set<() => void>();
@@ -117,7 +117,7 @@ export class EventLog<Event> implements Sink<Event> {
     this.#wake();
   }
 
-  /** What is there after a number, oldest first. */
+  /** The kept events after a number, oldest first. */
   since(after: number): Entry<Event>[] {
     return this.#entries(this.#placeAfter(after));
   }

@@ -7,7 +7,7 @@ import {
   type ThreadWriter,
 } from "./thread-protocol.ts";
 
-/** With more than this it is written, as the log knows what to drop. */
+/** The most unwritten events: with more they are written, as the log knows which to drop. */
 const MOST_UNWRITTEN = 10_000;
 
 /**

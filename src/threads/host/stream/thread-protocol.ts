@@ -29,7 +29,7 @@ export interface StreamPiece {
   payload: unknown;
 }
 
-/** Something that a run says: a piece of its stream, or whatever else is to be written. */
+/** A message of a run: a piece of its stream, or a function that writes one. */
 export type Said = StreamPiece | (() => void);
 
 /** Puts what a run says into the words of the protocol. */
@@ -37,7 +37,10 @@ export interface ThreadWriter {
   write: (said: Said, at: number) => void;
 }
 
-/** What takes a thread's events. One that has `say` is told before they are made, and lets them be written when it likes. */
+/**
+ * A receiver of a thread's events. One that has `say` is told before they are made, and has them written when it
+ * likes.
+ */
 export interface ThreadSink extends Sink<ThreadEvent> {
   say?: (writer: ThreadWriter, said: Said) => void;
 }
@@ -63,12 +66,12 @@ export class ThreadProtocol implements ThreadWriter {
     this.#graph = graph;
   }
 
-  /** What becomes of the run itself. */
+  /** Reports the state of the run itself. */
   root(event: RootState, error?: string): void {
     this.#say(() => this.#root(event, error));
   }
 
-  /** What the run waits for. */
+  /** Reports the run's open interrupts. */
   ask(namespace: string[], interrupts: readonly Interrupt[]): void {
     this.#say(() => this.#ask(namespace, interrupts));
   }
@@ -170,7 +173,7 @@ export class ThreadProtocol implements ThreadWriter {
   }
 }
 
-/** What is announced of a checkpoint. */
+/** The announced fields of a checkpoint. */
 function envelopeOf(payload: unknown): object {
   const { config, parentConfig, metadata } = payload as {
     config?: RunnableConfig;
