@@ -32,7 +32,7 @@ const ADDRESS = z.strictObject({
 const isFunction = z.custom<unknown>((value) => typeof value === "function", "must be a function");
 const duration = z.number().positive();
 
-/** What stands beside `mcpServers` in the options of an agent. The servers have a check of their own. */
+/** Options beside `mcpServers`. The servers have a check of their own. */
 const SETTINGS = z
   .strictObject({
     mcpServers: z.unknown(),

@@ -6,7 +6,7 @@ import { McpServers } from "./servers.ts";
 /** Tools of MCP servers for any agent, and how to end the servers. */
 export interface McpTools {
   tools: DynamicStructuredTool[];
-  /** Which servers cannot be used, and why. */
+  /** Servers that cannot be used, with the reasons. */
   notes: readonly string[];
   close: () => Promise<void>;
 }

@@ -6,7 +6,7 @@ export interface ProgramServer {
   /** Beside a few harmless variables, such as `PATH`, the only ones that the program gets. */
   env?: Record<string, string>;
   cwd?: string;
-  /** How long a call may be silent, in milliseconds. */
+  /** The longest silence of a call, in milliseconds. */
   timeout?: number;
   disabled?: boolean;
 }
@@ -29,21 +29,21 @@ export interface McpConfig {
   mcpServers: Record<string, McpServer>;
 }
 
-/** What servers are used with. All of it can be left out. */
+/** Settings of servers. All are optional. */
 export interface McpSettings {
   /** Where programs are started that name no `cwd`. Default: the directory of this process. */
   dir?: string;
-  /** What `${VAR}` is read from. Default: the environment of this process. */
+  /** Variables for `${VAR}`. Default: the environment of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** How long a server may take to start and list its tools, in milliseconds. Default 30,000. */
+  /** The time for a server to start and list its tools, in milliseconds. Default 30,000. */
   startTimeoutMs?: number;
-  /** How long a call may be silent; its progress begins the time anew, thirty times at most. Default 120,000. */
+  /** The longest silence of a call; progress renews the time, thirty times at most. Default 120,000. */
   callTimeoutMs?: number;
   /** Definitions of more tokens than this, about, are found by a search tool instead of sent. Default 3,000. */
   searchAbove?: number;
   /**
-   * Which calls wait for a person's consent: all, those of tools that do not say of themselves that they only read, or
-   * those alone that `interruptOn` names. Default `none`.
+   * Calls that wait for a person's consent: all, those of tools that do not declare that they only read, or only
+   * those that `interruptOn` names. Default `none`.
    */
   ask?: "all" | "writes" | "none";
   /** Whether people are asked what servers want to know of them. Default true; needs a checkpointer. */

@@ -42,7 +42,7 @@ export class McpServers {
     });
   }
 
-  /** What cannot be used, and why. */
+  /** Servers and tools that cannot be used, with the reasons. */
   get notes(): readonly string[] {
     return this.#notes;
   }

@@ -6,7 +6,7 @@ export function clientName(model: BaseChatModel): string {
   return (model.constructor as typeof BaseChatModel).lc_name();
 }
 
-/** What a client of LangChain was built with. OpenAI's client keeps the whole of it apart. */
+/** The fields that a client of LangChain was built with. OpenAI's client keeps them apart. */
 export function fieldsOf(model: object): Record<string, unknown> {
   const { fields, lc_kwargs: kept } = model as { fields?: object; lc_kwargs?: object };
   return { ...(fields ?? kept) };

@@ -30,7 +30,7 @@ export async function settled(model: object): Promise<object> {
  * provider's package to load. LangChain asks it for the real one as it asks the models of `initChatModel`.
  */
 class DeferredModel extends BaseChatModel {
-  /** What LangChain recognizes such a model by. */
+  /** The property by which LangChain recognizes such a model. */
   readonly _queuedMethodOperations = {};
   readonly #choose: () => Promise<BaseChatModel>;
   #model: Promise<BaseChatModel> | undefined;

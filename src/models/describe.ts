@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { PROVIDERS } from "./clients/providers.ts";
 import { pickBaseUrl, setVariables, withoutCredentials, type Environment } from "./settings.ts";
 
-/** What is there of one provider. */
+/** The state of one provider. */
 export interface ModelReport {
   provider: string;
   package: string;

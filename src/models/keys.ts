@@ -13,7 +13,7 @@ export async function withoutKeysOf(model: object, error: unknown): Promise<unkn
   return withoutSecrets(error, (text) => redact(text, process.env, keys));
 }
 
-/** What a model was made with that it calls secret itself, and what is so without saying. */
+/** The values that a model declares as secret, and those that are without being declared. */
 function keysOf(model: object): string[] {
   const { bound, lc_secrets } = model as { bound?: object; lc_secrets?: Record<string, string> };
   if (bound) return keysOf(bound);

@@ -4,7 +4,7 @@ import { HarnessError } from "../errors.ts";
 import { clientName, copyWith } from "./copy.ts";
 import { changed } from "./deferred.ts";
 
-/** What one of several agents wants otherwise of a model. */
+/** Model settings of one of several agents. */
 export const MODEL_SETTINGS = z
   .strictObject({
     model: z.string().min(1).describe("Another model of the same provider."),
@@ -50,7 +50,7 @@ export function withSettings(model: BaseChatModel, settings: ModelSettings, owne
   });
 }
 
-/** What a client itself has against its settings: Anthropic's knows the models that take no temperature. */
+/** A client's objection to its settings: Anthropic's knows the models that take no temperature. */
 function problemOf(model: BaseChatModel): string | undefined {
   try {
     model.invocationParams({});

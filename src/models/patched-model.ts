@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 
 type Change = (model: BaseChatModel) => void;
 
-/** What was changed in a model after it was built. */
+/** Changes of a model after it was built. */
 const changes = new WeakMap<BaseChatModel, readonly Change[]>();
 
 /** Changes a model in place, and with it every copy that is made of it. */

@@ -4,7 +4,7 @@ import type { Endpoint, Provider } from "./clients/providers.ts";
 /** Variables by name. Empty ones count as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is passed on to the model. */
+/** Options that are passed to the model. */
 export interface ModelOptions {
   /** Default: the variables of the provider. */
   apiKey?: string;
@@ -12,7 +12,7 @@ export interface ModelOptions {
   /** Default: the provider's. */
   temperature?: number;
   maxTokens?: number;
-  /** How often a call is tried again after a 429, a 5xx, a cut connection or an answer that broke off. Default 4. */
+  /** The retries of a call after a 429, a 5xx, a cut connection or an incomplete answer. Default 4. */
   maxRetries?: number;
   /**
    * After how many milliseconds a server is given up that is silent, before its answer or within it. Default

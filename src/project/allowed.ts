@@ -10,7 +10,7 @@ import { isRule } from "./rules.ts";
 const FILE = z.object({ version: z.literal(1), folders: z.record(z.string(), z.array(z.unknown())) });
 type Folders = Record<string, string[]>;
 
-/** What a user has agreed to for good in a folder, when they were asked. Kept outside of the folder, by real path. */
+/** Rules that a user has allowed for good in a folder. Kept outside the folder, by real path. */
 export class Allowed {
   readonly #file: string;
   readonly #dir: string;
@@ -55,7 +55,7 @@ export class Allowed {
     });
   }
 
-  /** What is no rule allows nothing, and takes nothing else with it. */
+  /** Reads the file. An invalid rule allows nothing and does not invalidate the others. */
   async #read(): Promise<Folders> {
     try {
       const { folders } = FILE.parse(JSON.parse(await readFile(this.#file, "utf8")));

@@ -4,7 +4,7 @@ import { nearWords } from "../files/text/near.ts";
 import { readText } from "../middleware/instructions/read-text.ts";
 import { compileRule, RULE } from "./rules.ts";
 
-/** How much is asked: `plan` and `ask` before every write and command, `edits` before commands, `auto` never. */
+/** Consent modes: `plan` and `ask` ask before every write and command, `edits` before commands, `auto` never. */
 export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export type Mode = (typeof MODES)[number];
 

@@ -16,11 +16,11 @@ export interface ProjectFile {
   isUsed: boolean;
   /** Left out because nobody has said yes to it. */
   isUntrusted?: boolean;
-  /** What it set, or why it was left out. */
+  /** The settings that the file made, or the reason why it was left out. */
   says: string;
 }
 
-/** What the user and the project they work on have to say to an agent. */
+/** Settings, instructions, skills and servers of the user and of the project. */
 export interface Project {
   /** The real path of the repository. */
   root?: string;

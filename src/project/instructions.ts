@@ -15,7 +15,7 @@ export interface InstructionFolder {
   path: string;
   /** The folder that nothing in it may lead out of; the user's own may lead anywhere. */
   within?: string;
-  /** What paths are shown from. */
+  /** The folder that shown paths are relative to. */
   shownFrom: string;
   /** Put in front of them. */
   shownAs?: string;
@@ -23,7 +23,7 @@ export interface InstructionFolder {
 
 export interface FoundInstructions {
   path: string;
-  /** What to know of it; it may have been left out for it. */
+  /** A note, possibly the reason why it was left out. */
   note?: string;
   isUsed: boolean;
 }

@@ -34,7 +34,7 @@ export function userPlaces(env: Environment, platform: string = process.platform
 export interface ProjectPlaces {
   /** The root of the repository, or the folder itself. */
   root: string;
-  /** From the root down to the folder. */
+  /** The folders from the root down. */
   folders: readonly string[];
 }
 

@@ -7,8 +7,8 @@ import { isThere, projectPlaces, type UserPlaces } from "./places.ts";
 import { fingerprintOf, Trust } from "./trust.ts";
 
 /**
- * What the user has said of a folder: nothing yet, no, yes, or yes before its settings or servers were changed. `none`
- * where there is no folder, or nothing in it that matters.
+ * The user's decision about a folder: none yet, no, yes, or yes before its settings or servers changed. `none` if
+ * there is no folder, or nothing in it that matters.
  */
 export type TrustState = "none" | "unknown" | "refused" | "trusted" | "changed";
 
@@ -22,7 +22,7 @@ export async function settingsAt(path: string): Promise<SettingsFile> {
   return { path, read: await readSettings(path) };
 }
 
-/** What there is of a project in a repository, not used yet, and what the user has said of it. */
+/** A project's files in a repository, not used yet, and the user's decision about them. */
 export interface Repository {
   /** Its real path. */
   root: string;

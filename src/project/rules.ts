@@ -4,14 +4,14 @@ import { compileRules } from "../files/paths/permissions.ts";
 /** `tool`, or `tool(pattern)` for what it is called with; a star stands for anything, also in the tool's name. */
 export const RULE = /^[\w*.:-]+(?:\(.+\))?$/s;
 
-/** What rules are asked about. */
+/** A call that rules judge. */
 export interface RuledCall {
   tool: string;
   /** The command that it runs. */
   command?: string | undefined;
   /** The file that it is about, from the root. */
   path?: string | undefined;
-  /** Anything else that tells what it is about: all of it has to be allowed, any of it can be denied. */
+  /** Other texts that identify its target: all have to be allowed, any can be denied. */
   about?: readonly string[] | undefined;
 }
 
@@ -91,7 +91,7 @@ function compileFiles(paths: string) {
 /** What stands between two commands of a line. */
 const OPERATORS = /&&|\|\||[;|&\n\r]/;
 
-/** What could run or write something else than the words say. */
+/** Shell syntax that could run or write something that the words do not show. */
 const HIDDEN = /[`<>\\]|\$[({'"]|[({]\s|\beval\b|\bexec\b/;
 
 /** The commands of a line; undefined where nobody can tell by looking at it. */

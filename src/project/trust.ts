@@ -8,15 +8,15 @@ const ENTRY = z.object({
   trusted: z.boolean(),
   /** When it was said. */
   at: z.string(),
-  /** Of what the folder had set and started then. */
+  /** The fingerprint of the folder's settings and servers at that time. */
   fingerprint: z.string().optional(),
 });
 const FILE = z.object({ version: z.literal(1), folders: z.record(z.string(), ENTRY) });
 type Entries = Map<string, z.output<typeof ENTRY>>;
 
 /**
- * What the user has said about folders, kept outside of them. By real path. Everything throws `invalid-options` where
- * the file cannot be read: it trusts nobody, and is not written over.
+ * The user's decisions about folders, kept outside them, by real path. Every method throws `invalid-options` if the
+ * file cannot be read: nothing is trusted then, and the file is not overwritten.
  */
 export class Trust {
   readonly #file: string;
@@ -25,7 +25,7 @@ export class Trust {
     this.#file = file;
   }
 
-  /** What was said about a folder; undefined when it never was. */
+  /** The decision about a folder; undefined if there is none. */
   async of(folder: string): Promise<z.output<typeof ENTRY> | undefined> {
     return (await this.#read()).get(folder);
   }

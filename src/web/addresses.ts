@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** What of IPv4 is no address of the public internet. */
+/** IPv4 ranges outside the public internet. */
 const PRIVATE = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -17,7 +17,7 @@ const PRIVATE = [
   "203.0.113.0/24",
   "224.0.0.0/3",
 ];
-/** Of IPv6 only this is public, less what documents, or leads to other networks. */
+/** The public range of IPv6, without documentation and transition ranges. */
 const GLOBAL = ["2000::/3"];
 const SPECIAL = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 const MAPPED = ["::ffff:0:0/96"];

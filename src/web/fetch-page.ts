@@ -24,7 +24,7 @@ export interface Page {
   /** Its content type, in lower case. */
   type: string;
   body: Buffer;
-  /** There was more of it. */
+  /** Whether the page was longer. */
   isCut: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What has no text for a reader. */
+/** Elements without text for a reader. */
 const MUTE = new Set([
   "script",
   "style",
@@ -11,7 +11,7 @@ const MUTE = new Set([
   "audio",
   "video",
 ]);
-/** What surrounds the text of a page. */
+/** Elements around the content of a page. */
 const AROUND = new Set(["nav", "footer", "aside", "form", "button", "select", "dialog", "menu"]);
 const AROUND_ROLES = new Set(["navigation", "banner", "contentinfo", "complementary", "search", "dialog"]);
 const PARAGRAPHS = new Set([
@@ -73,7 +73,7 @@ export class MarkdownWriter {
   #inCells = 0;
   #breaks = 0;
   #isSpaced = false;
-  /** How many pieces of text there are. */
+  /** The number of text pieces. */
   #texts = 0;
 
   constructor(base: URL, { isBare }: { isBare: boolean }) {
@@ -111,7 +111,7 @@ export class MarkdownWriter {
     this.#isSpaced = words.endsWith(" ");
   }
 
-  /** What was written: of a page that says where its content is, that. */
+  /** The page's title and text: its marked content, if it marks it. */
   page(): { title: string; text: string } {
     const { from = 0, to = this.#out.length } = this.#content ?? {};
     const text = this.#out

@@ -4,7 +4,7 @@ import { MarkdownWriter } from "./markdown-writer.ts";
 
 /** Others get their turn after so many characters. */
 const STRETCH = 16_384;
-/** What is shorter is hardly a page's content. */
+/** The shortest text that counts as a page's content. */
 const SHORTEST = 200;
 
 /** A page as Markdown: its content without what surrounds it, or all of it where that leaves next to nothing. */

@@ -1,4 +1,4 @@
-/** Which service searches, and how it is reached. */
+/** The search service and its address. */
 export interface SearchOptions {
   provider: "tavily" | "exa" | "brave";
   /** Default: the provider's variable, `TAVILY_API_KEY`, `EXA_API_KEY` or `BRAVE_API_KEY`. */
@@ -21,6 +21,6 @@ export interface WebOptions {
   allow?: readonly string[];
   /** Hosts or origins that are never fetched from, or who says so of an address. Goes before `allow`. */
   deny?: readonly (string | ((url: URL) => boolean))[];
-  /** What keys are read from. Default: the environment of this process. */
+  /** Variables for keys. Default: the environment of this process. */
   env?: Readonly<Record<string, string | undefined>>;
 }

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { isPublic } from "./addresses.ts";
 import type { WebOptions } from "./options.ts";
 
-/** Which places of the web may be reached. */
+/** The places of the web that may be reached. */
 export class Places {
   readonly #allow: readonly string[];
   readonly #deny: NonNullable<WebOptions["deny"]>;

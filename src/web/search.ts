@@ -13,7 +13,7 @@ export interface Found {
 
 type Environment = NonNullable<WebOptions["env"]>;
 
-/** How a service is asked, and where in its answer the results are. */
+/** The request to a service, and the place of the results in its answer. */
 interface Service {
   variables: readonly string[];
   baseUrl: string;

@@ -9,7 +9,7 @@ export interface Failure {
   reason?: FailureReason;
 }
 
-/** What a file operation came to. What a caller did wrong is a failure, never an exception. */
+/** The result of a file operation. A caller's mistake is a failure, never an exception. */
 export type FileResult<T extends object = object> = ({ ok: true } & T) | Failure;
 
 /** One file or folder in a listing. */
@@ -31,7 +31,7 @@ export interface TextEdit {
   replaceAll?: boolean | undefined;
 }
 
-/** What a listing says of each entry. */
+/** Options of a listing. */
 export interface ListOptions {
   /** Gives the files' sizes, where the backend knows them without reading the files. Default false. */
   sizes?: boolean | undefined;
@@ -49,7 +49,7 @@ export interface SearchScope {
   signal?: AbortSignal | undefined;
 }
 
-/** What `grep` answers with: paths, matching lines, or a number of matching lines per file. */
+/** The output of `grep`: paths, matching lines, or a number of matching lines per file. */
 export type GrepOutput = "files" | "content" | "count";
 
 /** A search in the text of files, line by line. */
@@ -89,20 +89,20 @@ export interface GrepFile {
   lines: GrepLine[];
 }
 
-/** What a search found, by path, and what it left out, in sentences. */
+/** Matches of a search by path, and notes on what was left out. */
 export interface GrepResult {
   files: GrepFile[];
   notes: string[];
 }
 
-/** How a command is run. */
+/** Options of a command. */
 export interface ExecuteOptions {
   timeoutMs?: number | undefined;
   /** An abort ends the command's processes and then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** How a command ended. */
+/** The end of a command. */
 export interface Execution {
   /** Standard output and standard error, in the order in which they arrived. */
   output: string;

@@ -103,7 +103,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
   };
 }
 
-/** What the backends have to say, with their paths as they are here. */
+/** The notes of the backends, with the composite's paths. */
 function notesOf(found: readonly [Mount, { notes?: readonly string[] }][]): string[] {
   return found.flatMap(([mount, { notes = [] }]) =>
     notes.map((note) => relocate({ ok: false, error: note }, (file) => mount.outer(file)).error),

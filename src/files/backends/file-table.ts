@@ -1,6 +1,6 @@
 import { foldersAbove, parsePath } from "../paths/paths.ts";
 
-/** How one file changed. Null means that there was, or is, no file. */
+/** A change of one file. Null means that there was, or is, no file. */
 export interface FileChange {
   base: string | null;
   content: string | null;
@@ -66,7 +66,7 @@ export class FileTable {
     return Object.fromEntries([...this.#contents].map(([path, content]) => [this.keyOf(path), content]));
   }
 
-  /** What leads from this table to a later one. */
+  /** The changes from this table to a later one. */
   changesTo(later: FileTable): Record<string, FileChange> {
     const paths = new Set([...this.#contents.keys(), ...later.#contents.keys()]);
     const changes: [string, FileChange][] = [];
@@ -78,7 +78,7 @@ export class FileTable {
   }
 }
 
-/** What a key stands for: a path, or only itself. */
+/** The path that a key stands for, or the key itself. */
 export function pathOfKey(key: string): string {
   const parsed = parsePath(key);
   return parsed.ok && parsed.path !== "/" ? parsed.path : `key:${key}`;

@@ -29,7 +29,7 @@ export class Mount {
   }
 }
 
-/** Which backend each path belongs to. */
+/** Finds the backend of each path. */
 export class Mounts {
   /** The longest paths first; the main backend is last. */
   readonly #all: readonly Mount[];

@@ -9,8 +9,9 @@ import { exclusive } from "./exclusive.ts";
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * What is used of a sandbox of DeepAgents' protocol. The sandboxes of `@langchain/daytona`, `@langchain/modal`,
- * `@langchain/deno`, E2B and whatever else extends its `BaseSandbox` have it. It needs a POSIX shell inside.
+ * The methods that are used of a sandbox of DeepAgents' protocol. The sandboxes of `@langchain/daytona`,
+ * `@langchain/modal`, `@langchain/deno`, E2B and others that extend its `BaseSandbox` have them. It needs a POSIX
+ * shell inside.
  */
 export interface RemoteSandbox {
   readonly id: string;
@@ -25,7 +26,7 @@ export interface RemoteSandbox {
   ): MaybePromise<{ path: string; content: Uint8Array | null; error: string | null }[]>;
 }
 
-/** How a remote sandbox is used. */
+/** Options of a remote sandbox. */
 export interface RemoteSandboxOptions {
   /** The folder in it that the agent knows as "/", and that commands begin in. Default "/workspace". */
   root?: string;
@@ -209,7 +210,7 @@ done`,
     return exitCode === 0 ? { ok: true } : this.#failed(path, "deleted", output);
   }
 
-  /** What the sandbox said, without paths that only it knows. */
+  /** The sandbox's error, without paths that only it knows. */
   #failed(path: string, done: string, why: string | null | undefined): Failure {
     const reason = (why ?? "").trim().replaceAll(this.#root || "\0", "") || "the sandbox does not say why";
     return fail(`"${path}" cannot be ${done}: ${reason.replaceAll('"', "'")}.`);
@@ -229,7 +230,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What a promise comes to, or the signal's reason if that comes first; what goes on then ends at its time limit. */
+/** Awaits a promise or throws the signal's reason if that comes first; the work then ends at its time limit. */
 async function aborted<T>(running: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return running;
   let stop = (): void => {};

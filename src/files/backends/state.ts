@@ -11,7 +11,7 @@ import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./pack
 export interface StateBackend extends FileBackend {
   /** The files as they are now, under the keys they were seeded with or first written to. */
   files(): Record<string, string>;
-  /** What has changed since the seed: an update for `mergeFiles`. */
+  /** The changes since the seed: an update for `mergeFiles`. */
   changes(): Record<string, FileChange>;
 }
 

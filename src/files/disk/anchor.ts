@@ -17,7 +17,7 @@ export interface Anchor {
   enter(name: string, options: { create: boolean }): Promise<Anchor>;
   /** Opens a file in this folder, which may not be a link. */
   open(name: string, flags: number): Promise<FileHandle>;
-  /** What is in this folder by that name, if anything, which may not be a link. */
+  /** The entry of this name in the folder, if there is one and it is no link. */
   stat(name: string): Promise<Stats | undefined>;
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ async function openFolder(path: string): Promise<FileHandle> {
   return whenFree(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
 }
 
-/** What is at a path, if anything, which may not be a link. */
+/** The entry at a path, if there is one and it is no link. */
 export async function statOf(path: string): Promise<Stats | undefined> {
   try {
     const stats = await lstat(path);

@@ -13,7 +13,7 @@ import { HeldFiles, type PlainFiles } from "./plain-files.ts";
 import { ripgrepCandidates } from "./ripgrep.ts";
 import { isUnchanged } from "./unchanged.ts";
 
-/** How a folder on disk is used. */
+/** Options of a folder on disk. */
 export interface DiskOptions {
   /** The largest file to read or write. Default 10 MB. */
   maxBytes?: number;

@@ -2,7 +2,7 @@ import type { Failure } from "../backend/backend.ts";
 import { fail, noSuchFile } from "../backend/failures.ts";
 import { NotPlainError } from "./anchor.ts";
 
-/** What an error of the file system means for a caller. Names no path of the host; a bug is thrown on. */
+/** Explains an error of the file system to a caller. Names no path of the host; rethrows a bug. */
 export function explain(error: unknown, path: string): Failure {
   if (error instanceof NotPlainError) return linked(path);
   const { code } = error as NodeJS.ErrnoException;

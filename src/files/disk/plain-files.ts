@@ -19,7 +19,7 @@ interface Written {
   swapped: boolean;
 }
 
-/** What is done with files on disk. Arguments and results are plain data, so that another process can be asked. */
+/** Operations on files on disk. Arguments and results are plain data, so that another process can do them. */
 export interface PlainFiles {
   /** The entries of a folder that are no links, in any order. */
   list(path: string, options?: ListOptions): Promise<FileResult<{ entries: FileEntry[] }>>;

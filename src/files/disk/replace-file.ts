@@ -6,7 +6,7 @@ import type { Anchor } from "./anchor.ts";
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 
-/** What a file is replaced with. */
+/** The new content and metadata of a file. */
 interface Replacement {
   path: string;
   content: string | Uint8Array;

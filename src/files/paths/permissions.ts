@@ -3,7 +3,7 @@ import { compileGlob, type Glob } from "../search/glob.ts";
 import { foldGlob, foldPath } from "./fold.ts";
 import { foldersAbove } from "./paths.ts";
 
-/** What a rule can allow or deny. Listing and searching are reading. */
+/** Actions that a rule can allow or deny. Listing and searching are reading. */
 export const FILE_ACTIONS = ["read", "write", "delete", "execute"] as const;
 export type FileAction = (typeof FILE_ACTIONS)[number];
 

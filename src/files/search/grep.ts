@@ -14,7 +14,7 @@ const DEFAULT_MAX_MATCHES = 200;
 const MAX_LINE_SHOWN = 500;
 const READ_AT_ONCE = 16;
 
-/** What a search needs to know of the files it goes through. */
+/** The files that a search reads. */
 export interface GrepSource {
   /** In the order in which matches are to be returned. */
   paths: AsyncIterable<string> | Iterable<string>;
@@ -83,7 +83,7 @@ export function renderGrep({ files, notes }: GrepResult, output: GrepOutput = "c
 /** A search under way: counts matches and keeps to the most of them. */
 class Search {
   readonly files: GrepFile[] = [];
-  /** There are more matches than are wanted. */
+  /** Whether there are more matches than are wanted. */
   isFull = false;
   readonly #query: GrepQuery;
   readonly #sweep: Sweep;

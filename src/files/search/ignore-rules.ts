@@ -10,10 +10,13 @@ export interface IgnoreOptions {
   names: readonly string[];
 }
 
-/** What becomes of a path: "wanted" is ignored by a rule and asked for by name. */
+/** The decision about a path: "wanted" is ignored by a rule and asked for by name. */
 type Verdict = "open" | "skipped" | "wanted";
 
-/** What `.gitignore` files leave out, nested ones too, and `.git` itself. For one search: what was read is kept. */
+/**
+ * Paths that `.gitignore` files leave out, nested ones too, and `.git` itself. For one search: files that were read
+ * are cached.
+ */
 export class IgnoreRules {
   readonly #options: IgnoreOptions;
   readonly #rules = new Map<string, Promise<Ignore>>();

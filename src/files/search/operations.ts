@@ -3,21 +3,21 @@ import { inOrder } from "../paths/paths.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import type { Sweep } from "./sweep.ts";
 
-/** How files are walked through. */
+/** Options of a walk through files. */
 export interface WalkOptions {
   /** Names that the search spells out: these are wanted, even where they are usually skipped. */
   names: readonly string[];
-  /** Nothing is skipped. */
+  /** Skips nothing. */
   all?: boolean | undefined;
-  /** What is left out. Files are in any case; to leave out whole folders saves the way through them. */
+  /** Rules for what is left out. Files always are; leaving out whole folders saves the walk through them. */
   rules?: IgnoreRules | undefined;
   /** Ends the walk when its time is up, and is told what could not be read. */
   sweep: Sweep;
 }
 
 /**
- * What a place for files must be able to do; `createBackend` derives the rest. Paths arrive checked and in
- * their one spelling. A failure because nothing is there has the reason "missing".
+ * The operations of a place for files; `createBackend` derives the rest. Paths arrive checked and normalized. A
+ * failure because nothing is there has the reason "missing".
  */
 export interface FileOperations {
   /** The largest file, in bytes. Default 10 MB. */

@@ -4,7 +4,7 @@ import { fail } from "../backend/failures.ts";
 
 const MAX_PROGRAM = 1000;
 const MAX_LENGTH = 2000;
-/** How much of one line an expression is tried on: it takes time for every character. */
+/** The characters of one line that an expression is tried on: each takes time. */
 const MAX_LINE_SEARCHED = 20_000;
 
 /** Tells what matches a query. */

@@ -57,7 +57,7 @@ export async function grepAt(
   return { ok: true, ...(await grepFiles(source, query)) };
 }
 
-/** How to walk for a search: what is ignored is left out, unless all is wanted. */
+/** Options of the walk for a search: ignored files are left out, unless all are wanted. */
 function walkOptions(
   operations: FileOperations,
   { names, sweep, all }: Omit<WalkOptions, "rules">,

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 const MAX_MS = 20_000;
 const SLICE_MS = 20;
 
-/** How a pass through files is made. */
+/** Options of a pass through files. */
 export interface SweepOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds, from any start. Default: the process's own clock. */
@@ -50,7 +50,7 @@ export class Sweep {
     this.#missed.push(path);
   }
 
-  /** What the caller has to know, in sentences. */
+  /** Notes for the caller, in sentences. */
   get notes(): string[] {
     const missed = named("Could not be read", this.#missed);
     return [...missed, ...(this.stopped === undefined ? [] : [this.stopped])];

@@ -21,7 +21,7 @@ export const NO_ISOLATION = `they have to be isolated, and ${
     : "bubblewrap does not work (apt-get install bubblewrap)"
 }.`;
 
-/** How commands are run. */
+/** Options of commands. */
 export interface ShellOptions extends DiskOptions {
   /** Default two minutes. A call may ask for another limit. */
   timeoutMs?: number;

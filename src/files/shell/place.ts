@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a model has to know of commands in a folder. */
+/** Facts about commands in a folder, for a model. */
 export interface CommandPlace {
   isolated: boolean;
   network: boolean;
@@ -72,7 +72,7 @@ const OTHERS: readonly [file: string, command: string][] = [
   ["go.mod", "go test ./..."],
 ];
 
-/** How the project is tested, where that is plain. */
+/** The project's test command, if it is plain. */
 function testText(dir: string): string {
   const isThere = ([file]: readonly [string, string]): boolean => existsSync(join(dir, file));
   const manager = LOCKS.find(isThere)?.[1] ?? "npm";

@@ -9,12 +9,12 @@ import { COMMAND_TAG, supervisor } from "./supervisor.ts";
 const GRACE_MS = 2000;
 const SILENT_GRACE_MS = 200;
 const POLL_MS = 20;
-/** How often strays are looked for: one that forks faster than it can be ended is left to the system. */
+/** The rounds of looking for stray processes: one that forks faster than it can be ended is left to the system. */
 const MAX_ROUNDS = 50;
-/** How long output may still take to arrive when everything that could write it has been ended. */
+/** The time for output to arrive after every process that could write it has ended. */
 const DRAIN_MS = 250;
 
-/** Everything that running a command takes. */
+/** A command and its options. */
 export interface CommandOptions {
   cwd: string;
   env: Record<string, string>;
@@ -76,7 +76,7 @@ export async function runCommand(
   };
 }
 
-/** How a command ended, in the words that go to a model: its output, and a line about anything unusual. */
+/** The end of a command in words for a model: its output, and a line about anything unusual. */
 export function renderExecution({ output, exitCode, timedOut, leftProcesses }: Execution): string {
   const ending = timedOut
     ? "[Stopped at the time limit.]"

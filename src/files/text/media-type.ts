@@ -1,6 +1,6 @@
 export type MediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf";
 
-/** How the files begin that models can look at, in Latin-1. */
+/** First bytes of the files that models can look at, in Latin-1. */
 const BEGINNINGS: readonly (readonly [type: MediaType, begins: (start: string) => boolean])[] = [
   ["image/png", (start) => start.startsWith("\u0089PNG\r\n\u001A\n")],
   ["image/jpeg", (start) => start.startsWith("\u00FF\u00D8\u00FF")],
@@ -9,7 +9,7 @@ const BEGINNINGS: readonly (readonly [type: MediaType, begins: (start: string) =
   ["application/pdf", (start) => start.startsWith("%PDF-")],
 ];
 
-/** What a file is by its first bytes, whatever its name says. */
+/** A file's type by its first bytes, whatever its name says. */
 export function mediaTypeOf(bytes: Uint8Array): MediaType | undefined {
   const start = Buffer.from(bytes.subarray(0, 16)).toString("latin1");
   return BEGINNINGS.find(([, begins]) => begins(start))?.[0];

@@ -30,7 +30,7 @@ export function mergeFiles(
   return changed ? table.toRecord() : current!;
 }
 
-/** What leads from one record of files to another: an update for `mergeFiles`. */
+/** The changes from one record of files to another: an update for `mergeFiles`. */
 export function diffFiles(
   before: Record<string, string> | undefined,
   after: Record<string, string> | undefined,

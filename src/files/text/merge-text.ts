@@ -7,7 +7,7 @@ const MAX_DIFFERENCES = 1000;
 export interface MergedText {
   /** Both changes; where they touch the same text, the one of `theirs`. */
   text: string;
-  /** How many places both sides changed differently. */
+  /** The number of places that both sides changed differently. */
   conflicts: number;
 }
 

@@ -37,7 +37,7 @@ function distance(path: string, candidate: string): number | undefined {
   return made === undefined ? undefined : 2 + made + elsewhere;
 }
 
-/** How many slips lie between two words; undefined when they are too many for one to be meant by the other. */
+/** The edit distance of two words; undefined if it is too large for a typing error. */
 function slips(wanted: string, name: string): number | undefined {
   const most = Math.min(3, Math.floor(wanted.length / 3));
   if (Math.abs(wanted.length - name.length) > most) return undefined;

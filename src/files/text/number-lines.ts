@@ -5,7 +5,7 @@ const MAX_LINE = 2000;
 /** The limit for a line that is asked for alone. */
 const MAX_SINGLE_LINE = 90_000;
 
-/** Which lines to show. */
+/** A range of lines. */
 export interface LinePage {
   /** Lines to skip. Default 0. */
   offset?: number | undefined;

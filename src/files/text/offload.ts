@@ -1,6 +1,6 @@
 import { wholeCharacters } from "./number-lines.ts";
 
-/** How a preview is cut. */
+/** Bounds of a preview. */
 export interface PreviewOptions {
   /** The most characters of the text to show; a shorter text is shown whole. */
   limit: number;

@@ -3,7 +3,7 @@ import type { AddressServer } from "../options.ts";
 import type { Sdk } from "./sdk.ts";
 import { wantedMessages } from "./wanted-messages.ts";
 
-/** What is longer than this is no answer but a flood. */
+/** The longest answer that is read. */
 const LONGEST_ANSWER = 64 * 2 ** 20;
 
 /** The transport of a server at an address. */

@@ -14,7 +14,7 @@ const MOST_TOOLS = 1000;
 
 interface Open {
   client: Client;
-  /** What it wrote that was no message. */
+  /** The server's output that was no message. */
   said: () => string;
   tools: Tool[];
   /** The server said that its tools are others now. */
@@ -203,7 +203,7 @@ async function inTime(work: Promise<void>, ms: number): Promise<void> {
   }
 }
 
-/** How the client says that a server is no longer there. */
+/** The client's error codes for a server that is gone. */
 const GONE: readonly unknown[] = ["CONNECTION_CLOSED", "NOT_CONNECTED"];
 
 /** A server that was started again does not know the session of the one before. */
@@ -215,7 +215,7 @@ function reasonOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** What an error says, with what caused it: "fetch failed" alone says nothing. */
+/** An error's message with its cause: "fetch failed" alone explains nothing. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause.message : "";

@@ -11,7 +11,7 @@ interface Field {
   items?: { enum?: string[]; anyOf?: { const: string }[] };
 }
 
-/** Something that a server wants to know of a person, as MCP's elicitation puts it. */
+/** A server's question to a person, as MCP's elicitation puts it. */
 export interface FormQuestion {
   server: string;
   message: string;
@@ -56,7 +56,7 @@ function formText({ fields, required }: FormQuestion): string {
     : `Answer with lines such as these, or as JSON:\n${lines.join("\n")}`;
 }
 
-/** What was answered, for the server; a text says what is wrong with it. */
+/** The answer for the server; a text explains an invalid one. */
 export function readForm(answer: unknown, { fields, required }: FormQuestion): ElicitResult | string {
   const value: unknown = isRecord(answer) && "answer" in answer ? answer["answer"] : answer;
   const text = typeof value === "string" ? value.trim() : "";

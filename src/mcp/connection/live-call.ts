@@ -1,18 +1,18 @@
 import type { CallToolResult, ElicitResult } from "@modelcontextprotocol/client";
 import type { FormQuestion } from "./form.ts";
 
-/** By how much progress may lengthen a call: so many times what it may be silent. */
+/** The most times that progress may renew a call's time limit. */
 const MOST_TIMES = 30;
 
-/** How a call is made: it ends when the signal says so, and tells of its progress. */
+/** Makes a call that ends with the signal and reports its progress. */
 export type MakeCall = (options: { signal: AbortSignal; onprogress: () => void }) => Promise<CallToolResult>;
 
-/** What a call comes to next: its result, or something that its server wants to know of a person. */
+/** The next event of a call: its result, or its server's question to a person. */
 export type NextOfCall = { result: CallToolResult } | { question: FormQuestion };
 
 /** A call that is under way at a server. It can wait for a person while the run that made it is stopped. */
 export class LiveCall {
-  /** What people were asked for it so far, and have answered. */
+  /** Answered questions of the call so far. */
   readonly asked: object[] = [];
   readonly #controller = new AbortController();
   readonly #silenceMs: number;

@@ -7,10 +7,10 @@ import { COMMAND_TAG, supervisor } from "../../files/shell/supervisor.ts";
 import type { ProgramServer } from "../options.ts";
 import { wantedMessages } from "./wanted-messages.ts";
 
-/** What is longer than this is no message but a flood. */
+/** The longest message that is read. */
 const LONGEST_MESSAGE = 16 * 2 ** 20;
 const MOST_SAID = 2000;
-/** How long a program may take to end by itself once nobody talks to it. */
+/** The time for a program to end by itself after the connection is closed. */
 const GRACE_MS = 500;
 
 /** The variables that every program may know. */

@@ -1,10 +1,10 @@
 import type { McpServer } from "../options.ts";
 
 const SECRET_NAME = /key|token|secret|pass|auth|credential|cookie/i;
-/** What is shorter is a word that may stand anywhere. */
+/** The shortest secret that is searched for: a shorter one may be an ordinary word. */
 const SHORTEST = 6;
 
-/** What a server was given to prove who we are. No error and no result shows it to a model. */
+/** Credentials given to a server. No error or result shows them to a model. */
 export class Secrets {
   readonly #forms: readonly string[];
 

@@ -1,4 +1,4 @@
-/** How often progress is passed on. Nobody needs it more often. */
+/** The shortest interval between progress messages. */
 const PACE_MS = 100;
 
 const NEWS: readonly unknown[] = ["notifications/cancelled", "notifications/tools/list_changed"];

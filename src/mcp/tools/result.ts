@@ -10,7 +10,7 @@ const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 type Part = { text: string } | { url: string };
 
-/** What a server answered, as the result of a call. */
+/** A server's answer as the result of a call. */
 export function resultMessage(
   { content, structuredContent, isError }: CallToolResult,
   { server, name, id, secrets }: { server: string; name: string; id: string; secrets: Secrets },

@@ -104,7 +104,7 @@ function asked(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeo
   }
 }
 
-/** What of a schema every provider takes. */
+/** Keys of a schema that every provider accepts. */
 const SCHEMA_KEYS = ["properties", "required", "additionalProperties", "$defs", "definitions"];
 const PROPERTY_NAME = /^[\w.-]{1,64}$/;
 

@@ -1,6 +1,6 @@
 import type { LiveCall } from "../connection/live-call.ts";
 
-/** How long a person may take; after that the call is made anew. */
+/** The time for a person's answer; after it the call is made anew. */
 const PATIENCE_MS = 15 * 60_000;
 
 /** Calls that wait for a person while the run that made them is stopped. A run in another process makes them anew. */

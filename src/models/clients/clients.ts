@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { retryingModel } from "../retry/retrying-model.ts";
 import type { Silence } from "../retry/silence.ts";
 
-/** What every client is built from. */
+/** Options of every client. */
 export interface ClientOptions {
   model: string;
   apiKey: string;
@@ -18,7 +18,7 @@ export interface ClientOptions {
 
 /** A client's own clock would count our retries too. */
 const NO_LIMITS = { maxRetries: 0, timeout: 2 ** 31 - 1 };
-/** What the clients of OpenAI and Anthropic log they also throw. */
+/** Silences the clients of OpenAI and Anthropic, which also throw what they log. */
 const SILENT = { logLevel: "off" } as const;
 
 export async function createOpenAI(options: ClientOptions): Promise<BaseChatModel> {

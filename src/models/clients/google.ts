@@ -25,7 +25,7 @@ export async function createGoogle(options: ClientOptions): Promise<BaseChatMode
   return retryingModel(client, options.maxRetries);
 }
 
-/** What LangChain calls of Google's own client. */
+/** The methods of Google's client that LangChain calls. */
 interface GoogleClient {
   generateContent(request: unknown, options?: { signal?: AbortSignal }): Promise<unknown>;
   generateContentStream(request: unknown, options?: { signal?: AbortSignal }): Promise<GoogleStream>;
@@ -110,7 +110,7 @@ const PASSING: Partial<Record<string, string>> = {
   server: "server busy",
 };
 
-/** How long Google asks to wait, in milliseconds: it says so in the error, and not in a header. */
+/** The delay that Google asks for, in milliseconds: it is in the error, and not in a header. */
 function askedDelay(error: unknown): number | undefined {
   const { errorDetails } = error as { errorDetails?: { retryDelay?: string }[] };
   const asked = errorDetails?.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;

@@ -20,7 +20,7 @@ export interface Endpoint {
 export interface Provider {
   label: string;
   package: string;
-  /** What `npm install` is given. */
+  /** The argument of `npm install`. */
   install: string;
   /** In order of preference. */
   endpoints: readonly [Endpoint, ...Endpoint[]];
@@ -31,7 +31,7 @@ export interface Provider {
   list: string;
   /** The header that the key stands in. Absent: the usual one, for a bearer. */
   keyHeader?: string;
-  /** What an address without a port or a path means. */
+  /** Defaults for an address without a port or a path. */
   completeUrl?: { port?: number; path?: string };
   /** The model to use when only the provider is known, and the variable that says another. */
   model?: string;

@@ -32,7 +32,7 @@ export function messageOf({ error, message }: Link): string {
   return line.startsWith("<") ? "" : line;
 }
 
-/** How much of a message is searched for the words in front of it: a server may send anything. */
+/** The characters of a message that are searched for a prefix: a server may send anything. */
 const FRONT = 1000;
 
 function withoutFront(message: string): string {

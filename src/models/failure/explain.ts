@@ -4,7 +4,7 @@ import { findSet, pickEndpoint, withoutCredentials, type Environment } from "../
 import { failureOf, type Failure } from "./failure.ts";
 import { redact } from "./redact.ts";
 
-/** Which model failed. What `chooseModel` returns will do. */
+/** The model that failed, such as `chooseModel` returns. */
 export interface FailedModel {
   /** `provider:model`. */
   name: string;

@@ -1,7 +1,7 @@
 import { retryAfter } from "../retry/retry-after.ts";
 import { chain, messageOf, statusOf, type Link } from "./error-chain.ts";
 
-/** What kind of thing went wrong between here and a model. */
+/** Kinds of failure between the process and a model. */
 export type FailureKind =
   | "refused"
   | "unknown-host"
@@ -25,9 +25,9 @@ export interface Failure {
   kind: FailureKind;
   /** The HTTP status, where there was an answer. */
   status?: number;
-  /** What the server or the client said, in one line. May hold secrets. */
+  /** The server's or client's message, in one line. May hold secrets. */
   detail: string;
-  /** How many milliseconds the server asks to wait. */
+  /** The milliseconds that the server asks to wait. */
   wait?: number;
 }
 
@@ -77,7 +77,10 @@ const NO_QUOTA = /insufficient.?quota|exceeded your current quota|credit balance
 const PASSES = /(retry|try again) (in|after)/i;
 const TOO_LONG =
   /context.?(length|window|limit|size)|prompt is too long|input is too long|maximum context|too many tokens|reduce the length of the messages|input token count .*exceeds|tokens \+ .?max_new_tokens.? must be <=/i;
-/** What servers say so with: Hugging Face's with 422, llama.cpp's with 500. A 429 that counts tokens means a minute's. */
+/**
+ * Statuses of requests that are too long: Hugging Face answers 422, llama.cpp 500. A 429 about tokens means the limit
+ * per minute.
+ */
 const TOO_LONG_STATUSES = [400, 422, 500];
 
 /** Finds out what kind of failure an error is, through everything that wrapped it. */
@@ -133,7 +136,7 @@ function kindInStream(text: string): FailureKind | undefined {
 const PASSING =
   /overloaded|rate_limit|server_error|api_error|timeout_error|server busy|unexpected EOF|runner (process )?has/i;
 
-/** What an error says, in words and in codes. */
+/** The words and codes of an error. */
 function saidBy(link: Link): string {
   const { type, code, error } = link as Link & { error?: { type?: unknown; code?: unknown } | null };
   return [messageOf(link), type, code, error?.type, error?.code]

@@ -3,7 +3,7 @@ import { read, type Environment } from "../settings.ts";
 
 const HIDDEN = "[hidden]";
 
-/** How keys look when they are not among our variables: by prefix, in a header, in a query, in an address. */
+/** Shapes of keys that are not in our variables: by prefix, in a header, in a query, in an address. */
 const KEY_SHAPES = [
   /\b(?:sk|pk|gsk|xai)[-_][\w*.-]{8,}/g,
   /\bAIza[\w-]{10,}/g,
@@ -12,7 +12,7 @@ const KEY_SHAPES = [
   /(?<=:\/\/)[^/\s@]+(?=@)/g,
 ];
 
-/** What is too short is a word that may stand anywhere. */
+/** The shortest secret that is searched for: a shorter one may be an ordinary word. */
 const SHORTEST = 6;
 
 /**

@@ -36,7 +36,7 @@ export class OfflineModel extends PlayedModel {
     return NAME;
   }
 
-  /** It has no window that fills up: a conversation is only summarized when it is very long. */
+  /** A very large window: only very long conversations are summarized. */
   override get profile(): ModelProfile {
     return { maxInputTokens: 1_000_000, toolCalling: true };
   }

@@ -63,7 +63,7 @@ function limited(body: ReadableStream<Uint8Array>, silence: Silence): ReadableSt
 }
 
 const CHAT = /\/(chat\/completions|messages|responses|api\/chat)$/;
-/** What the answers of OpenAI's two protocols, of Anthropic and of Ollama have at the top. */
+/** Top-level keys of answers in OpenAI's two protocols, Anthropic's and Ollama's. */
 const ANSWER_KEYS = ["choices", "output", "content", "message"];
 
 /** Clients take what is not an answer for one, and fail with a `TypeError` or say nothing at all. */

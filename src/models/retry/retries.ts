@@ -5,14 +5,14 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 /** The custom event of LangChain's callbacks that says a model call is tried again. */
 export const MODEL_RETRY = "model-retry";
 
-/** What that event says. Pieces of the answer that came before it do not count: the answer begins anew. */
+/** Details of a retry. The answer begins anew: earlier pieces of it do not count. */
 export interface ModelRetry {
-  /** How long until then. */
+  /** Seconds until the retry. */
   seconds: number;
   reason: string;
 }
 
-/** How often a model call may be tried again, whatever goes wrong in it: one number for requests and for streams. */
+/** The retries of a model call: one limit for requests and streams, whatever fails. */
 export class Retries {
   readonly #most: number;
   readonly #config: RunnableConfig | undefined;
@@ -27,7 +27,7 @@ export class Retries {
     return this.#used < this.#most;
   }
 
-  /** What cancels the call. */
+  /** The signal that cancels the call. */
   get signal(): AbortSignal | undefined {
     return this.#config?.signal;
   }

@@ -1,7 +1,7 @@
 /** A server that wants us to wait longer than this has refused. */
 export const LONGEST_WAIT = 60_000;
 
-/** How many milliseconds the headers of a response ask to wait before the next request. */
+/** The milliseconds that a response's headers ask to wait. */
 export function retryAfter(headers: Pick<Headers, "get">): number | undefined {
   const milliseconds = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (milliseconds >= 0) return milliseconds;

@@ -6,7 +6,7 @@ import { StreamEnds } from "./stream-ends.ts";
 
 export interface RetryingFetchOptions {
   maxRetries: number;
-  /** How long the server may be silent, in milliseconds. */
+  /** The longest silence of the server, in milliseconds. */
   timeout: number;
 }
 
@@ -48,12 +48,12 @@ interface Obstacle {
   wait?: number | undefined;
 }
 
-/** Nobody listening and no such host do not pass by waiting: those errors are shown at once. */
+/** Returns whether a retry may help. A refused connection or an unknown host is reported at once. */
 function mayPass(error: unknown): boolean {
   return ["timeout", "cut"].includes(failureOf(error).kind);
 }
 
-/** What keeps this response from being the answer; undefined when it is the answer. */
+/** The reason why a response is not the answer; undefined if it is. */
 async function obstacleIn(response: Response): Promise<Obstacle | undefined> {
   const { status, headers } = response;
   const passing = status === 408 || status === 429 || (status >= 500 && status !== 501);

@@ -29,5 +29,5 @@ export class Silence {
   }
 }
 
-/** What a timer can hold. */
+/** The longest delay of a timer. */
 const LONGEST = 2 ** 31 - 1;

@@ -35,8 +35,8 @@ export class StreamEnds {
 }
 
 /**
- * What the last events of the protocols have: those of OpenAI, and of Anthropic. An error is an end too, which the
- * client reads. Inside of an answer's text quotes are escaped. Ollama's client looks for the end by itself.
+ * Marks of the last events in OpenAI's and Anthropic's protocols. An error is an end too, which the client reads.
+ * Quotes inside an answer's text are escaped. Ollama's client finds the end by itself.
  */
 const MARKS: readonly (readonly [RegExp, RegExp])[] = [
   [/\/chat\/completions(\?|$)/, /^data: ?\[DONE\]|"finish_reason"\s*:\s*"[^"]|"error"\s*:\s*["{]/m],
@@ -45,7 +45,7 @@ const MARKS: readonly (readonly [RegExp, RegExp])[] = [
 ];
 const LONGEST_MARK = 64;
 
-/** To everybody else the same as a connection that was cut. */
+/** An error that looks like a cut connection to all callers. */
 export function brokenOff(): Error {
   return Object.assign(new Error("The stream ended before the answer did."), { code: "ECONNRESET" });
 }

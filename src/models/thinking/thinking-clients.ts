@@ -8,14 +8,14 @@ interface Ask {
   effort: Effort | undefined;
 }
 
-/** What to change in a client's fields, and what is to be said of it. No fields: nothing can be changed. */
+/** Changes of a client's fields, and a note. Without fields nothing can be changed. */
 interface Told {
   fields?: object;
   /** `{model}` stands for its name. */
   warning?: string;
 }
 
-/** How each client of LangChain is told to think, by its class. What a model takes is told by its name. */
+/** Sets thinking for each client of LangChain, by its class. A model's name tells which values it takes. */
 export const CLIENTS: Record<string, (model: BaseChatModel, ask: Ask) => Told> = {
   ChatOpenAI: tellOpenAI,
   ChatAnthropic: tellAnthropic,
@@ -27,7 +27,7 @@ export const CLIENTS: Record<string, (model: BaseChatModel, ask: Ask) => Told> =
 
 const NEVER = "{model} is not known to think";
 const ALWAYS = "{model} cannot be kept from thinking";
-/** Of a model nobody here has heard of. */
+/** The note for an unknown model. */
 export const UNSURE = "{model} may think, and it is not known how to keep it from that";
 /** Tokens for the providers that want to be told a number. */
 const BUDGET: Record<Effort, number> = { low: 2048, medium: 8192, high: 24_576 };

@@ -3,7 +3,7 @@ import { clientName, copyWith } from "../copy.ts";
 import { changed } from "../deferred.ts";
 import { CLIENTS, UNSURE, type Effort } from "./thinking-clients.ts";
 
-/** How a model should think; what is undefined is left to it. An effort alone switches thinking on. */
+/** Settings of a model's thinking; undefined ones are left to the model. An effort alone switches thinking on. */
 export interface Thinking {
   enabled: boolean | undefined;
   effort: Effort | undefined;

@@ -13,16 +13,16 @@ export function withoutThoughts(text: string): string {
   return rest.startsWith(OPEN) ? "" : rest;
 }
 
-/** What is to be shown of a piece of a text. */
+/** The visible part of a piece of text. */
 export interface Shown {
   text: string;
-  /** Everything before it turned out to be thinking: the answer begins with this piece. */
+  /** Whether everything before was thinking, and the answer begins with this piece. */
   anew: boolean;
 }
 
 /** The same for a text that comes in pieces: takes the next one, and gives back what is to be shown of it. */
 export function thoughtFilter(): (piece: string) => Shown {
-  /** What may still be thinking; undefined once the answer has begun. */
+  /** Text that may still be thinking; undefined once the answer has begun. */
   let held: string | undefined = "";
   /** The answer, as long as it may turn out to have been thinking whose opening was not sent. */
   let answer: string | undefined = "";
@@ -55,7 +55,7 @@ export function thoughtFilter(): (piece: string) => Shown {
 
 const NOTHING: Shown = { text: "", anew: false };
 
-/** What stands behind the closed blocks in front. */
+/** The text after the closed blocks at the beginning. */
 function afterBlocks(text: string): string {
   const end = text.trimStart().startsWith(OPEN) ? text.indexOf(CLOSE) : -1;
   return end < 0 ? text : afterBlocks(text.slice(end + CLOSE.length).trimStart());

@@ -39,7 +39,7 @@ interface ListTail {
  * prefix, and garbage-collected together with their messages.
  */
 export class MessageLists {
-  /** By the message at the end of the chunk. */
+  /** Prefixes by the message at the end of their chunk. */
   #ends = new WeakMap<object, Prefix[]>();
   /** Lists that were returned and not accessed yet, by thread and blob. */
   readonly #unread = new Set<string>();

@@ -153,7 +153,7 @@ const INVALID: readonly string[] = [
   "edit-withdrawn",
 ];
 
-/** How to get a model: by what a terminal says, where the editor opens one, or by words. */
+/** Ways to set up a model: a terminal command, if the editor can open one, or instructions. */
 function authMethods({ auth }: ClientCapabilities): AuthMethod[] {
   const said = {
     id: "environment",

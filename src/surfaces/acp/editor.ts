@@ -61,7 +61,7 @@ export class Editor implements RunPlace {
     };
   };
 
-  /** What a call would make of a file. Undefined where it would change none, or would be refused. */
+  /** The change that a call would make in a file. Undefined if it changes none, or would be refused. */
   async preview(name: string, args: Record<string, unknown>): Promise<FileChange | undefined> {
     const { file_path: file, content } = args;
     if (typeof file !== "string" || !this.#disk) return undefined;

@@ -16,7 +16,7 @@ const USAGE: readonly HarnessErrorCode[] = [
   "invalid-request",
 ];
 
-/** What the scripts for shells ask with: the words of a line up to the one to complete. */
+/** The flag of shell completion scripts: the words of a line up to the one to complete. */
 const COMPLETE = "--complete";
 
 /** Reads the arguments and runs a command. Returns the exit code; an error is one readable line. */

@@ -53,7 +53,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What an error of standard output means. */
+/** Explains an error of standard output. */
 export function outputError(error: NodeJS.ErrnoException): string {
   return error.code === "EPIPE"
     ? "nobody reads the output"

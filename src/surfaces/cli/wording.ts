@@ -2,7 +2,7 @@ import type { Environment } from "../../models/index.ts";
 
 export { quoted } from "../../threads/events/quoted.ts";
 
-/** How the user started this program: `holdfast`, or from a clone `npm start --`. */
+/** The command as the user typed it: `holdfast`, or `npm start --` in a clone. */
 export function commandName(env: Environment): string {
   return env["HOLDFAST_COMMAND"]?.trim() || "holdfast";
 }

@@ -41,7 +41,7 @@ function formOf({ kind, text, error, options, todos, rules }: Question): ElicitI
   };
 }
 
-/** What was filled in, in the words that questions are answered with; undefined where nothing was. */
+/** The values of a form as words that answer a question; undefined if nothing was filled in. */
 export function wordsIn(
   responses: Readonly<Record<string, unknown>> = {},
 ): Record<string, string> | undefined {

@@ -4,7 +4,7 @@ import { planText } from "../../threads/plan/plan-text.ts";
 import type { Report } from "./threads.ts";
 import { REPORT_TEXTS } from "./tools.prompt.ts";
 
-/** How a thread came out, in words and as data. */
+/** A thread's result as words and data. */
 export function reportResult(report: Report, { hasPlan = false } = {}): CallToolResult {
   const { thread, state, todos, rules, answer, questions, files, error } = report;
   const { completed, cancelled, total } = countTodos([...todos]);

@@ -5,7 +5,7 @@ import type { Threads } from "./threads.ts";
 
 const LISTED = 50;
 
-/** What can be read of threads: their plans, and the files that live in them. */
+/** Registers the readable resources of threads: their plans, and the files that live in them. */
 export function registerResources(sdk: Sdk, server: McpServer, threads: Threads): void {
   server.registerResource(
     "plan",

@@ -23,7 +23,7 @@ interface Begun {
 
 const thread = z.string().min(1).describe(FIELD_TEXTS.thread);
 const READS = { readOnlyHint: true, openWorldHint: false };
-/** It may change files and run commands, as it was started to. */
+/** Annotations of the tool that works: it may change files and run commands. */
 const WORKS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
 /** A person may be asked often in one task. */
 const MOST_ROUNDS = 1000;

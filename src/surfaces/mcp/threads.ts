@@ -12,7 +12,7 @@ import { newThreadId } from "../../threads/thread/thread-ids.ts";
 import { Thread } from "../../threads/thread/thread.ts";
 import { Progress } from "./progress.ts";
 
-/** What a thread has come to, for whoever called. */
+/** A thread's result, for the caller. */
 export interface Report {
   thread: string;
   state: "running" | "done" | "open" | "waiting" | "failed" | "interrupted";
@@ -26,7 +26,9 @@ export interface Report {
 }
 
 export interface Patience {
-  /** How long a caller waits who cannot be told of progress. Default: less than the shortest of the usual limits. */
+  /**
+   * The time for which a caller waits that cannot be told of progress. Default: less than the shortest usual limit.
+   */
   waitMs: number;
   /** After how long a caller is told again that it goes on. */
   silenceMs: number;

@@ -1,4 +1,4 @@
-/** What the tools say of themselves to the model that calls them. */
+/** Descriptions of the tools, for the calling model. */
 export const TOOL_TEXTS = {
   run_task:
     "Gives a task to an agent that plans it, works on it with files and sub-agents, and keeps it as a thread. Returns its answer, or what it asks, with the thread's id.",
@@ -21,7 +21,7 @@ export const FIELD_TEXTS = {
   limit: "At most so many",
 } as const;
 
-/** How a thread came out, for the model that asked. */
+/** Texts about a thread's result, for the calling model. */
 export const REPORT_TEXTS = {
   running: "It is still at work. Call continue_task with this thread to wait for it.",
   open: "It has stopped with something left. continue_task goes on.",

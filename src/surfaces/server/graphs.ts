@@ -22,7 +22,7 @@ export type GraphFactory = (
 
 export type GraphSource = ServedGraph | GraphFactory;
 
-/** What a graph keeps its threads and memories in. */
+/** The checkpointer and store of a graph. */
 export interface GraphHome {
   checkpointer: BaseCheckpointSaver;
   store: BaseStore;

@@ -35,7 +35,7 @@ export interface ServerOptions {
   store?: BaseStore;
   /** Tells users apart. Without it there is one, who has the token. */
   auth?: Auth;
-  /** What has to be sent as `Authorization: Bearer` or `x-api-key`. Default: a random one. Not used with `auth`. */
+  /** The token to send as `Authorization: Bearer` or `x-api-key`. Default: a random one. Not used with `auth`. */
   token?: string;
   /** Names that the server is reached by, besides those of this machine to itself. */
   hosts?: readonly string[];

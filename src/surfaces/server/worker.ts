@@ -8,7 +8,7 @@ export interface WorkerOptions {
   graphs: Record<string, GraphSource>;
   /** The address of the PostgreSQL database that servers and workers share. */
   database: string;
-  /** How many runs of each queue at a time; the same number for all workers of a queue. Default 10. */
+  /** The runs of each queue at a time; the same number for all workers of a queue. Default 10. */
   slots?: number;
   /** Takes the runs of these queues, which `queue` names when a run is created. Default `["runs"]`, for those that name none. */
   queues?: readonly string[];

@@ -11,7 +11,7 @@ import type {
   ThreadContent,
 } from "./contract.ts";
 
-/** What the server refused, in its own words; `status` 0 where it could not be reached. */
+/** A refusal of the server in its own words; `status` 0 if it could not be reached. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;

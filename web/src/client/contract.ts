@@ -4,7 +4,7 @@ import type { Question, StampedEvent } from "../../../src/threads/story/told.ts"
 
 export type { Question, StampedEvent };
 
-/** What the server says of itself. */
+/** The server's description of itself. */
 export interface Info {
   version: string;
   model: string;
@@ -81,7 +81,7 @@ export interface SentPlan {
   rules?: readonly string[] | undefined;
 }
 
-/** What a person answers a question with. */
+/** A person's answer to a question. */
 export type Answer =
   | string
   | { type: "approve" }
@@ -89,12 +89,12 @@ export type Answer =
   | { type: "edit"; todos: SentTodo[]; rules?: readonly string[] }
   | { type: "edit"; editedAction: { name: string; args: Record<string, unknown> } };
 
-/** What the stream of events brings. */
+/** An event of the stream. */
 export type StreamEvent =
   | { event: "run"; data: StampedEvent }
   | { event: "thread"; data: Thread }
   | { event: "removed"; data: { id: string } }
-  /** Nothing has happened yet: from here on everything is told. */
+  /** The beginning: every later event is sent. */
   | { event: "start"; data: object }
-  /** Something was missed: of one thread, or nobody knows of which. */
+  /** A gap: events of one thread, or of unknown threads, were missed. */
   | { event: "gap"; data: { thread?: string } };

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "./contract.ts";
 import { eventReader } from "./sse.ts";
 
-/** How the page and the server stand to each other. */
+/** The state of the connection to the server. */
 export type Connection = "connecting" | "open" | "lost" | "refused";
 
 export interface StreamOptions {

@@ -1,13 +1,13 @@
 import type { StreamEvent } from "./contract.ts";
 import { readStream, type Connection, type StreamOptions } from "./stream.ts";
 
-/** Whoever has the lock whose name begins so reads the stream for all tabs that have the same key. */
+/** The prefix of the lock whose holder reads the stream for all tabs with the same key. */
 export const STREAM_LOCK = "holdfast-events";
 
 /** Another tab answers at once. */
 const HEARD_MS = 2000;
 
-/** What the tab that holds the stream tells the others. */
+/** A message from the tab that reads the stream to the others. */
 type Told =
   | { type: "event"; event: StreamEvent; n: number | undefined }
   | { type: "connection"; connection: Connection }

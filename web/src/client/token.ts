@@ -2,7 +2,7 @@ import { STREAM_LOCK } from "./tabs.ts";
 
 const KEY = "holdfast-token";
 const CHANNEL = "holdfast-token";
-/** How long another tab has to answer; a busy machine may have eight of them. */
+/** The time for another tab to answer; a busy machine may have eight of them. */
 const PATIENCE_MS = 5000;
 
 /**

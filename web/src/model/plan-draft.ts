@@ -73,7 +73,7 @@ function withArrived({ base, mine }: PlanDraft, theirs: readonly Todo[]): readon
   });
 }
 
-/** What both changed, as the server will see it. */
+/** Items that both sides changed, as the server will see them. */
 export function conflictsOf({ base, mine }: PlanDraft, theirs: readonly Todo[]): Conflict[] {
   const merge = mergeEdit({ base, mine, theirs });
   return merge.ok ? [] : merge.conflicts;

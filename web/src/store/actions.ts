@@ -67,7 +67,7 @@ export async function remove(store: PageStore, id: string): Promise<void> {
   });
 }
 
-/** What became of answers. */
+/** The result of sending answers. */
 export type Answered = { type: "taken" } | { type: "over"; text: string } | { type: "failed"; text: string };
 
 /** Answers questions. What was begun about them is kept until they are no longer asked. */
@@ -90,7 +90,7 @@ export async function answer(store: PageStore, answers: Readonly<Record<string, 
   }
 }
 
-/** What became of an edit of the plan. */
+/** The result of an edit of the plan. */
 export type Written =
   | { type: "saved"; todos: readonly Todo[] }
   | { type: "moved"; todos: readonly Todo[] }

@@ -1,4 +1,4 @@
-/** What somebody has begun, by thread and name: it outlives the part of the page that it is begun in. */
+/** Unsent texts by thread and name, which outlive the component that they are typed in. */
 export class Drafts {
   readonly #kept = new Map<string, unknown>();
   readonly #listeners = new Set<() => void>();

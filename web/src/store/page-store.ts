@@ -14,7 +14,7 @@ const SILENCE_MS = 15_000;
 /** Files and checkpoints are asked for when a step has settled. */
 const SETTLE_MS = 400;
 
-/** What an event does to the list of threads. */
+/** The change that an event makes in the list of threads. */
 type ListChange = (threads: readonly Thread[]) => readonly Thread[];
 
 /** Holds what the page shows, and brings it up to date with what the server says. */
@@ -25,7 +25,7 @@ export class PageStore {
   /** The number of the last event that came. */
   last: number | undefined;
   #waiting: StampedEvent[] = [];
-  /** What came since the thread was asked for, until the answer is there: it may not have it. */
+  /** Events since the thread was requested, which the response may not have. */
   #meanwhile: StampedEvent[] | undefined;
   /** Whether more was saved of the thread since it was asked for. */
   #isBehind = false;
@@ -75,7 +75,7 @@ export class PageStore {
     this.set({ failed: { ...this.state.failed, [part]: why } });
   }
 
-  /** What is said of an error; where the page itself is refused, that is said instead. */
+  /** The words for an error; none if the page itself is refused, which is shown instead. */
   #wordsOf(error: unknown): string | undefined {
     if (!(error instanceof ApiError)) throw error;
     if (error.status !== 401) return error.message;
@@ -354,6 +354,6 @@ export class PageStore {
   }
 }
 
-/** What is the same whichever thread is open. */
+/** The parts that do not depend on the open thread. */
 const OF_ALL_THREADS: readonly Part[] = ["info", "threads", "older"];
 const SETTLING: readonly StampedEvent["type"][] = ["tool-end", "subagent-end", "run-end", "answer"];

@@ -2,10 +2,10 @@ import { EMPTY_THREAD, type ThreadState } from "../../../src/threads/story/threa
 import type { ChangedFile, Checkpoint, Info, Settings, Thread, ThreadStatus } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
 
-/** What the page loads by itself; each may fail alone. */
+/** The parts that the page loads; each may fail alone. */
 export type Part = "info" | "threads" | "older" | "thread" | "calls" | "files" | "history" | "earlier";
 
-/** Everything that the page shows. */
+/** The state of the page. */
 export interface PageState {
   /** Without its key the page can do nothing but say so. */
   hasToken: boolean;
@@ -28,11 +28,11 @@ export interface PageState {
   earlier: "none" | "more" | "loading";
   /** A moment of the past that is looked at instead of now. */
   past?: { checkpoint: Checkpoint; thread?: ThreadState } | undefined;
-  /** What became of the last thing that a person wanted, in one sentence, where it went wrong. */
+  /** The error of the person's last action, in one sentence. */
   problem?: string | undefined;
   /** Why parts could not be loaded, in one sentence each. */
   failed: Readonly<Partial<Record<Part, string | undefined>>>;
-  /** What was done, to be said aloud. */
+  /** The last action, to be read aloud. */
   said?: string | undefined;
 }
 
@@ -68,12 +68,12 @@ export function statusOf({ thread, listed, open }: PageState): ThreadStatus | un
   }
 }
 
-/** What is shown of a thread: the moment that was chosen, or now. */
+/** The shown state of a thread: the chosen moment, or now. */
 export function shownThread({ past, thread }: PageState): ThreadState {
   return past?.thread ?? thread;
 }
 
-/** How a thread is called. */
+/** The title of a thread. */
 export function titleOf({ listed, open = "" }: PageState): string {
   return listed?.title || open;
 }

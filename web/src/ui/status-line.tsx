@@ -49,7 +49,7 @@ function progressWords({ thread }: PageState): string {
   return `${done} of ${todos.length} done${questions}`;
 }
 
-/** What goes on now. It changes often, so it is not said aloud. */
+/** The current activity. It changes often, so it is not read aloud. */
 function Doing({ thread, isRunning }: { thread: ThreadState; isRunning: boolean }) {
   const now = useNow(isRunning);
   if (!isRunning || !thread.isRunning) return null;

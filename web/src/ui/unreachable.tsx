@@ -1,4 +1,4 @@
-/** What is shown where the server does not let the page in. */
+/** The page for a refused key. */
 export function Unreachable({ isKnown }: { isKnown: boolean }) {
   return (
     <main className="unreachable">

@@ -10,7 +10,7 @@ export function useStore(): PageStore {
   return store;
 }
 
-/** What the page shows; draws the part anew when it changes. */
+/** The state of the page; rerenders when it changes. */
 export function usePage(): PageState {
   const store = useStore();
   return useSyncExternalStore(store.subscribe, () => store.state);

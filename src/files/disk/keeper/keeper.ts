@@ -4,7 +4,7 @@ import { isSource, packageFile } from "../../../package-file.ts";
 import type { FileResult } from "../../backend/backend.ts";
 import type { PlainFiles } from "../plain-files.ts";
 
-/** Something to be done below a root. */
+/** An operation below a root. */
 export interface Request {
   id: number;
   root: string;
@@ -12,7 +12,7 @@ export interface Request {
   args: readonly unknown[];
 }
 
-/** What it came to; a bug is told as an error. */
+/** The operation's result; a bug becomes an error. */
 export interface Reply {
   id: number;
   result?: FileResult;
@@ -93,7 +93,7 @@ class Keeper {
     return child;
   }
 
-  /** Whoever waits for this child is told, and the next request starts another: nothing is asked of it again. */
+  /** Rejects the requests of a lost child; the next request starts another. No request is repeated. */
   #lose(child: ChildProcess, waiting: Map<number, Waiting>): void {
     if (this.#child === child) this.#child = undefined;
     const error = Object.assign(new Error("The process that uses files has ended."), { code: "ECONNRESET" });

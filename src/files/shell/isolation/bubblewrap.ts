@@ -24,7 +24,7 @@ export function bubblewrapWorks(): boolean {
  */
 export const SPACES: readonly string[] = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent"];
 
-/** What a command is kept from, and what it is given. */
+/** The bounds of a command: what it may not reach, and what it may. */
 export interface Bounds {
   network: boolean;
   /** Files and folders that it does not see, besides the home folder and keys. */

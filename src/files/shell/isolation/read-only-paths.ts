@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { exclusive } from "../../backends/exclusive.ts";
 import { isWithin } from "../../paths/paths.ts";
 
-/** What in a directory is run or obeyed for its user by other programs: a command may use it, not change it. */
+/** Files that other programs run or obey for the user: a command may read them, not change them. */
 const FROZEN: readonly string[] = [
   ".git/config",
   ".git/hooks",
@@ -28,7 +28,7 @@ const UNWANTED = ".git/commondir";
 /** The names of all that is frozen, for systems where a rule for a path holds before there is anything. */
 export const FROZEN_NAMES: readonly string[] = [...FROZEN, ...FROZEN_IF_THERE, UNWANTED];
 
-/** What a command must not change, held while it runs. */
+/** Files that a command must not change, held while it runs. */
 export interface Frozen {
   /** Real paths that are there, to be read and not written. */
   paths: string[];
@@ -64,7 +64,7 @@ export function freeze(root: string): Promise<Frozen> {
   });
 }
 
-/** What is held in a root, by the commands that run there. */
+/** The held files of a root, shared by the commands that run there. */
 interface Hold {
   commands: number;
   /** The folders that were made to be held. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { KEYS } from "./home.ts";
 import { FROZEN_NAMES } from "./read-only-paths.ts";
 
-/** What a command may do. Without `network` it may reach everything; an empty list of domains is none. */
+/** The rights of a command. Without `network` it may reach everything; an empty list of domains is none. */
 interface Rules {
   network?: { allowedDomains: string[]; deniedDomains: string[] };
   filesystem: { denyRead: string[]; allowWrite: string[]; denyWrite: string[] };

@@ -127,7 +127,7 @@ export class Plan {
     return step !== undefined && done.includes(step);
   }
 
-  /** By its id; an item that has none of the plan's ids is known by its words, unless they are another's. */
+  /** The step of an item by its id or, without a known id, by its words, unless they are another's. */
   #stepOf(item: Item): string | undefined {
     const { items, steps } = this.#view;
     const known = steps.get(item.id);

@@ -34,7 +34,7 @@ export interface News {
   current: readonly Item[];
 }
 
-/** How a preset has its models speak of a plan. */
+/** A preset's form of plan calls and reports. */
 export interface Dialect {
   /** The model knows ids by which it can give a sub-agent an item. */
   givesItems: boolean;

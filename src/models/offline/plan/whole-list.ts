@@ -2,7 +2,7 @@ import { call, type Call, type DoneCall } from "../conversation.ts";
 import { isOpen, readSnapshot, withEdits, type Item } from "./text.ts";
 import { stepsById, type Dialect, type News, type PlanView } from "./view.ts";
 
-/** How a preset writes its lists. */
+/** A preset's form of a list. */
 interface Form {
   tool: string;
   /** An item as the model sends it. */
@@ -11,7 +11,7 @@ interface Form {
   args: (items: object[]) => Record<string, unknown>;
   /** The items that a result shows. */
   shown: (result: string) => Shown[];
-  /** How many items may be in progress. */
+  /** The most items in progress. */
   atOnce: number;
 }
 

@@ -10,7 +10,7 @@ export interface ListedFile {
 /** The files in a folder and below, as far as they have been listed. */
 export interface Listing {
   base: string;
-  /** By path. */
+  /** Files by path. */
   files: ListedFile[];
   /** Listed folders, the base among them. */
   folders: string[];

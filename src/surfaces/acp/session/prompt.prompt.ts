@@ -8,7 +8,7 @@ export function namedFile(name: string, place: string): string {
   return `[${name}](${place})`;
 }
 
-/** Something that a person sent along and no model here is shown. */
+/** Stands for an attachment that the model cannot be shown. */
 export function notShown(what: string, type: string): string {
   return `(${what} of the type ${type}, which is not shown.)`;
 }

@@ -3,7 +3,7 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { HumanMessage } from "@langchain/core/messages";
 import { namedFile, notShown, sentFile } from "./prompt.prompt.ts";
 
-/** What a person sent, as a message for the model. Text alone stays a string. */
+/** A prompt as a message for the model. Text alone stays a string. */
 export function promptMessage(prompt: readonly ContentBlock[]): HumanMessage {
   const blocks = prompt.map(toBlock);
   const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
@@ -12,7 +12,7 @@ export function promptMessage(prompt: readonly ContentBlock[]): HumanMessage {
   return new HumanMessage({ content, id: crypto.randomUUID() });
 }
 
-/** What the person typed. */
+/** The text that the person typed. */
 export function typedText(prompt: readonly ContentBlock[]): string {
   const texts = prompt.flatMap((block) => (block.type === "text" ? [block.text] : []));
   return texts.join("\n").trim();

@@ -123,7 +123,7 @@ export class Asking {
     return Boolean(this.#options.capabilities.elicitation?.form);
   }
 
-  /** What was filled in; undefined where the person would rather not. */
+  /** The values of a form; undefined if the person dismissed it. */
   async #form(
     message: string,
     properties: Record<string, { type: "string" }>,
@@ -183,8 +183,8 @@ const DECISION = {
 const REASON = { type: "string" as const, title: "Why not", description: "The agent reads this" };
 
 /**
- * What a session allows by saying yes to a call for good: a command as it is, another tool whatever it is called with.
- * Undefined for a command that no rule can name alone.
+ * The rule that a yes for good adds: exactly this command, or any call of another tool. Undefined for a command that
+ * no rule can name alone.
  */
 function ruleFor({ name, args }: NonNullable<Question["call"]>): string | undefined {
   if (name !== "execute") return name;

@@ -14,7 +14,7 @@ export interface SessionPlanOptions {
   thread: string;
   /** The agent of the thread, to read it and to change its plan. */
   agent: () => Promise<RunAgent>;
-  /** Those of the prompt that is being worked on. */
+  /** The plan edits of the prompt at work. */
   edits: () => PlanEdits | undefined;
   /** Shows the editor a plan that no run tells it of. */
   tell: (plan: RuledPlan) => void;

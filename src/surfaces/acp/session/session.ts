@@ -42,7 +42,7 @@ export interface SessionOptions extends Omit<PrepareOptions, "live" | "place" | 
   settings: RunSettings & { dir: string; mode: Mode };
   pricesOf: (model: string) => Prices | undefined;
   traces: Traces | undefined;
-  /** What a person should know before the first prompt, besides what is wrong with the agent. */
+  /** A notice to show before the first prompt, besides errors of the agent. */
   notice?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export class Session {
   readonly #asking: Asking;
   /** The rules that the person has allowed calls by, for as long as the session is open. */
   readonly #allowed: string[] = [];
-  /** How many rules there were when a question was asked. */
+  /** The number of rules at the time of each question. */
   readonly #askedAt = new Map<string, number>();
   readonly #plan: SessionPlan;
   /** The prompt that is being worked on. */
@@ -257,7 +257,7 @@ export class Session {
   }
 }
 
-/** How a prompt ended. Throws what went wrong. */
+/** The response to a prompt. Throws the run's error. */
 function response({ outcome, reason, error }: Ending): PromptResponse {
   if (outcome === "interrupted") return { stopReason: "cancelled" };
   if (outcome === "failed") throw new HarnessError("no-answer", error ?? "The run failed.");

@@ -32,11 +32,13 @@ import { readEditOf, readShow } from "../updates/plan-request.ts";
 import { EDITOR_MODES } from "./modes.ts";
 import { Session } from "./session.ts";
 
-/** What sessions are made of, whichever editor they are with. */
+/** Options of sessions, the same for every editor. */
 export interface SessionsOptions extends Pick<PrepareOptions, "modelOf"> {
   saver: ThreadStore;
   servers: RunServers;
-  /** How a new session is run; without a mode, its project says or it asks before it changes anything. */
+  /**
+   * Settings of a new session; without a mode, its project decides, or the session asks before it changes anything.
+   */
   defaults: WantedSettings;
   /** The models to choose from, besides the one in use. */
   models: readonly string[];
@@ -54,7 +56,7 @@ export interface ConnectedEditor {
   capabilities: ClientCapabilities;
 }
 
-/** What a client has to know of a session that it opens. */
+/** The response to a client that opens a session. */
 interface Opened {
   sessionId: string;
   modes: SessionModeState;
@@ -66,7 +68,7 @@ interface Place {
   mcpServers?: readonly McpServer[];
 }
 
-/** How many sessions are listed at once. */
+/** Sessions per page of a list. */
 const PAGE = 50;
 /** More threads than anybody lists. */
 const MANY = 10_000;

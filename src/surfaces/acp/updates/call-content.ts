@@ -46,7 +46,7 @@ function realPath(path: string, dir: string): string {
   return join(dir, pathMeant(path, dir) ?? path);
 }
 
-/** What a call changes, as far as its arguments tell. */
+/** The change that a call makes, as far as its arguments tell. */
 export function diffIn({ name, args }: { name: string; args?: unknown }, dir: string): ToolCallContent[] {
   const { file_path: file, content } = fields(args);
   if (typeof file !== "string") return [];

@@ -12,23 +12,23 @@ import { planText } from "../../../threads/plan/plan-text.ts";
 import { PLAN_TOOLS } from "../../../threads/story/plan-tools.ts";
 import { diffIn, kindOf, locationsOf, outputOf, textContent, titleOf } from "./call-content.ts";
 
-/** What is known of a call, whoever tells of it. */
+/** A call as events, previews and questions describe it. */
 export interface ToldCall {
   owner: string;
   call: string;
   name: string;
   args?: unknown;
-  /** What it is called in the list, where its name and arguments do not say. */
+  /** Its title in the list, where name and arguments do not give one. */
   title?: string;
 }
 
 interface Call extends ToldCall {
-  /** What the editor knows it by: unique in the session, where some models count their ids anew in every turn. */
+  /** Its id for the editor, unique in the session: some models number their calls anew in every turn. */
   id: string;
   status: ToolCallStatus;
-  /** What is shown of it besides the words of its result. */
+  /** Its content besides the text of its result. */
   content: ToolCallContent[];
-  /** That is what really happened, and not what the arguments say. */
+  /** Whether `content` is the real change, and not the one of the arguments. */
   isExact: boolean;
 }
 
@@ -37,7 +37,7 @@ export type AskedCall = RequestPermissionRequest["toolCall"];
 
 type Changes = Partial<Pick<AskedCall, "status" | "content" | "rawOutput">>;
 
-/** What became of a file, or would; its path as the agent has it. */
+/** A change of a file; its path as the agent has it. */
 export interface FileChange {
   path: string;
   oldText: string | null;
@@ -118,7 +118,7 @@ export class Calls {
     if (call) this.#update(call, { content: [textContent(planText(todos))] });
   }
 
-  /** Nothing may go on turning when nothing works any more. */
+  /** Ends all open calls, so that no editor shows one as running. */
   endAll(why: string): void {
     for (const call of this.#open.values()) this.#end(call, "failed", why);
   }
@@ -163,7 +163,7 @@ export class Calls {
     return [...this.#open.values()].find((one) => one.owner === owner && one.call === call);
   }
 
-  /** Of several calls that fit, such as edits of one file, each is shown what happened once. */
+  /** Shows a real change at one of the calls that match, such as several edits of one file, each once. */
   #showExact(fits: (args: Record<string, unknown>) => boolean, content: ToolCallContent[]): void {
     const call = [...this.#open.values()].find(
       ({ args, status, isExact }) =>

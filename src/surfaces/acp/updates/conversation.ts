@@ -19,9 +19,9 @@ export class Conversation {
   readonly #send: ConversationOptions["send"];
   readonly #calls: Calls;
   readonly #hasNotices: boolean;
-  /** Those of the plan, which an event has only where they changed. */
+  /** The plan's rules; an event has them only if they changed. */
   #rules: readonly string[] = [];
-  /** What the editor knows the answer by that is being said. */
+  /** The editor's id of the answer in progress. */
   #message = "";
   /** Whether some of it has been said. */
   #isSaid = false;
@@ -62,7 +62,7 @@ export class Conversation {
     }
   }
 
-  /** What a person said before. */
+  /** Shows an earlier message of the person. */
   showTask(text: string): void {
     this.#send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
   }

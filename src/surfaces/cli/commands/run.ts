@@ -95,9 +95,9 @@ export function resumeCommand({ state, database }: StateFlags, { env }: Terminal
 }
 
 interface Task {
-  /** What the thread is named after. */
+  /** The text that names the thread. */
   task: string;
-  /** What the model gets. */
+  /** The message to the model. */
   message: string;
 }
 
@@ -115,8 +115,8 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
 }
 
 /**
- * What the flags say; for the rest what the thread was run with before, or the defaults. What waits for consent is
- * only ever added to: `--yes` alone takes it away, and who asks for more is asked about commands again.
+ * Settings from flags; else those that the thread was run with before, or the defaults. Consent is only ever added
+ * to: `--yes` alone removes it, and whoever asks for more is asked about commands again.
  */
 export async function settingsFrom(
   flags: Omit<RunFlags, "task">,

@@ -15,6 +15,6 @@ export interface Finding {
   /** Whether it was tried out, and not only seen. */
   tested: boolean;
   text: string;
-  /** What to do about it. */
+  /** The remedy. */
   fix?: string;
 }

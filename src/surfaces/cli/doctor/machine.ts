@@ -14,7 +14,7 @@ const PROTOCOLS = [
   { area: "mcp", command: "mcp", sdk: "@modelcontextprotocol/server" },
 ] as const;
 
-/** What Holdfast runs on: versions, sandbox, editor and terminal. */
+/** Checks the machine: versions, sandbox, editor and terminal. */
 export async function machineFindings(terminal: Terminal): Promise<Finding[]> {
   return [versions(), sandbox(), editor(terminal), ...PROTOCOLS.map(protocol), screen(terminal)];
 }

@@ -10,10 +10,10 @@ import { shortList } from "../../../threads/events/short-list.ts";
 import { OFFLINE } from "../../../threads/prepare/model.ts";
 import type { Finding } from "./finding.ts";
 
-/** How long a server on this machine, one elsewhere, and a model's answer may take. */
+/** Time limits for a server on this machine, one elsewhere, and a model's answer. */
 const PATIENCE_MS = { near: 1500, far: 10_000, answer: 60_000 };
 
-/** What is known of the model that a run would use, and of all others that something is set for. */
+/** Checks the model that a run would use, and all others that are set up. */
 export async function modelFindings(
   env: Environment,
   { ask, set }: { ask: boolean; /** The model that settings files name. */ set?: string | undefined },

@@ -32,7 +32,7 @@ export interface AcpFlags extends Pick<
   setup?: boolean | undefined;
 }
 
-/** Everything that sessions with an editor take, as flags and environment say, and what ends it. */
+/** Opens the sessions with an editor, by flags and environment, and returns a function that ends them. */
 export async function openSessions(
   flags: AcpFlags,
   terminal: Terminal,

@@ -62,7 +62,7 @@ export function modelOptions<T>(args: Argv<T>) {
     });
 }
 
-/** What a project in the directory may say. */
+/** Flags for project files. */
 export function projectOptions<T>(args: Argv<T>) {
   return args
     .option("project", {
@@ -76,7 +76,7 @@ export function projectOptions<T>(args: Argv<T>) {
     });
 }
 
-/** What commands may reach. */
+/** Flags for the isolation of commands. */
 export function sandboxOptions<T>(args: Argv<T>) {
   return args
     .option("sandbox", {
@@ -89,7 +89,7 @@ export function sandboxOptions<T>(args: Argv<T>) {
     });
 }
 
-/** How the agent of a thread is built. */
+/** Flags for the agent of a thread. */
 export function agentOptions<T>(args: Argv<T>) {
   return mcpOption(sandboxOptions(projectOptions(args)))
     .option("mode", {

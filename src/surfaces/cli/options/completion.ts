@@ -7,7 +7,7 @@ import { commandPath } from "./unknown-words.ts";
 /** For the shell to fill in by itself. */
 const [FILES, FOLDERS] = [":files", ":folders"];
 
-/** What is offered for a word, made when it is needed. */
+/** Computes the completions of a word. */
 type Offer = (line: Line) => readonly string[] | Promise<readonly string[]>;
 
 interface Line {
@@ -43,7 +43,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--timeout": NOTHING,
 };
 
-/** What stands after a command, for the first word or for each. */
+/** Completions after a command, for its first word or for each. */
 const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> = {
   resume: { offer: threadIds },
   show: { offer: threadIds },
@@ -55,7 +55,7 @@ const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> 
   completion: { offer: () => SHELLS },
 };
 
-/** What a shell offers for the last of these words, which may be empty or begun. */
+/** Completions of the last of these words, which may be empty or partial. */
 export async function complete(words: readonly string[], terminal: Terminal): Promise<string[]> {
   const { before, current, done } = joined(words);
   const line: Line = { terminal, before };

@@ -48,8 +48,8 @@ function createParser(args: readonly string[], { stdout }: Terminal): Argv {
 }
 
 /**
- * What may stand after these words, by the parser's own account: commands, or with a dash the flags of the command.
- * Only while it completes a line does it say so.
+ * The commands that may follow these words or, with a dash, the flags. The parser tells them only while it completes
+ * a line.
  */
 export function offersAfter(words: readonly string[], kind: "" | "-", terminal: Terminal): Promise<string[]> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { nearWords } from "../../../files/text/near.ts";
 import { quoted } from "../wording.ts";
 
-/** What may stand after some words: commands, or flags with a dash. */
+/** Returns the commands, or flags with a dash, that may follow some words. */
 type Offers = (after: readonly string[], kind: "" | "-") => Promise<readonly string[]>;
 
 /** The complaint of the parser about words it does not know: those of flags without their dashes, one in two spellings. */

@@ -11,7 +11,7 @@ export interface WorkerFlags {
   limit?: readonly string[] | undefined;
 }
 
-/** How a worker takes runs. */
+/** Flags of a worker. */
 export function workerOptions<T>(args: Argv<T>) {
   return args
     .option("slots", {

@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 import { joined, part, shown, type Harmless } from "./harmless.ts";
 
-/** What makes of a drawn row another one. */
+/** The output that turns one drawn row into another. */
 export interface Change {
   /** Where it begins. */
   column: number;
@@ -71,7 +71,7 @@ function cellsOf(line: Harmless): Cell[] {
   return cells;
 }
 
-/** What the end of a colour or style switches off. */
+/** The styles that each reset code switches off. */
 const ENDS: Readonly<Record<string, RegExp>> = {
   0: /./,
   22: /^[12]$/,

@@ -102,7 +102,7 @@ function statusLine(view: RunView, { now, paint, prices }: FrameOptions): Harmle
   return shown`${paint("cyan", oneLine(spinner(now)))} ${paint("bold", progress)} ${paint("dim", join(parts))}`;
 }
 
-/** What an agent is at, and for how long: `running npm test 0:12`, `thinking 0:03`, `retrying in 4 s (…)`. */
+/** An agent's activity and its duration: `running npm test 0:12`, `thinking 0:03`, `retrying in 4 s (…)`. */
 function doing({ tools, waiting }: AgentView, now: number): string | undefined {
   const calls = [...tools.values()].filter(({ name }) => name !== "task");
   const [first] = calls;

@@ -43,7 +43,7 @@ export function shownJson(value: unknown, indent?: number): Harmless {
   return jsonText(value, indent) as Harmless;
 }
 
-/** What another program may read: in a pipe byte by byte what it is, on a terminal harmless. */
+/** Text for another program: unchanged in a pipe, harmless on a terminal. */
 export function exact(text: string, { isTTY }: Pick<Sink, "isTTY">): Harmless {
   return isTTY ? harmless(text) : (text as Harmless);
 }

@@ -11,7 +11,7 @@ type PlanChange = Extract<RunEvent, { type: "plan-change" }>;
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
-/** What an event says in plain lines, given the view after it. Empty for what only a live view shows. */
+/** Plain lines for an event, given the view after it. Empty for events that only a live view shows. */
 export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[] {
   switch (event.type) {
     case "run-start": {
@@ -68,7 +68,7 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
   }
 }
 
-/** How many of its last lines are shown of a command that failed. */
+/** The lines shown of a failed command's output, from its end. */
 const LAST = 5;
 
 /** Why a tool failed; of a command how it ended, which its output says last, and what it said before. */
@@ -88,7 +88,7 @@ function toolLine({ owner, name, repeated }: ToolEnd, sign: Harmless, about: str
   return shown`${prefix(owner)}${sign} ${paint("dim", oneLine(`${name}${mark} ${about}`))}`;
 }
 
-/** How much is shown of what a sub-agent was asked to do. */
+/** The characters shown of a sub-agent's task. */
 const MOST = 100;
 
 const OWN_LINES = new Set(["write_todos", "update_todos", "todo", "task"]);

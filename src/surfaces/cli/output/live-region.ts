@@ -8,7 +8,7 @@ const HIDE_CURSOR = shown`${ESC}?25l`;
 const SHOW_CURSOR = shown`${ESC}?25h`;
 /** Terminals that know these show everything between them at once; the others ignore them. */
 const [BEGIN, END] = [shown`${ESC}?2026h`, shown`${ESC}?2026l`];
-/** What is shorter is read, and so shown, at once anyhow. */
+/** The longest output that is written at once; a terminal reads it in one piece. */
 const AT_ONCE = 256;
 /** Between these a line that is too long is cut and not broken. */
 const [NO_WRAP, WRAP] = [shown`${ESC}?7l`, shown`${ESC}?7h`];
@@ -27,7 +27,7 @@ export interface Place {
  */
 export class LiveRegion {
   readonly #screen: Screen;
-  /** What is drawn; the last line is where the cursor rests when it has no place in the region. */
+  /** The drawn lines; the cursor rests on the last one when it has no place in the region. */
   #lines: readonly Harmless[] = [shown``];
   #cursor: Place = { row: 0, column: 0 };
   #isShown = true;

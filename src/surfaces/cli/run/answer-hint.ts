@@ -5,7 +5,7 @@ const REJECT = '"reject: reason"';
 /** Clearly a blank, and nothing to copy. */
 const BLANK = '"…"';
 
-/** What can be answered to a question, the likeliest first, to be copied. */
+/** Answers to a question to copy, the likeliest first. */
 function wordsFor({ kind, options }: Question): readonly string[] {
   if (kind === "plan-approval") return ["approve", REJECT, "@plan.md"];
   if (kind === "permission") return ["approve", REJECT];
@@ -17,7 +17,7 @@ export function answerFlags(questions: readonly Question[]): string {
   return questions.map((question) => `--answer ${wordsFor(question)[0]}`).join(" ");
 }
 
-/** How open questions are answered, where there is more than one way. */
+/** Explains how to answer open questions, if there is more than one way. */
 export function answerHint(questions: readonly Question[]): string | undefined {
   const ways = [...new Set(questions.flatMap(wordsFor))].map((words) => `--answer ${words}`);
   if (ways.length < 2) return undefined;

@@ -19,8 +19,8 @@ export interface ProjectOfRun {
 }
 
 /**
- * What the user and the project in a directory have to say. A person at the terminal is asked about a project that they
- * have said nothing of yet, once; where nobody can be asked, its files are left out and a line says so.
+ * The settings and files of the user and of the project in a directory. A person at the terminal is asked once about
+ * a new project; without one, its files are left out and a line says so.
  */
 export async function projectFor(
   { dir, project: use = true, trustProject }: ProjectFlags & { dir?: string | undefined },
@@ -55,7 +55,7 @@ export function projectIn(
   return async ({ dir, project: use = true }) => withAllowed(await openProject({ dir, env, use }), dir, env);
 }
 
-/** What was agreed to for good in the directory is allowed there. */
+/** Adds the rules that were allowed for good in the directory. */
 async function withAllowed(
   project: Project,
   dir: string | undefined,

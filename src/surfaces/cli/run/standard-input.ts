@@ -3,7 +3,7 @@ import { HarnessError } from "../../../errors.ts";
 import { shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** What is read goes to the model with every request of the run. */
+/** The most bytes of standard input, which the model gets with every request of the run. */
 const MOST = 200_000;
 
 /** When somebody who waits should hear for what. */

@@ -6,7 +6,7 @@ import type { Conversation } from "./conversation.ts";
 
 type Terms = Pick<Conversation, "mode" | "project" | "settings">;
 
-/** What a person has come to agree to since a turn began: questions that were put before need no answer then. */
+/** Consent that a person has given since a turn began, which answers questions that were put before. */
 export class Agreement {
   readonly #now: Terms;
   readonly #mode: Mode;

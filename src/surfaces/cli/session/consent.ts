@@ -108,7 +108,7 @@ async function approval(question: Question, session: Conversation): Promise<unkn
 /** The most lines of a change that are shown at once; the file has the rest. */
 const MOST_LINES = 200;
 
-/** What a call would do: a write as a diff, a command as it would be typed, others with their arguments. */
+/** Shows a call: a write as a diff, a command as it would be typed, others with their arguments. */
 async function callLinesFor(call: Call, ruled: RuledCall, session: Conversation): Promise<Harmless[]> {
   const { paint } = session;
   const { owner, name, args } = call;
@@ -131,7 +131,7 @@ async function callLinesFor(call: Call, ruled: RuledCall, session: Conversation)
   ];
 }
 
-/** What is in a file: in the directory, or in the thread where there is none. */
+/** The content of a file in the directory, or in the thread if there is none. */
 async function contentOf(path: string, session: Conversation): Promise<string | undefined> {
   const { settings, thread } = session;
   if (settings.dir !== undefined) return readFile(join(settings.dir, path), "utf8");
@@ -150,7 +150,7 @@ interface Offer {
   rules: string[];
 }
 
-/** What could be agreed to for good, from narrow to wide: a command by its first words, a folder, a tool. */
+/** Rules to allow for good, from narrow to wide: a command by its first words, a folder, a tool. */
 function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
   if (name === "execute") {
     const command = commandOf({ args });

@@ -29,10 +29,10 @@ export interface Conversation {
   readonly isBusy: boolean;
   /** Whether something isolates commands. */
   readonly isIsolated: boolean;
-  /** What this session has spent. */
+  /** The session's token usage. */
   readonly usage: Usage;
   readonly prices: Prices | undefined;
-  /** What may be done to the plan while the agent works. */
+  /** Edits of the plan while the agent works. */
   readonly edits: PlanEdits | undefined;
   settings: RunSettings;
   model: SessionModel;
@@ -63,7 +63,7 @@ export interface Conversation {
 export interface SlashCommand {
   name: string;
   alias?: string;
-  /** What may stand behind it. */
+  /** The arguments of the command. */
   usage?: string;
   about: string;
   /** Whether it can be used beside an agent at work; others wait for their turn. */

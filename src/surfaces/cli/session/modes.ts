@@ -1,6 +1,6 @@
 import { MODES, type Mode } from "../../../project/index.ts";
 
-/** What is asked for where nobody has said otherwise. */
+/** The mode of a session without settings. */
 export const DEFAULT_MODE: Mode = "ask";
 
 export const MODE_TEXTS: Readonly<Record<Mode, string>> = {

@@ -12,7 +12,7 @@ interface HandOver {
   onReturn: (texts: readonly string[]) => void;
 }
 
-/** What was typed while the agent works. A message is in it until it has arrived. */
+/** Messages typed while the agent works. A message stays in the queue until it has arrived. */
 export class Queue {
   readonly #waiting: Queued[] = [];
   readonly #onChange: () => void;
@@ -49,8 +49,8 @@ export class Queue {
   }
 
   /**
-   * What waits, and is wanted, reaches the agent in its next call; what comes too late for that goes on waiting, or comes
-   * back where it was recalled.
+   * Hands waiting messages to the agent's next call; those that come too late go on waiting, or are returned if they
+   * were recalled.
    */
   async handOver(
     say: (text: string) => Promise<void>,
@@ -76,7 +76,7 @@ export class Queue {
     );
   }
 
-  /** What was recalled, all of it in its order: nothing while some of it is still on its way. */
+  /** The recalled messages, in order; none while one of them is still on its way. */
   #takeReturned(): string[] {
     const recalled = this.#waiting.filter(({ isRecalled }) => isRecalled);
     if (recalled.some(({ isOnItsWay }) => isOnItsWay)) return [];

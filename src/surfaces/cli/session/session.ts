@@ -53,7 +53,7 @@ export interface SessionOptions {
   settings: RunSettings;
   model: SessionModel;
   project: Project;
-  /** What was agreed to for good in the directory. */
+  /** Rules allowed for good in the directory. */
   allowed?: Allowed | undefined;
   /** Where copies of files are kept. */
   copies: string;
@@ -81,7 +81,7 @@ export class Session implements Conversation {
   settings: RunSettings;
   model: SessionModel;
   thread: string | undefined;
-  /** What this session has spent. */
+  /** The session's token usage. */
   usage = NO_TOKENS;
   /** The conversation is summarized in the next turn when it has so many messages. */
   compactAt: number | undefined;
@@ -215,7 +215,7 @@ export class Session implements Conversation {
     await this.#clipboard.close();
   }
 
-  /** What people may do to the plan while the agent works. */
+  /** Edits of the plan while the agent works. */
   get edits(): PlanEdits | undefined {
     return this.#turn?.edits;
   }

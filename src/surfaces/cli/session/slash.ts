@@ -55,7 +55,7 @@ export function commandOf(text: string): SlashCommand | undefined {
     : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
 }
 
-/** What can be typed: the commands, and the skills of a project. */
+/** The commands that can be typed, and the skills of a project. */
 export function commandNames({ skills }: Pick<Project, "skills">): string[] {
   return [...SLASH_COMMANDS, ...skills].map(({ name }) => `/${name}`);
 }

@@ -7,7 +7,7 @@ import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import type { Terminal } from "../terminal.ts";
 import { quoted } from "../wording.ts";
 
-/** What the thread was started with. Throws `invalid-options` for a thread that some other program made. */
+/** The settings that a thread was started with. Throws `invalid-options` for a thread of another program. */
 export async function settingsOf(saver: ThreadStore, thread: string): Promise<RunSettings> {
   const settings = await settingsOfThread(saver, thread);
   if (settings) return settings;

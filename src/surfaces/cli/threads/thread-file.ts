@@ -8,7 +8,7 @@ import { costOfThread, threadOf } from "../../../threads/story/thread.ts";
 import type { ToldThread } from "../../../threads/story/told.ts";
 import { transcript } from "../../../threads/story/transcript.ts";
 
-/** What a thread can be written as, by the ending of the file. */
+/** Formats of an exported thread, by the file's ending. */
 const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {
   ".html": ({ title, prices, ...told }) => {
     const thread = threadOf(told);

@@ -59,7 +59,7 @@ export function existingState(flags: StateFlags, terminal: Pick<Terminal, "env" 
   throw new HarnessError("invalid-options", `There are no threads yet: ${path} does not exist.`);
 }
 
-/** What to call a place where threads are kept: nothing of it is secret. */
+/** A store's address without its credentials. */
 export function shownState(path: string): string {
   return isDatabaseUrl(path) ? maskedUrl(path) : path;
 }

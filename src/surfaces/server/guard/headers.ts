@@ -1,4 +1,4 @@
-/** What every answer says: nothing of it is to be guessed at, told to others or shown in a frame. */
+/** Headers of every answer: no type guessing, no referrer, no frames. */
 export const HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",

@@ -62,10 +62,10 @@ export function guard({
   };
 }
 
-/** What a balancer asks, who has no token. */
+/** Paths for load balancers, which have no token. */
 const PROBES: readonly string[] = ["/ok", "/ready"];
 
-/** How this machine is called by itself. */
+/** Names of this machine for itself. */
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 
 /** The files of the page hold no secret, and a browser asks for them without a token. */

@@ -4,14 +4,14 @@ import type { Host } from "../../../threads/host/port.ts";
 import { isThreadId } from "../../../threads/thread/thread-ids.ts";
 import type { ServerContext } from "./context.ts";
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface User {
   id: string;
 }
 
-/** How a server tells its users apart. */
+/** Authentication of a server's users. */
 export interface Auth {
-  /** Who sent a request; undefined for nobody who may use the server. */
+  /** Returns the sender of a request; undefined if the sender may not use the server. */
   authenticate: (request: Request) => User | undefined | Promise<User | undefined>;
   /** Whether somebody may see and use a thread. By default those that they started. */
   mayUse?: (user: User, thread: { id: string; owner?: string; metadata: Record<string, unknown> }) => boolean;
@@ -24,10 +24,10 @@ export interface KnownThread {
   summary?: ThreadSummary;
 }
 
-/** What our own store knows beyond what LangGraph asks of one. */
+/** Methods of Holdfast's stores beyond LangGraph's interface. */
 type ThreadIndex = Partial<Pick<ThreadStore, "getThread" | "listThreads">>;
 
-/** Which threads there are for whom. Every route finds its threads here. */
+/** The threads of each user. Every route finds its threads here. */
 export class Access {
   readonly #host: Host;
   readonly #auth: Auth | undefined;
@@ -71,7 +71,7 @@ export class Access {
     return found;
   }
 
-  /** Those of some threads that somebody may see, each looked up by itself. */
+  /** The visible ones of some threads, each looked up by itself. */
   async named(user: string | undefined, ids: readonly string[]): Promise<KnownThread[]> {
     const found = await Promise.all(ids.map((id) => this.visible(user, id)));
     return found.filter((known) => known !== undefined);

@@ -57,7 +57,7 @@ export function metadataOf({ metadata }: Record<string, unknown>): Record<string
   throw new HTTPException(422, { message: "metadata is no JSON object." });
 }
 
-/** What a client sent, as a schema reads it. Answers 422 for anything else, in one line. */
+/** Parses a client's value by a schema. Answers 422 with one line for an invalid value. */
 export function checked<T>(schema: z.ZodType<T>, given: unknown): T {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
@@ -93,7 +93,7 @@ const STATUSES: Partial<Record<HarnessErrorCode, ContentfulStatusCode>> = {
   "missing-package": 422,
 };
 
-/** What went wrong, in the shape that the page and LangGraph's clients read. */
+/** The response for an error, in the shape that the page and LangGraph's clients read. */
 export function failure(error: Error, c: ServerContext): Response {
   const { code, message, status } = failureOf(error);
   return json(c, { error: code, message, detail: message }, status);
@@ -119,7 +119,7 @@ export function failureOf(error: Error): { code: string; message: string; status
   return { code: known?.code ?? error.name, message, status: status ?? 500 };
 }
 
-/** What LangGraph's graphs and stores say of what they were given. */
+/** Names of LangGraph's errors about invalid input. */
 const REFUSALS: ReadonlySet<string> = new Set(["InvalidUpdateError", "InvalidNamespaceError"]);
 
 const NAMES: Partial<Record<ContentfulStatusCode, string>> = {

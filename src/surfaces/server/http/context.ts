@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-/** What every request carries: who sent it, where users are told apart. */
+/** Variables of every request: its sender, if users are told apart. */
 export interface ServerEnv {
   Variables: { user: string | undefined };
 }

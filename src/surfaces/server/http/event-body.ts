@@ -40,7 +40,7 @@ export abstract class EventBody {
     this.close();
   }
 
-  /** Nobody will read it any more. */
+  /** Stops for a reader that has gone. */
   leave(): void {
     if (this.#isOver) return;
     this.close();

@@ -1,6 +1,6 @@
 import { HTTPException } from "hono/http-exception";
 
-/** Which part of a list is asked for. */
+/** A page of a list. */
 export interface ListPart {
   limit: number;
   offset: number;

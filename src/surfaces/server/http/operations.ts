@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { ServerEnv } from "./context.ts";
 import type { ServerParts } from "./parts.ts";
 
-/** What those ask who run a server: whether requests should be sent to it, and how busy everything is. */
+/** Routes for operators: readiness, and metrics. */
 export function operationRoutes({ host }: ServerParts): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/ready", async (c) => {

@@ -3,7 +3,7 @@ import type { Host } from "../../../threads/host/port.ts";
 import type { Access } from "./access.ts";
 import type { Streams } from "./streams.ts";
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface ServerParts {
   host: Host;
   access: Access;

@@ -70,7 +70,7 @@ export class CronRoutes {
     return found;
   }
 
-  /** What puts into a request what a body says of it; the rest stays. */
+  /** Returns a function that applies a body to a request, and keeps the rest. */
   #changes(graph: string, given: Body): (before: RunRequest) => RunRequest {
     const read = readRunBody({ ...given, assistant_id: graph });
     // A schedule of a graph that this server has not can be paused all the same.

@@ -24,7 +24,7 @@ function isNested(value: unknown): value is Body {
 
 type SortKey = string | number;
 
-/** What things may be sorted by, under the names that clients say; by the first where they name none. */
+/** Sort keys by the names that clients use; the first is the default. */
 export type Sorting<T> = Record<string, (thing: T) => SortKey>;
 
 /** Sorts by fields of the things themselves. */
@@ -59,7 +59,7 @@ export function selectOf(given: Body): ReadonlySet<string> | undefined {
   return select ? new Set(select) : undefined;
 }
 
-/** What a client wants to see of a thing. */
+/** The fields of a thing that a client selects. */
 export function selected(thing: object, select: ReadonlySet<string> | undefined): object {
   return select ? Object.fromEntries(Object.entries(thing).filter(([key]) => select.has(key))) : thing;
 }

@@ -9,7 +9,7 @@ import { CLASSIC_MODES, type Wanted } from "./events/classic-events.ts";
 const nodes = z.union([z.literal("*"), z.array(z.string())]);
 const record = z.record(z.string(), z.unknown());
 
-/** What LangGraph's clients send to start a run. What is not here is not read. */
+/** The body with which LangGraph's clients start a run. Other fields are ignored. */
 const RUN_BODY = z.looseObject({
   assistant_id: z.string(),
   input: record.nullish(),
@@ -80,14 +80,14 @@ export function runRequest(
   };
 }
 
-/** What a client may say of how a graph is run: not what LangGraph and the harness tell each other. */
+/** The `configurable` values that a client may set: not those between LangGraph and the harness. */
 function ownConfigurable(given: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([key]) => !RESERVED.test(key)));
 }
 
 const RESERVED = /^(?:__|checkpoint_|holdfast_|thread_id$|run_id$)/;
 
-/** What a client wants to see. Answers 422 for what it cannot. */
+/** A client's selection of the stream. Answers 422 for modes that do not exist. */
 export function wantedOf(modes: string | readonly string[] | null | undefined, subgraphs: boolean): Wanted {
   const list = [modes ?? []].flat();
   const known: readonly string[] = CLASSIC_MODES;

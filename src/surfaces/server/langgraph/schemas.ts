@@ -12,7 +12,9 @@ interface ObjectSchema {
   required?: string[];
 }
 
-/** What a graph's state has in it, for clients: the fields that they may write, with their types where zod knows them. */
+/**
+ * The schemas of a graph's state for clients: the fields that they may write, with their types where zod knows them.
+ */
 export function schemasOf(name: string, hosted: HostedGraph, agent: RunAgent): object {
   const { graph } = agent;
   const fields = Object.keys(graph.channels).filter(

@@ -32,7 +32,7 @@ export function pageEvents(parts: PageParts): Hono<ServerEnv> {
     );
   });
 
-  /** What somebody is told of an event; undefined for what is none of their business. */
+  /** The event that a user is sent; undefined for events of others. */
   async function eventOut(
     entry: Entry<HostEvent>,
     user: string | undefined,

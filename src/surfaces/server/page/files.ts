@@ -22,7 +22,7 @@ interface Values {
   files?: Record<string, string>;
 }
 
-/** What a thread did to files. */
+/** Routes for a thread's changes of files. */
 export function pageFiles(parts: PageParts): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/:thread/files", async (c) => {

@@ -9,7 +9,7 @@ import type { PageOptions, PageParts } from "./parts.ts";
 import { pageFilesStatic } from "./static.ts";
 import { pageThreads } from "./threads.ts";
 
-/** What the page in the browser needs besides LangGraph's protocol, and the page itself. */
+/** Routes of the page besides LangGraph's protocol, and the page itself. */
 export function pageRoutes(server: ServerParts, options: PageOptions): Hono<ServerEnv> {
   const { defaults, model, prices } = options;
   const parts: PageParts = { ...server, ...options };

@@ -7,7 +7,7 @@ export interface PageOptions {
   saver: ThreadStore;
   /** The name of the graph that the page's threads run on. */
   graph: string;
-  /** How a new thread is run. */
+  /** Settings of a new thread. */
   defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
   /** The model that new threads get. */
   model: string;

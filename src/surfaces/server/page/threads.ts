@@ -34,7 +34,7 @@ const PLAN = z.object({
 });
 const FORK = z.object({ checkpoint: z.string().optional() });
 
-/** What the page does with threads. */
+/** Routes of the page for threads. */
 export function pageThreads(parts: PageParts): Hono<ServerEnv> {
   const { host, access, saver, graph } = parts;
   const out = async (c: ServerContext, id: string) => threadOut(await access.thread(c, id), parts);
@@ -180,7 +180,7 @@ function defined(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** What can be told of an answer before the run reads it. */
+/** Checks an answer before the run reads it. */
 function checkAnswer(kind: string, answer: unknown): void {
   const { type, todos } = (typeof answer === "object" && answer !== null ? answer : {}) as Record<
     string,

@@ -11,7 +11,7 @@ import { useNow, usePage } from "../use-store.ts";
 import { Composer } from "./composer.tsx";
 import { Entries } from "./entries.tsx";
 
-/** What was said and done, what is asked, and where the next task is given. */
+/** The conversation, open questions, and the composer. */
 export function Conversation() {
   const page = usePage();
   const { open, loading, past } = page;
@@ -87,7 +87,7 @@ function Loading({ loading, isEmpty }: { loading: PageState["loading"]; isEmpty:
   }
 }
 
-/** What the agent does between its words. */
+/** The agent's activity between its words. */
 function Thinking() {
   const { thread } = usePage();
   const agent = agentOf(thread, MAIN);

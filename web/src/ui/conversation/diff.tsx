@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<DiffLine["kind"], string>> = {
   removed: "removed: ",
 };
 
-/** What changed between two texts, line by line. */
+/** The difference of two texts, line by line. */
 export function Diff({ before, after, label }: { before: string; after: string; label: string }) {
   const hunks = lineDiff(before, after);
   if (!hunks) {

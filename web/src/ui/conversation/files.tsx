@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
   given: "Given",
 };
 
-/** What a thread changed, one net difference for each file. */
+/** A thread's changes, one net difference for each file. */
 export function Files() {
   const { files, past, failed, loading } = usePage();
   return (

@@ -72,7 +72,7 @@ function stateOf({ endedAt, ok }: Helper, { isRunning, questions }: ThreadState)
   return questions.length > 0 ? "Waits" : "Stopped";
 }
 
-/** What a sub-agent handed back: the result of the call that started it, unless it was its last words. */
+/** A sub-agent's report: the result of the call that started it, unless it was its last words. */
 function reportOf({ entries }: ThreadState, owner: string): string | undefined {
   const call = entries.find(
     (entry) =>

@@ -5,7 +5,7 @@ import { usePage } from "../use-store.ts";
 const PRESETS = ["lean", "classic", "deerflow", "checklist"];
 const WRITING = ["write_file", "edit_file", "delete_file", "execute"];
 
-/** How a new thread is run; whatever is left alone is as the server was started. */
+/** Settings of a new thread; the rest is as the server was started. */
 export function TaskOptions({
   settings,
   onSettings,

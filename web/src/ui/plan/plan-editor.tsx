@@ -15,7 +15,7 @@ import { DraftList } from "./draft-list.tsx";
 import { RulesField } from "./rules.tsx";
 import type { Change } from "./use-draft.ts";
 
-/** How often an edit is put on top of a plan that moved on, before somebody is asked. */
+/** The attempts to put an edit on top of a plan that moved on, before the person is asked. */
 const MOST_TRIES = 5;
 
 /**
@@ -40,7 +40,7 @@ export function PlanEditor({
   const [problem, setProblem] = useState<string>();
   const [isSaving, setSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  /** How often somebody changed something. */
+  /** The number of changes so far. */
   const changes = useRef(0);
 
   useEffect(() => onDraft((current) => current && rebased(current, todos)), [todos]);

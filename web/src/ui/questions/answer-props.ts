@@ -1,6 +1,6 @@
 import type { Answer, Question } from "../../client/contract.ts";
 
-/** What every way to answer a question needs. */
+/** Props of every form for an answer. */
 export interface AnswerProps {
   question: Question;
   isSending: boolean;

@@ -8,8 +8,8 @@ import { QuestionCard } from "./question-card.tsx";
 type Answers = Readonly<Record<string, Answer>>;
 
 /**
- * Everything that the thread waits for, helpers' questions too: one card each. Where several wait, the run goes on when
- * all are decided, or when somebody sends what they have.
+ * The open questions, those of sub-agents included: one card each. With several, the run goes on when all are
+ * answered, or when the person sends the answers so far.
  */
 export function Questions() {
   const store = useStore();

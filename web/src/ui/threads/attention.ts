@@ -4,7 +4,7 @@ import { THREAD_NAMES } from "../../model/thread-names.ts";
 import type { PageStore } from "../../store/page-store.ts";
 import { titleOf } from "../../store/state.ts";
 
-/** What somebody who looks elsewhere wants to know. */
+/** Titles of the tab for a person who looks elsewhere. */
 const CALLS: Partial<Record<ThreadStatus, string>> = {
   waiting: "waits for you",
   failed: "failed",

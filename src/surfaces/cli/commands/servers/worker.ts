@@ -40,7 +40,7 @@ export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal
   });
 }
 
-/** How threads are run that a server or a worker has. */
+/** Settings of the threads of a server or worker. */
 export interface GraphOptions extends Pick<
   ThreadsServerOptions,
   "cwd" | "defaults" | "modelOf" | "projectOf" | "pricesOf"

@@ -58,7 +58,7 @@ async function editableAgent(saver: ThreadStore, thread: string, terminal: Termi
   return agent;
 }
 
-/** What another text may mend. */
+/** Errors that another text may fix. */
 const REFUSED: readonly HarnessErrorCode[] = [
   "invalid-plan",
   "invalid-options",
@@ -127,7 +127,7 @@ async function requested(
   }
 }
 
-/** What is different from the plan that the person saw: the edit, and what the agent did meanwhile. */
+/** The differences from the plan that the person saw: the edit, and the agent's changes meanwhile. */
 function sinceBase(base: readonly Todo[], plan: readonly Todo[]): string {
   const changes = diffTodos(base, plan);
   return changes.length > 0 ? describeChanges(changes) : "Nothing was changed.";

@@ -19,7 +19,7 @@ export interface ThreadsFlags extends StateFlags {
   json?: boolean | undefined;
 }
 
-/** What is listed of a thread: its summary, and which directory it belongs to. */
+/** A listed thread: its summary, and its directory. */
 type Listed = ThreadSummary & Pick<RunSettings, "dir" | "startedIn">;
 
 /** `holdfast threads`: lists threads, the last used first. */

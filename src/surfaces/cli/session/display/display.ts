@@ -3,7 +3,7 @@ import type { RunView } from "../../../../threads/events/view.ts";
 import type { Harmless } from "../../output/harmless.ts";
 import type { Suggestion } from "../prompt/suggestions.ts";
 
-/** What a person does in a session. */
+/** A person's actions in a session. */
 export interface Wishes {
   /** A message or a command was typed. */
   submit: (text: string) => void;
@@ -21,10 +21,10 @@ export interface Wishes {
   unqueue: () => string | undefined;
 }
 
-/** What is always to be seen of a session. */
+/** The part of a session that is always visible. */
 export interface Status {
   isBusy: boolean;
-  /** What waits to be sent; `isOnItsWay` for what the agent reads in its next call. */
+  /** Messages to be sent; `isOnItsWay` for those that the agent reads in its next call. */
   queue: readonly { text: string; isOnItsWay: boolean }[];
   footer: Harmless;
 }
@@ -35,20 +35,20 @@ export interface FaceChoice {
 }
 
 export interface Asked {
-  /** What it is about, printed for good. */
+  /** The subject of the question, printed for good. */
   about: readonly Harmless[];
   question: Harmless;
   choices: readonly FaceChoice[];
   /** Whether Enter alone chooses nothing: one of them has to be gone to, or named. */
   isDeliberate?: boolean;
-  /** What typed words mean, where they are an answer. */
+  /** The meaning of typed words, if they are an answer. */
   words?: Harmless;
 }
 
 /** An answer: one of the choices, or words. Undefined when the person would rather not. */
 export type Answered = { value: string } | { words: string } | undefined;
 
-/** How a session looks: drawn on a terminal, or as plain lines. */
+/** The look of a session: drawn on a terminal, or as plain lines. */
 export interface Display {
   open: (wishes: Wishes) => void;
   /** Writes lines for good. */

@@ -13,7 +13,7 @@ import { promptLines } from "../prompt/prompt-lines.ts";
 import { AnswerView } from "../view/answer-view.ts";
 import type { Answered, Asked, Display, FaceOptions, Status, Wishes } from "./display.ts";
 
-/** What an agent says is drawn so often; what is typed, at once. */
+/** The interval at which an agent's words are drawn; typed keys are drawn at once. */
 const FRAME_MS = 33;
 /** Times and what turns go on so often: each time some rows are drawn for it. */
 const TICK_MS = 250;
@@ -179,7 +179,7 @@ export class LiveDisplay implements Display {
     this.#region.draw(scrolled, lines, cursor);
   }
 
-  /** From the bottom up: the prompt is always there, what was said last gives way first. */
+  /** Composes the region from the bottom up: the prompt always fits, the newest words give way first. */
   #composed(): { lines: Harmless[]; cursor: Place } {
     const { paint, prices } = this.#options;
     const columns = this.#columns;

@@ -6,11 +6,11 @@ const MOST = 1000;
 /** A longer text is not kept: it was pasted. */
 const LONGEST = 20_000;
 
-/** What was typed before, in all sessions of the user. A file that cannot be read or written is no history. */
+/** Lines typed in all sessions of the user. An unreadable file is an empty history. */
 export class History {
   readonly #file: string;
   #entries: string[] = [];
-  /** Which one is shown; the length of the list is what is being written now. */
+  /** The index of the shown line; the length of the list stands for the current draft. */
   #at = 0;
   #draft = "";
 

@@ -6,12 +6,12 @@ import { KeyDecoder, type Key } from "./keys.ts";
 const ON = shown`\u001B[?2004h\u001B[>1u`;
 const OFF = shown`\u001B[<u\u001B[?2004l`;
 
-/** How long an escape waits for the rest of a key. */
+/** The time that an escape waits for the rest of a key. */
 const ESCAPE_MS = 40;
-/** What is typed this long before a session ends is not for the shell. */
+/** The time before a session's end in which typed keys are dropped, so that the shell does not get them. */
 const DRAIN_MS = 30;
 
-/** What was typed before the keyboard was open comes at once. */
+/** The time in which keys arrive that were typed before the keyboard was open. */
 const TYPED_AHEAD_MS = 50;
 
 /** Reads keys from a terminal, as long as it is open. */
@@ -32,7 +32,7 @@ export class Keyboard {
       this.#timer = setTimeout(() => this.#emit(this.#decoder.flush()), ESCAPE_MS);
     }
   };
-  /** Whatever ends the process, the terminal is left as it was found. */
+  /** Restores the terminal, however the process ends. */
   readonly #restore = (): void => {
     if (!this.#isOpen) return;
     this.#isOpen = false;

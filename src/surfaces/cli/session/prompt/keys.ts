@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** Something typed: text, a whole paste, or a key by name (`enter`, `ctrl-c`, `alt-left`, `shift-tab`). */
+/** An input: text, a whole paste, or a key by name (`enter`, `ctrl-c`, `alt-left`, `shift-tab`). */
 export type Key =
   | { type: "text"; text: string }
   | { type: "paste"; text: string }
@@ -62,7 +62,7 @@ export class KeyDecoder {
     return this.#pasted === undefined && this.#rest !== "";
   }
 
-  /** What waits, when nothing more has come for a while. */
+  /** Returns waiting input as keys when nothing more has come for a while. */
   flush(): Key[] {
     const rest = this.#rest;
     this.#rest = "";

@@ -5,7 +5,7 @@ export interface Draft {
   readonly text: string;
   /** Where the cursor is, in UTF-16 units; always between two characters as people see them. */
   readonly cursor: number;
-  /** What was cut last. */
+  /** The text that was cut last. */
   readonly cut?: string;
   /** Long pastes, by what stands for them in the text. */
   readonly pastes?: ReadonlyMap<string, string>;
@@ -24,7 +24,7 @@ export function edited(draft: Draft, key: Key): Draft | undefined {
   return EDITS[key.name]?.(draft);
 }
 
-/** What a draft says, pastes in full. */
+/** The text of a draft, pastes in full. */
 export function fullText({ text, pastes = new Map() }: Draft): string {
   return text.replaceAll(STANDS_FOR_PASTE, (mark) => pastes.get(mark) ?? mark);
 }

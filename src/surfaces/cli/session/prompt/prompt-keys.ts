@@ -31,7 +31,7 @@ interface Open extends Asked {
   stopWaiting?: (() => void) | undefined;
 }
 
-/** What keys do: they edit the draft, choose, and say what the person wants. Nothing that was typed is lost. */
+/** Handles keys: edits the draft, makes choices, reports the person's wishes. Loses nothing that was typed. */
 export class PromptKeys {
   draft: Draft = EMPTY_DRAFT;
   isBusy = false;
@@ -94,7 +94,7 @@ export class PromptKeys {
     return [paint("bold", question), ...lines.slice(from, from + AT_ONCE), ...more];
   }
 
-  /** What could be meant at the cursor. */
+  /** Suggestions for the word at the cursor. */
   below(paint: Paint, height: number): Harmless[] {
     const list = this.#suggestions?.list ?? [];
     return list.slice(0, Math.max(0, Math.min(8, height - 6))).map(({ text, about = "" }, at) => {

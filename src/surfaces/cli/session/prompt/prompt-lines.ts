@@ -9,7 +9,7 @@ export interface PromptOptions {
   /** The most rows. */
   rows: number;
   paint: Paint;
-  /** What stands in an empty prompt. */
+  /** The text of an empty prompt. */
   hint: Harmless;
 }
 

@@ -4,7 +4,7 @@ import { join, sep } from "node:path";
 import { mention } from "../../../../threads/run/named-images.ts";
 import { replaced, type Draft } from "./line-editor.ts";
 
-/** Something that may stand at the cursor. */
+/** A completion at the cursor. */
 export interface Suggestion {
   text: string;
   about?: string;
@@ -19,7 +19,7 @@ export interface Suggestions {
 const MOST = 8;
 const MOST_FILES = 20_000;
 
-/** What could be meant at the cursor: a command at the beginning, or a file after `@`. */
+/** Completions at the cursor: a command at the beginning, or a file after `@`. */
 export function suggestionsFor(
   { text, cursor }: Draft,
   { commands, files }: { commands: readonly Suggestion[]; files: () => readonly string[] },

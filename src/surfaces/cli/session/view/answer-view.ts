@@ -11,7 +11,7 @@ import { MarkdownStream } from "./markdown-stream.ts";
 /** Thinking for a shorter time is not worth a line. */
 const LONG_THOUGHT_MS = 3000;
 
-/** What the events of a run add to the text above the prompt. */
+/** Text above the prompt, from the events of a run. */
 export class AnswerView {
   readonly #paint: Paint;
   readonly #stream = new MarkdownStream();

@@ -19,7 +19,7 @@ const VERBS: Readonly<Record<string, string>> = {
   delete_file: "delete",
 };
 
-/** How many of its last lines are shown of a command that failed. */
+/** The lines shown of a failed command's output, from its end. */
 const LAST = 5;
 
 export interface CallLinesOptions {
@@ -47,7 +47,7 @@ export function callLines(
   return [first, ...said.map((line) => shown`    ${paint("dim", line)}`)];
 }
 
-/** What a call was about, as the file tools take it. */
+/** The target of a call, as the file tools take it. */
 function meant({ name, about }: ToolEnd, dir: string | undefined): string {
   return dir === undefined || !(name in VERBS) ? about : (pathMeant(about, dir) ?? about);
 }

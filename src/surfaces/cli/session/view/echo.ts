@@ -4,7 +4,7 @@ import type { Paint } from "../../output/paint.ts";
 
 const MOST_ECHOED = 12;
 
-/** What was typed, as it stands above the answer. */
+/** The typed message, as it stands above the answer. */
 export function echoOf(text: string, paint: Paint): Harmless[] {
   const lines = harmlessLines(text);
   const more = lines.length - MOST_ECHOED;
@@ -15,7 +15,7 @@ export function echoOf(text: string, paint: Paint): Harmless[] {
   return [shown``, ...rows.map((row) => paint("bold", row)), ...rest];
 }
 
-/** What was typed for a message of a thread: the words that go on with a plan are ours. */
+/** The text that a person typed for a message of a thread: the harness writes those that continue a plan. */
 export function typedFor(text: string): string {
   return text === CONTINUE ? "/continue" : text;
 }

@@ -5,7 +5,7 @@ import { oneLine, type Harmless } from "../../output/harmless.ts";
 import { directoryName } from "../../run/directories.ts";
 import type { Conversation } from "../conversation.ts";
 
-/** How things stand, below the prompt: `ask (shift-tab) · openai:gpt-5.1 · ~/project · 12k tokens · $0.03`. */
+/** The status line below the prompt: `ask (shift-tab) · openai:gpt-5.1 · ~/project · 12k tokens · $0.03`. */
 export function footer(conversation: Conversation, isStopping: boolean): Harmless {
   const { mode, model, settings, terminal, usage, prices, paint } = conversation;
   const spent = tokensOf(usage);

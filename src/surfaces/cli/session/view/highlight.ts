@@ -1,7 +1,7 @@
 import { joined, part, type Harmless, type Style } from "../../output/harmless.ts";
 import type { Paint } from "../../output/paint.ts";
 
-/** What a word, a string, a comment look like. What else there is in a line of code stays as it is. */
+/** Styles of words, strings and comments in code. The rest of a line has none. */
 const STYLES = {
   comment: "dim",
   string: "green",

@@ -10,11 +10,11 @@ const LONG = 4000;
  * that was given out as final is ever taken back.
  */
 export class MarkdownStream {
-  /** What is not final yet: a block from its beginning on, or from where it was cut. */
+  /** Source that is not final: a block from its beginning, or from where it was cut. */
   #source = "";
   /** The opening line of the code that the source goes on with. */
   #fence: string | undefined;
-  /** How many rows of the first block have been given out. */
+  /** The number of rows of the first block that were returned. */
   #given = 0;
   /** Whether something of the first block has been given out, and whether anything has. */
   #isBegun = false;
@@ -38,7 +38,7 @@ export class MarkdownStream {
     return this.#spaced(block ? this.#rest(block, options) : []);
   }
 
-  /** Whatever is left, as nothing more will come. */
+  /** The remaining rows, at the end of the text. */
   end(options: MarkdownOptions): Harmless[] {
     const rows = this.#take(blocksOf(this.#whole), options);
     this.#source = "";
@@ -79,7 +79,7 @@ export class MarkdownStream {
     return this.#isAny && !this.#isBegun && rows.length > 0 ? [shown``, ...rows] : rows;
   }
 
-  /** What is final of the block that is being written: whole lines of code, all items but the last, whole rows. */
+  /** The final part of the open block: whole lines of code, all items but the last, whole rows. */
   #early(block: Token, options: MarkdownOptions): Harmless[] {
     const cut =
       block.type === "code"

@@ -3,7 +3,7 @@ import type { Interrupt } from "@langchain/langgraph";
 import type { Chunk } from "../../../../threads/host/hosted-run.ts";
 import { interruptOut } from "./wire.ts";
 
-/** What a client wants of a run's stream. */
+/** A client's selection of a run's stream. */
 export interface Wanted {
   modes: ReadonlySet<string>;
   subgraphs: boolean;
@@ -58,7 +58,7 @@ export class ClassicEvents {
     ];
   }
 
-  /** What is said in the place of chunks that are gone. `kept` is the newest whole state among them. */
+  /** Events in the place of dropped chunks. `kept` is the newest whole state among them. */
   ofGap(kept: Chunk | undefined, run: object): ClassicEvent[] {
     const state = kept ? this.of(kept) : [];
     this.#partial.clear();
@@ -97,7 +97,7 @@ export class ClassicEvents {
     ];
   }
 
-  /** What LangGraph's mode `debug` says, which is the same in another wrapping. */
+  /** An event of LangGraph's mode `debug`, which wraps the same payload. */
   #debug(mode: string, payload: unknown): object {
     const { metadata } = payload as { metadata?: { step?: number } };
     if (mode === "checkpoints") this.#step = metadata?.step ?? this.#step;
