@@ -13,6 +13,8 @@ describe.runIf(hasBrowser)("with the page", () => {
   const suite = pageSuite();
   const sent = (route: string): unknown[] =>
     suite.server.asked.filter(({ path }) => path === `threads/${THREAD}/${route}`).map(({ body }) => body);
+  const counts = { total: 5, pending: 2, in_progress: 1, completed: 2, blocked: 0, cancelled: 0 };
+  const usage = { inputTokens: 1, outputTokens: 1, cachedTokens: 0 };
   const waiting = (questions: Question[]) =>
     suite.server.add({ ...busyThread(), questions, thread: threadOf({ status: "waiting" }) });
 
@@ -207,10 +209,12 @@ describe.runIf(hasBrowser)("with the page", () => {
         const page = await suite.openThread();
         await unreachable(page);
         await page.getByRole("button", { name: "Edit" }).first().click();
-        await page.getByLabel("command").fill("npm test -- settings");
+        await page.getByRole("textbox", { name: "command" }).fill("npm test -- settings");
         await page.getByRole("button", { name: "Approve with changes" }).click();
         await expectUnreached(page);
-        expect(await page.getByLabel("command").inputValue()).toBe("npm test -- settings");
+        expect(await page.getByRole("textbox", { name: "command" }).inputValue()).toBe(
+          "npm test -- settings",
+        );
       });
 
       it("keeps a plan that was edited", async () => {
@@ -440,7 +444,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await page.evaluate(
       "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))",
     );
-    suite.server.replies.set(`POST threads/${THREAD}/runs`, [
+    suite.server.replies.set(`POST threads/${THREAD}/messages`, [
       { status: 429, body: { error: "busy", message: "Too many runs at once." } },
     ]);
     await page.keyboard.press("Enter");
@@ -448,22 +452,22 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(await field.inputValue()).toBe("one\ntwo");
     await page.keyboard.press("Enter");
     await expect.poll(() => field.inputValue()).toBe("");
-    expect(sent("runs")).toEqual([{ task: "one\ntwo" }, { task: "one\ntwo" }]);
+    expect(sent("messages")).toEqual([{ task: "one\ntwo" }, { task: "one\ntwo" }]);
   });
 
   it("a task that is written while the one before it is sent is kept", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     const field = page.getByLabel("Next task");
-    const release = suite.server.hold(`POST threads/${THREAD}/runs`);
+    const release = suite.server.hold(`POST threads/${THREAD}/messages`);
     await field.fill("One");
     await field.press("Enter");
-    await expect.poll(() => sent("runs")).toEqual([{ task: "One" }]);
+    await expect.poll(() => sent("messages")).toEqual([{ task: "One" }]);
     await field.fill("Two");
     release();
     await page.getByRole("button", { name: "Queue", disabled: false }).click();
     await expect.poll(() => field.inputValue()).toBe("");
-    expect(sent("runs")).toEqual([{ task: "One" }, { task: "Two" }]);
+    expect(sent("runs")).toEqual([{ task: "Two" }]);
   });
 
   it("a task that is half written stays with its thread, whatever else is looked at", async () => {
@@ -497,7 +501,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     const release = suite.server.hold("GET info");
     suite.server.add(busyThread());
     const page = await suite.openThread();
-    suite.server.replies.set(`POST threads/${THREAD}/runs`, [
+    suite.server.replies.set(`POST threads/${THREAD}/messages`, [
       { status: 429, body: { error: "busy", message: "Too many runs at once." } },
     ]);
     await page.getByLabel("Next task").fill("Look");
@@ -515,18 +519,44 @@ describe.runIf(hasBrowser)("with the page", () => {
     const page = await suite.open();
     await page.getByText("Options").click();
     await page.evaluate(`
-      const select = document.querySelector(".options select");
-      select.value = "first";
-      select.dispatchEvent(new Event("change", { bubbles: true }));
-      document.querySelector(".options input[type=checkbox]").click();`);
-    await expect.poll(() => page.getByLabel(/Ask me before files change/).isChecked()).toBe(true);
+      const [approve, , mode] = document.querySelectorAll(".options select");
+      for (const [select, value] of [[approve, "first"], [mode, "ask"]]) {
+        select.value = value;
+        select.dispatchEvent(new Event("change", { bubbles: true }));
+      }`);
+    await expect.poll(() => page.getByRole("combobox", { name: /^Mode/ }).inputValue()).toBe("ask");
     await page.getByLabel("Task", { exact: true }).fill("Look");
     await page.keyboard.press("Enter");
     await expect
       .poll(
         () => suite.server.asked.find(({ method, path }) => method === "POST" && path === "threads")?.body,
       )
-      .toMatchObject({ task: "Look", settings: { approve: "first", ask: expect.any(Array) as unknown[] } });
+      .toMatchObject({ task: "Look", settings: { approve: "first", mode: "ask" } });
+  });
+
+  it("the last message is taken back, settings are changed, an image goes along", async () => {
+    const told = busyThread();
+    const end = { ...suite.at(55), type: "run-end", outcome: "done", exitCode: 0, counts, usage } as const;
+    suite.server.add({ ...told, thread: threadOf({ status: "done" }), events: [...told.events, end] });
+    const page = await suite.openThread();
+    suite.server.replies.set(`POST threads/${THREAD}/undo`, [
+      { status: 200, body: { text: "Move it", isFirst: false, notes: ["Files put back: /a.ts"] } },
+    ]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expectText(page, "Files put back: /a.ts");
+    const field = page.getByLabel("Next task");
+    await expect.poll(() => field.inputValue()).toBe("Move it");
+    await page.getByText("Options").click();
+    await page.getByRole("combobox", { name: /^Mode/ }).selectOption("ask");
+    await expect.poll(() => sent("settings")).toEqual([{ mode: "ask" }]);
+    await page.getByLabel("Summarize the conversation first").check();
+    const image = { name: "shot.png", mimeType: "image/png", buffer: Buffer.from("pixels") };
+    await page.getByLabel("Images to send").setInputFiles([image, { ...image, name: "b.png" }]);
+    await page.getByRole("button", { name: "Remove b.png" }).click();
+    await field.press("Enter");
+    await expect.poll(() => field.inputValue()).toBe("");
+    const images = [{ type: "image/png", data: Buffer.from("pixels").toString("base64") }];
+    expect(sent("runs")).toEqual([{ task: "Move it", images, compact: true }]);
   });
 
   it("a run is stopped, gone on with and forked", async () => {
@@ -535,8 +565,6 @@ describe.runIf(hasBrowser)("with the page", () => {
     const page = await suite.openThread();
     await page.getByRole("button", { name: "Stop" }).click();
     await expect.poll(() => sent("stop")).toEqual([{}]);
-    const counts = { total: 5, pending: 2, in_progress: 1, completed: 2, blocked: 0, cancelled: 0 };
-    const usage = { inputTokens: 1, outputTokens: 1, cachedTokens: 0 };
     suite.server.send("thread", threadOf({ status: "stopped" }));
     suite.server.tell({
       ...suite.at(55),

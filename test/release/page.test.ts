@@ -97,7 +97,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     const page = await open(served.address);
     await page.getByText("Options").click();
     await page.getByLabel("Show me the plan first").selectOption("first");
-    await page.getByLabel(/Ask me before files change/).check();
+    await page.getByRole("combobox", { name: /^Mode/ }).selectOption("ask");
     await expectSound(page);
     await give(page);
     const proposal = page.getByRole("region", { name: "The agent proposes a plan" });
@@ -117,7 +117,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     writeFileSync(join(served.dir, "survey.md"), old);
     const page = await open(served.address);
     await page.getByText("Options").click();
-    await page.getByLabel(/Ask me before files change/).check();
+    await page.getByRole("combobox", { name: /^Mode/ }).selectOption("ask");
     await give(page);
     const write = page.getByRole("region", { name: "The agent wants to use write_file" });
     await expectText(write.locator(".line-removed"), /long ago/);

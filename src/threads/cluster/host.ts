@@ -2,12 +2,12 @@ import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
 import { editEvent } from "../edit/edit-events.ts";
 import { requestEdit } from "../edit/mailbox.ts";
-import type { RunEventBody } from "../events/events.ts";
 import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
-import { graphNameOf, namedGraph, type HostedGraph } from "../host/graphs.ts";
+import type { HostedGraph } from "../host/graphs.ts";
+import { HostBase } from "../host/host-base.ts";
 import { HostedRun } from "../host/hosted-run.ts";
-import type { CancelOptions, Host, HostEvent, ThreadNote } from "../host/port.ts";
-import { atWork, newRecord, notedThread, risingNumber, stopping } from "../host/records.ts";
+import type { CancelOptions, Host, ThreadNote } from "../host/port.ts";
+import { atWork, newRecord, notedThread, stopping } from "../host/records.ts";
 import type { RunRequest } from "../host/request/request.ts";
 import { inAllModes } from "../host/request/stream-modes.ts";
 import { forgetThread } from "../host/schedules/schedule.ts";
@@ -15,7 +15,6 @@ import { EventLog } from "../host/stream/event-log.ts";
 import type { StampedEvent } from "../host/stream/live-events.ts";
 import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
-import { Thread } from "../thread/thread.ts";
 import type { ClusterDatabase } from "./database/database.ts";
 import { Feed, type Said } from "./feed/feed.ts";
 import { withJobs } from "./ledger.ts";
@@ -35,17 +34,13 @@ export interface ClusterHostOptions {
 }
 
 const SWEEP_MS = 60_000;
-const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
-
 /** Lets workers run threads that share a database with it, and shows any run of theirs as if it were its own. */
-export class ClusterHost implements Host {
-  readonly graphs: ClusterHostOptions["graphs"];
+export class ClusterHost extends HostBase implements Host {
   readonly checkpointer: ThreadStore;
   readonly ledger: Ledger;
   readonly jobs: Jobs;
   readonly schedules: ClusterSchedules;
   readonly metrics: () => Promise<string>;
-  readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
   readonly #id = crypto.randomUUID();
   readonly #db: ClusterDatabase;
   readonly #feed: Feed;
@@ -58,7 +53,7 @@ export class ClusterHost implements Host {
   #isStopping = false;
 
   constructor({ db, store, graphs }: ClusterHostOptions) {
-    this.graphs = graphs;
+    super(graphs);
     this.checkpointer = store;
     this.#db = db;
     this.jobs = new Jobs(db);
@@ -83,18 +78,6 @@ export class ClusterHost implements Host {
       for (const [thread, feed] of this.#feeds) void this.#lookAgain(thread, feed).catch(() => {});
     });
     this.#sweep = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
-  }
-
-  graph(name: string): HostedGraph {
-    return namedGraph(this.graphs, name);
-  }
-
-  async graphOf(thread: string): Promise<string> {
-    return this.graphName(await this.ledger.thread(thread));
-  }
-
-  graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
-    return graphNameOf(this.graphs, thread);
   }
 
   async run(id: string): Promise<HostedRun | undefined> {
@@ -127,14 +110,8 @@ export class ClusterHost implements Host {
     // One that was for a single run leaves its words behind, and they are not for who takes its name.
     await this.jobs.forgetWords(id);
     const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
-    this.#tellThread(thread!);
+    this.tellThread(thread!);
     return thread!;
-  }
-
-  async noteMove(thread: string): Promise<void> {
-    const { owner } = (await this.ledger.thread(thread)) ?? {};
-    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
-    this.events.push({ kind: "moved", thread, owner });
   }
 
   async start(thread: string, given: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
@@ -192,11 +169,11 @@ export class ClusterHost implements Host {
   }
 
   async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
-    const agent = await this.graph(await this.graphOf(thread)).reader(thread);
-    const before = await new Thread(agent, thread).todos();
+    const found = await this.readable(thread);
+    const before = await found.todos();
     const isRunning = (await this.active(thread)) !== undefined;
-    const todos = await requestEdit(new Thread(agent, thread), edit, { signal, onWait: () => {} });
-    if (!isRunning) await this.#tellEdit(thread, editEvent(edit, { before, todos }));
+    const todos = await requestEdit(found, edit, { signal, onWait: () => {} });
+    if (!isRunning) await this.tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }
 
@@ -364,19 +341,7 @@ export class ClusterHost implements Host {
       if (!job && !run.request.isTemporary) this.#ended.forget(run);
     }
     const { owner } = (await this.ledger.thread(thread)) ?? {};
-    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
-  }
-
-  #tellThread({ id: thread, owner }: Pick<HostedThread, "id" | "owner">): void {
-    this.events.push({ kind: "thread", thread, owner });
-  }
-
-  /** Publishes an edit that was made while no run was at work. */
-  async #tellEdit(thread: string, news: RunEventBody): Promise<void> {
-    const { owner } = (await this.ledger.thread(thread)) ?? {};
-    const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;
-    event.n = this.events.push({ kind: "run", thread, owner, event });
-    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+    this.tellThread({ id: thread, ...(owner !== undefined && { owner }) });
   }
 
   #forgetOld(): void {

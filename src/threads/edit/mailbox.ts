@@ -1,21 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import type { MessageContent } from "@langchain/core/messages";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
 import type { Conflict, Todo } from "../../plan/index.ts";
 import type { Letter, Mailbox, ThreadStore } from "../../storage/index.ts";
 import { PlanConflict, type PlanEdit } from "../plan/merged-plan.ts";
-import { PlanEdits } from "../plan/plan-edits.ts";
+import { PlanEdits, type Said } from "../plan/plan-edits.ts";
 import { Thread } from "../thread/thread.ts";
+
+/** A request to the process that runs a thread: an edit of its plan, or a message to its agent. */
+type Content = PlanEdit | { say: Said };
 
 type Outcome =
   | { todos: Todo[] }
   | { code: HarnessErrorCode; message: string; conflict?: { conflicts: Conflict[]; todos: Todo[] } };
 
-/** The interval at which a run looks for edits of other processes, and they for its answers. */
+/** The interval at which a run looks for requests of other processes, and they for its answers. */
 const LOOK_MS = 200;
 
-/** Hands the edits that other processes ask for to the run of a thread, and answers them. */
+/** Hands the edits and messages of other processes to the run of a thread, and answers them. */
 export class MailboxService {
   readonly #thread: Thread;
   readonly #edits: PlanEdits;
@@ -64,8 +68,17 @@ export class MailboxService {
 
   async #finishBegun({ id, begun }: Letter): Promise<void> {
     const todos = await this.#thread.todos();
-    if (begun !== undefined && isDeepStrictEqual(todos, begun))
+    if (Array.isArray(begun) && isDeepStrictEqual(todos, begun))
       await (await this.#mailbox())?.answer(id, { todos });
+  }
+
+  async #make(letter: number, content: Content): Promise<Todo[]> {
+    const begin = async (work: unknown): Promise<void> => (await this.#mailbox())?.begin(letter, work);
+    if (!("say" in content)) return this.#edits.submit(content, begin);
+    // After a kill it is said again, by the same id, and so once.
+    const { id, content: words } = content.say;
+    await this.#edits.say(words, { id, begin: () => begin(id) });
+    return [];
   }
 
   readonly #lookAgain = (): void => void this.#look();
@@ -84,9 +97,7 @@ export class MailboxService {
   }
 
   async #serve({ id, content }: Letter): Promise<void> {
-    const outcome = await this.#edits
-      .submit(content as PlanEdit, async (todos) => (await this.#mailbox())?.begin(id, todos))
-      .then((todos): Outcome => ({ todos }), toOutcome);
+    const outcome = await this.#make(id, content as Content).then((todos): Outcome => ({ todos }), toOutcome);
     try {
       await (await this.#mailbox())?.answer(id, outcome);
     } catch {
@@ -145,9 +156,9 @@ class MailRound {
 }
 
 export interface RequestOptions {
-  /** Takes the edit back, unless it is just being made. */
+  /** Takes the request back, unless it is just being carried out. */
   signal: AbortSignal;
-  /** Called once when the process that runs the thread is to make it, between two steps. */
+  /** Called once when the process that runs the thread is to carry it out, between two steps. */
   onWait: () => void;
 }
 
@@ -155,14 +166,31 @@ export interface RequestOptions {
  * Makes an edit of a thread's plan, whoever runs the thread: the process that does is asked, and when there is none
  * it is made here. Throws what `writePlan` throws, and `edit-withdrawn`.
  */
-export async function requestEdit(
-  thread: Thread,
-  edit: PlanEdit,
-  { signal, onWait }: RequestOptions,
-): Promise<Todo[]> {
+export async function requestEdit(thread: Thread, edit: PlanEdit, options: RequestOptions): Promise<Todo[]> {
   const mailbox = await mailboxOf(thread);
-  if (!mailbox) return thread.writePlan(edit);
-  const id = await mailbox.post(edit);
+  return mailbox ? ask(thread, { mailbox, content: edit, ...options }) : thread.writePlan(edit);
+}
+
+/**
+ * Gives a message to the agent at work on a thread, in whichever process. Throws `run-ended` where none is: then it is
+ * the next task.
+ */
+export async function requestSay(
+  thread: Thread,
+  content: MessageContent,
+  options: RequestOptions,
+): Promise<void> {
+  const mailbox = await mailboxOf(thread);
+  if (!mailbox) throw notAtWork();
+  await ask(thread, { mailbox, content: { say: { id: crypto.randomUUID(), content } }, ...options });
+}
+
+/** Posts a request and waits for its outcome. */
+async function ask(
+  thread: Thread,
+  { mailbox, content, signal, onWait }: RequestOptions & { mailbox: Mailbox; content: Content },
+): Promise<Todo[]> {
+  const id = await mailbox.post(content);
   for (let isFirst = true; ; isFirst = false) {
     const release = await freed(thread);
     try {
@@ -183,13 +211,17 @@ async function makeAll(thread: Thread): Promise<void> {
   const edits = new PlanEdits();
   edits.open({
     write: (edit, begin) => thread.writePlan(edit, begin),
-    say: (words) => thread.steer(words),
+    say: () => Promise.reject(notAtWork()),
   });
   const service = new MailboxService(thread, edits);
   await service.start();
   await service.stop();
   await edits.close();
   await service.answered();
+}
+
+function notAtWork(): HarnessError {
+  return new HarnessError("run-ended", "No agent is at work on the thread: give it as the next task.");
 }
 
 /** Takes a thread, if nobody has it. */

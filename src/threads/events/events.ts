@@ -212,6 +212,9 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     .describe("The run waits for a person."),
   z.object({ type: z.literal("answer"), ...head, id: z.string(), answer: z.unknown() }),
   z
+    .object({ type: z.literal("message"), ...head, text: z.string() })
+    .describe("A person's message to the agent at work, which reads it at its next call."),
+  z
     .object({
       type: z.literal("summary"),
       ...head,

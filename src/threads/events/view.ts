@@ -113,6 +113,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       return { ...view, askedAt: undefined, marks: new Map(later) };
     }
     case "run-end":
+    case "message":
     case "completion-refusal":
     case "notice":
     case "summary":

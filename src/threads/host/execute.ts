@@ -100,6 +100,7 @@ export async function execute(
       edits: run.edits,
       prices: ready.prices,
       traces,
+      copies: graph.copies?.(thread, ready.dir),
       onError: (error) => {
         failure = error;
       },

@@ -3,6 +3,7 @@ import { HarnessError } from "../../errors.ts";
 import type { HostedThread } from "../../storage/index.ts";
 import type { RunAgent } from "../prepare/agent.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
+import type { FileCopies } from "../undo/file-copies.ts";
 import type { RunRequest } from "./request/request.ts";
 
 /** A graph that a host runs threads on. */
@@ -11,6 +12,8 @@ export interface HostedGraph {
   prepare: (thread: string, request: RunRequest) => Promise<PreparedRun>;
   /** The model that a run will have, where that is known before. */
   modelName?: (thread: string, request: RunRequest) => Promise<string | undefined>;
+  /** Copies of the files that a thread's turns change in a directory, where they are kept. */
+  copies?: (thread: string, dir: string | undefined) => FileCopies | undefined;
   /** An agent to read threads with; nothing is run on it. */
   reader: (thread?: string) => Promise<RunAgent>;
   /** Returns whether a client may write a channel of an agent's state. */

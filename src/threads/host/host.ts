@@ -1,3 +1,4 @@
+import type { MessageContent } from "@langchain/core/messages";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
@@ -5,15 +6,15 @@ import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../..
 import { isForLater } from "../../storage/store/index.ts";
 import { editEvent } from "../edit/edit-events.ts";
 import { requestEdit } from "../edit/mailbox.ts";
-import type { RunEvent, RunEventBody } from "../events/events.ts";
+import type { RunEvent } from "../events/events.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
-import { Thread } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { execute } from "./execute.ts";
-import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
+import type { HostedGraph } from "./graphs.ts";
+import { HostBase } from "./host-base.ts";
 import { HostedRun } from "./hosted-run.ts";
-import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
+import type { CancelOptions, Host, ThreadNote } from "./port.ts";
 import {
   alreadyRunning,
   atWork,
@@ -24,7 +25,6 @@ import {
   isTakenByAnother,
   newRecord,
   notedThread,
-  risingNumber,
   stopping,
 } from "./records.ts";
 import type { RunRequest, Strategy } from "./request/request.ts";
@@ -46,16 +46,11 @@ export interface RunHostOptions {
 /** The interval at which the host looks for due runs, and for threads that another process has released. */
 const LOOK_MS = 1000;
 
-/** The last of the host's events to keep: fewer where no page has read them for a while. */
-const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
-
 /** Runs threads in this process, one run per thread at a time. */
-export class RunHost implements Host {
-  readonly graphs: RunHostOptions["graphs"];
+export class RunHost extends HostBase implements Host {
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
   readonly schedules: StoredSchedules;
-  readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
   readonly #traces: Traces | undefined;
   readonly #queues = new Map<string, ThreadQueue>();
   readonly #runs = new Map<string, HostedRun>();
@@ -72,23 +67,11 @@ export class RunHost implements Host {
   #clock: NodeJS.Timeout | undefined;
 
   constructor({ graphs, checkpointer, ledger, traces }: RunHostOptions) {
-    this.graphs = graphs;
+    super(graphs);
     this.checkpointer = checkpointer;
     this.ledger = ledger;
     this.schedules = new StoredSchedules(ledger);
     this.#traces = traces;
-  }
-
-  graph(name: string): HostedGraph {
-    return namedGraph(this.graphs, name);
-  }
-
-  async graphOf(thread: string): Promise<string> {
-    return this.graphName(await this.ledger.thread(thread));
-  }
-
-  graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
-    return graphNameOf(this.graphs, thread);
   }
 
   run(id: string): HostedRun | undefined {
@@ -121,14 +104,8 @@ export class RunHost implements Host {
     const { graphs } = this;
     const change = (before?: HostedThread): HostedThread => notedThread(id, { before, more, graphs });
     const thread = await this.ledger.changeThread(id, change, run, moment);
-    if (thread) this.#tellThread(thread);
+    if (thread) this.tellThread(thread);
     return thread;
-  }
-
-  async noteMove(thread: string): Promise<void> {
-    const { owner } = (await this.ledger.thread(thread)) ?? {};
-    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
-    this.events.push({ kind: "moved", thread, owner });
   }
 
   async start(thread: string, request: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
@@ -223,11 +200,15 @@ export class RunHost implements Host {
     } catch (error) {
       if (HarnessError.from(error)?.code !== "run-ended") throw error;
     }
-    const agent = await this.graph(await this.graphOf(thread)).reader(thread);
-    const before = await new Thread(agent, thread).todos();
-    const todos = await requestEdit(new Thread(agent, thread), edit, { signal, onWait: () => {} });
-    await this.#tellEdit(thread, editEvent(edit, { before, todos }));
+    const found = await this.readable(thread);
+    const before = await found.todos();
+    const todos = await requestEdit(found, edit, { signal, onWait: () => {} });
+    await this.tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
+  }
+
+  override async say(thread: string, content: MessageContent, signal: AbortSignal): Promise<void> {
+    await (this.active(thread)?.edits.say(content) ?? super.say(thread, content, signal));
   }
 
   async remove(thread: string): Promise<void> {
@@ -353,19 +334,6 @@ export class RunHost implements Host {
     await this.#traces?.close();
   }
 
-  /** Tells everybody that something about a thread has changed. */
-  #tellThread({ id: thread, owner }: Pick<HostedThread, "id" | "owner">): void {
-    this.events.push({ kind: "thread", thread, owner });
-  }
-
-  /** Publishes an edit that was made while no run was at work. */
-  async #tellEdit(thread: string, news: RunEventBody): Promise<void> {
-    const owner = (await this.ledger.thread(thread))?.owner;
-    const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;
-    event.n = this.events.push({ kind: "run", thread, owner, event });
-    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
-  }
-
   async #makeWay(thread: string, strategy: Strategy): Promise<void> {
     if (strategy === "reject") return this.#awaitEnd(thread);
     await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
@@ -407,7 +375,7 @@ export class RunHost implements Host {
     if (queue.active || this.#isStopping) return;
     for (let run = queue.waiting.shift(); run; run = queue.waiting.shift()) {
       queue.active = run;
-      if (run.noted) this.#tellThread(run.noted);
+      if (run.noted) this.tellThread(run.noted);
       let n = firstNumber(run.record);
       const { updatedAt: taken } = run.record;
       const { isLeft } = await execute(run, {
@@ -462,7 +430,7 @@ export class RunHost implements Host {
   /** Tells everybody that a run has ended; its thread may be at the next one already. */
   #close(run: HostedRun, thread: HostedThread | undefined): void {
     run.end();
-    if (thread) this.#tellThread(thread);
+    if (thread) this.tellThread(thread);
     this.#ended.add(run);
   }
 

@@ -1,3 +1,4 @@
+import type { MessageContent } from "@langchain/core/messages";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger } from "../../storage/index.ts";
@@ -59,6 +60,12 @@ export interface Host {
    * process that is. Throws what `writePlan` throws.
    */
   editPlan: (thread: string, edit: PlanEdit, signal: AbortSignal) => Promise<Todo[]>;
+
+  /**
+   * Gives a message to the agent at work on a thread, in whichever process; it reads it at its next call. Throws
+   * `run-ended` where none is: then the message is the next task.
+   */
+  say: (thread: string, content: MessageContent, signal: AbortSignal) => Promise<void>;
 
   removeRun: (id: string) => Promise<void>;
 

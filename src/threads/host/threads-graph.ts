@@ -4,11 +4,15 @@ import { prepareRun, type PrepareOptions, type WantedSettings } from "../prepare
 import type { RunSettings } from "../prepare/settings.ts";
 import { settingsOfThread } from "../thread/thread-settings.ts";
 import { Thread } from "../thread/thread.ts";
+import { compactAt } from "../undo/earlier-messages.ts";
+import { fileCopies } from "../undo/file-copies.ts";
 import type { HostedGraph } from "./graphs.ts";
 
 export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" | "live" | "place"> {
   /** Settings of a new thread. */
   defaults: WantedSettings;
+  /** The folder of copies for an undo. Default: none are kept. */
+  copies?: string | undefined;
   /** Where the offline model works, which knows nothing but directories. */
   cwd: string;
 }
@@ -18,16 +22,28 @@ const WRITABLE = ["messages", "files", "todos"];
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
 export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
-  const { saver, defaults, cwd, projectOf } = options;
+  const { saver, defaults, cwd, copies, projectOf } = options;
   const readers = new Map<string, RunAgent>();
   const settingsFor = async (thread: string | undefined) =>
     (thread === undefined ? undefined : await settingsOfThread(saver, thread)) ?? defaults;
+  const reader = async (thread?: string): Promise<RunAgent> => {
+    // To build an agent takes longer than to read a thread, and the same settings make the same agent.
+    const { model = "", ...rest } = await settingsFor(thread);
+    const settings = { ...rest, model };
+    const project = await projectOf?.(settings);
+    const key = JSON.stringify([settings, project?.config.mode]);
+    const agent = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver, project });
+    readers.set(key, agent);
+    return agent;
+  };
   return {
-    prepare: async (thread, { settings: given }) => {
+    prepare: async (thread, { settings: given, compact }) => {
       const known = await settingsOfThread(saver, thread);
       const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
-      return prepareRun(wanted, { ...options, offlineDir: known ? undefined : cwd });
+      const at = compact && known ? await compactAt(new Thread(await reader(thread), thread)) : undefined;
+      return prepareRun(wanted, { ...options, compactAt: at, offlineDir: known ? undefined : cwd });
     },
+    copies: (thread, dir) => fileCopies({ folder: copies, thread, dir }),
     modelName: async (thread, { settings: given }) => {
       const { model } = (await settingsOfThread(saver, thread)) ?? {
         ...defaults,
@@ -35,16 +51,7 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
       };
       return model;
     },
-    reader: async (thread) => {
-      // To build an agent takes longer than to read a thread, and the same settings make the same agent.
-      const { model = "", ...rest } = await settingsFor(thread);
-      const settings = { ...rest, model };
-      const project = await projectOf?.(settings);
-      const key = JSON.stringify([settings, project?.config.mode]);
-      const reader = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver, project });
-      readers.set(key, reader);
-      return reader;
-    },
+    reader,
     isWritable: (channel) => WRITABLE.includes(channel),
     complete: async (input, { state, ready, task }) => {
       if (task !== undefined)

@@ -10,7 +10,18 @@ export type BeginEdit = (todos: readonly Todo[]) => void | Promise<void>;
 /** Carries out edits and messages while no step runs. */
 interface Hands {
   write: (edit: PlanEdit, begin: BeginEdit | undefined) => Promise<Todo[]>;
-  say: (words: MessageContent) => Promise<void>;
+  say: (message: Said, begin: (() => Promise<void>) | undefined) => Promise<void>;
+}
+
+/** A person's message to the agent at work. */
+export interface Said {
+  id: string;
+  content: MessageContent;
+}
+
+interface SayOptions {
+  id?: string;
+  begin?: () => Promise<void>;
 }
 
 interface Waiting {
@@ -42,10 +53,11 @@ export class PlanEdits {
 
   /**
    * Tells the agent something. Resolves when it is in the thread, behind the results of the turn, and rejects with
-   * `run-ended` where the model is not called again: then it is the next task.
+   * `run-ended` where the model is not called again: then it is the next task. The same `id` is said once. `begin` is
+   * called before, and may throw to call it off.
    */
-  say(words: MessageContent): Promise<void> {
-    return this.#queue(({ say }) => say(words));
+  say(content: MessageContent, { id = crypto.randomUUID(), begin }: SayOptions = {}): Promise<void> {
+    return this.#queue(({ say }) => say({ id, content }, begin));
   }
 
   #queue<T>(work: (hands: Hands) => Promise<T>): Promise<T> {

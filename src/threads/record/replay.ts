@@ -13,7 +13,7 @@ import { questionEvent, type Question } from "../events/questions.ts";
 import { MAIN } from "../events/view.ts";
 import type { RunGraph } from "../prepare/agent.ts";
 import type { RunSettings } from "../prepare/settings.ts";
-import type { Thread } from "../thread/thread.ts";
+import { isSteered, type Thread } from "../thread/thread.ts";
 import { AgentReplay, type Frame, type Told } from "./agent-replay.ts";
 import { openCalls } from "./open-calls.ts";
 
@@ -173,7 +173,11 @@ class Story {
   }
 
   tell(frame: Frame): void {
-    const other = (message: BaseMessage) => (isFromUser(message) ? this.#start(message.text) : []);
+    const other = (message: BaseMessage): Told[] => {
+      if (!isFromUser(message)) return [];
+      if (!isSteered(message) || this.#task === undefined) return this.#start(message.text);
+      return [{ at: frame.at, body: { type: "message", text: message.text } }];
+    };
     this.note(this.main.tell(frame, other));
   }
 

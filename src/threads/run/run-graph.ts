@@ -79,11 +79,13 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   const news = new EditEvents(options);
   edits.open({
     write: (edit, begin) => news.write(edit, begin),
-    say: async (words) => {
+    say: async ({ id, content }, begin) => {
       // After a stop no model call is to come here: what is said waits for whoever goes on.
       if (signal.aborted)
         throw new HarnessError("run-ended", "The run was stopped: give it as the next task.");
-      await thread.steer(words);
+      await begin?.();
+      await thread.steer(content, id);
+      emit({ type: "message", text: userMessage(content).text });
     },
   });
   const mailbox = new MailboxService(thread, edits);

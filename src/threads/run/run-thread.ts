@@ -6,6 +6,8 @@ import { EMPTY_VIEW, reduce, type RunView } from "../events/view.ts";
 import { costOf, type Prices } from "../prepare/prices.ts";
 import type { Hold } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
+import type { FileCopies } from "../undo/file-copies.ts";
+import { currentTurn } from "../undo/undo-last.ts";
 import { runGraph, snapshotOf, type RunGraphOptions } from "./run-graph.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
@@ -20,14 +22,20 @@ export interface RunThreadOptions extends Omit<RunGraphOptions, "emit" | "held">
   notice?: string | undefined;
   prices?: Prices | undefined;
   traces?: Traces | undefined;
+  /** Keeps the files that the turn changes, for an undo. */
+  copies?: FileCopies | undefined;
   /** Called before the run's last event, and may add to it. */
   onEnd?: (end: Ending) => Promise<Partial<Pick<RunEnd, "resume">>>;
 }
 
 /** Runs a thread that the caller holds, from its first event to its last, whatever surface shows it. Does not throw. */
 export async function runThread(input: object | null, options: RunThreadOptions): Promise<Ending> {
-  const { thread, model, events, task, resumed, dir, notice, prices, traces, onEnd } = options;
+  const { thread, model, events, task, resumed, dir, notice, prices, traces, copies, onEnd } = options;
   if (traces) events.follow(traces.run(prices));
+  if (copies) {
+    copies.begin(turnIn(input) ?? (await currentTurn(thread).catch(() => undefined)) ?? "");
+    events.follow(copies.follow);
+  }
   events.emit({
     type: "run-start",
     model: model.name,
@@ -55,6 +63,12 @@ export async function runThread(input: object | null, options: RunThreadOptions)
     ...more,
   });
   return end;
+}
+
+/** The id of the message that begins a turn in an input. */
+function turnIn(input: object | null): string | undefined {
+  const { messages = [] } = (input ?? {}) as { messages?: { id?: string } | { id?: string }[] };
+  return [messages].flat().at(-1)?.id;
 }
 
 /** Stamps the events of a run, and keeps what there is to see of it. */

@@ -8,7 +8,7 @@ import { replay } from "../record/replay.ts";
 import { threadOf } from "../story/thread.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
-import { earlierMessages, forkBefore, messageCount, takeBack } from "../undo/earlier-messages.ts";
+import { earlierMessages, forkBefore, compactAt, takeBack } from "../undo/earlier-messages.ts";
 import { taskInput } from "./run-graph.ts";
 import { runThread, RunEvents } from "./run-thread.ts";
 
@@ -75,7 +75,7 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
   expect(said).toEqual(["Look around"]);
   const { values } = await new Thread(reader, "t").state();
   expect((values as { messages: unknown[] }).messages).toHaveLength(14);
-  expect(await messageCount(new Thread(reader, "t"))).toBe(8);
+  expect(await compactAt(new Thread(reader, "t"))).toBe(8);
 });
 
 describe("in a thread that was summarized", () => {

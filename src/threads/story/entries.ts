@@ -84,6 +84,8 @@ export class Conversation {
       case "run-start":
         if (event.task !== undefined) this.#add({ kind: "task", at, owner: MAIN, text: event.task });
         return;
+      case "message":
+        return this.#add({ kind: "task", at, owner: MAIN, text: event.text });
       case "text": {
         const { owner, text } = event;
         const index = this.#open.get(textKey(owner));

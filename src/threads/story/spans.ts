@@ -81,6 +81,7 @@ export class Spans {
       case "text":
       case "model-end":
       case "completion-refusal":
+      case "message":
       case "notice":
       case "summary":
       case "summary-failure":

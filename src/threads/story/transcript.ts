@@ -14,6 +14,8 @@ function partOf(event: RunEvent): string[] {
   switch (event.type) {
     case "run-start":
       return event.task === undefined ? [] : [`## You\n\n${event.task}`];
+    case "message":
+      return [`## You\n\n${event.text}`];
     case "model-end":
       return event.text.trim() ? [`## ${speaker(event.owner)}\n\n${event.text.trim()}`] : [];
     case "plan-change":

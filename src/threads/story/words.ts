@@ -50,6 +50,13 @@ export function summaryWords(event: Extract<RunEvent, { type: "summary" | "summa
   return `Summarized ${count} (about ${amount(tokens)} tokens) to save room. What you said stays word for word, and the thread stays whole.`;
 }
 
+/** The reply to a person who wants the conversation summarized; `count` is undefined if it is short. */
+export function compactWords(count: number | undefined): string {
+  return count === undefined
+    ? "The conversation is short already."
+    : `Most of the ${count} messages are summarized with your next one. What you said stays word for word.`;
+}
+
 export function dollars(cost: number): string {
   return `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
 }

@@ -24,6 +24,7 @@ import { readQuestion, type Question } from "../events/questions.ts";
 import { mergedPlan, type PlanEdit } from "../plan/merged-plan.ts";
 import { waitingEdit, waitingInput } from "../plan/pending-edit.ts";
 import type { RunAgent } from "../prepare/agent.ts";
+import type { RunSettings } from "../prepare/settings.ts";
 import { openCalls } from "../record/open-calls.ts";
 import { NOT_FINISHED } from "./close-turn.prompt.ts";
 import { CONTINUE } from "./continue.prompt.ts";
@@ -31,6 +32,8 @@ import { finishedTasks } from "./finished-tasks.ts";
 
 const TOOLS = "tools";
 const RULES = "planRules";
+/** The mark of messages to the agent at work, in the metadata that no provider is sent. */
+const STEERED = "steered";
 
 /** The results of a thread so far. */
 export interface ThreadContent {
@@ -193,6 +196,23 @@ export class Thread {
     else await this.agent.graph.updateState(this.config, { _plan: PROPOSED });
   }
 
+  /** Changes settings that the thread keeps, from its next run on. Throws `thread-busy` while it runs. */
+  async changeSettings(change: Partial<RunSettings>): Promise<RunSettings> {
+    const release = await this.acquire();
+    try {
+      const state = await this.state();
+      const { run } = state.values as { run?: RunSettings };
+      if (!run) throw new HarnessError("invalid-options", `${this.id} is a thread of another program.`);
+      const settings = { ...run, ...change };
+      if (state.tasks.length > 0) await waitingInput(this.agent, state, ["run", settings]);
+      else await this.agent.graph.updateState(this.config, { run: settings });
+      if (settings.mode === "plan" && run.mode !== "plan") await this.proposePlan();
+      return settings;
+    } finally {
+      await release();
+    }
+  }
+
   /** The open questions, in the order of the calls that ask. */
   async questions(state?: StateSnapshot): Promise<Question[]> {
     const { tasks, config } = state ?? (await this.state());
@@ -232,7 +252,7 @@ export class Thread {
    * Adds a message to a thread that stopped between two steps: its next model call reads it. Throws `turn-unfinished`
    * while calls are due, as their results come first, and `run-ended` where no model call is to come.
    */
-  async steer(words: MessageContent): Promise<void> {
+  async steer(words: MessageContent, id: string = crypto.randomUUID()): Promise<void> {
     const state = await this.state();
     if (state.tasks.length === 0) {
       throw new HarnessError("run-ended", "The run has ended: give it as the next task.");
@@ -244,9 +264,14 @@ export class Thread {
       );
     }
     // With an id of its own the message is the same one when the step is run again.
-    const message = new HumanMessage({ content: words, id: crypto.randomUUID() });
+    const message = new HumanMessage({ content: words, id, response_metadata: { [STEERED]: true } });
     await waitingInput(this.agent, state, ["messages", [message]]);
   }
+}
+
+/** Whether a message reached the agent at work: it began no turn of its own. */
+export function isSteered({ response_metadata: metadata }: BaseMessage): boolean {
+  return metadata?.[STEERED] === true;
 }
 
 function isCallDue({ values, tasks }: StateSnapshot): boolean {

@@ -127,11 +127,15 @@ function idOf({ config }: CheckpointTuple): string {
   return config.configurable?.["checkpoint_id"] as string;
 }
 
-/** The number of messages that the model is sent of a thread. */
-export async function messageCount(thread: Thread): Promise<number> {
+/** A shorter conversation is not worth a summary. */
+const SHORTEST = 6;
+
+/** The number of messages at which a conversation is summarized now; undefined if it is short. */
+export async function compactAt(thread: Thread): Promise<number | undefined> {
   const { values } = await thread.state();
   const { messages = [] } = values as { messages?: BaseMessage[] };
-  return compose(messages, readContext(values)).messages.length;
+  const { length } = compose(messages, readContext(values)).messages;
+  return length < SHORTEST ? undefined : length;
 }
 
 /** Takes a thread back to before a message. What came after is not in its line any more. */

@@ -14,6 +14,7 @@ import {
 import { dirname, join, sep } from "node:path";
 import { pathMeant } from "../../files/disk/from-host.ts";
 import { isMutation } from "../../middleware/files/changes/mutations.ts";
+import type { RunEvent } from "../events/events.ts";
 
 /** A larger file is not kept; the file tools write none. */
 const MOST_BYTES = 10_000_000;
@@ -49,12 +50,24 @@ export interface Restored {
   missed: string[];
 }
 
-export interface KeptCopiesOptions {
+export interface FileCopiesOptions {
   folder: string;
   thread: string;
   dir: string;
   /** Gets what copies cannot be kept for, once. A call goes on without them. */
   onFailure?: (error: Error) => void;
+}
+
+/** The copies of a thread; undefined where it works on no directory, or none are kept. */
+export function fileCopies({
+  folder,
+  dir,
+  ...rest
+}: Omit<FileCopiesOptions, "folder" | "dir"> & {
+  folder: string | undefined;
+  dir: string | undefined;
+}): FileCopies | undefined {
+  return folder === undefined || dir === undefined ? undefined : new FileCopies({ folder, dir, ...rest });
 }
 
 /**
@@ -70,7 +83,7 @@ export class FileCopies {
   #room = MOST_OF_TURN;
   #turn: Turn = { files: new Map(), missed: new Map() };
 
-  constructor({ folder, thread, dir, onFailure = () => {} }: KeptCopiesOptions) {
+  constructor({ folder, thread, dir, onFailure = () => {} }: FileCopiesOptions) {
     this.#folder = copiesOf(folder, thread);
     this.#dir = realpathSync(dir);
     this.#onFailure = onFailure;
@@ -83,6 +96,12 @@ export class FileCopies {
     const sizes = [...this.#turn.files.values()].map(({ before }) => before?.bytes ?? 0);
     this.#room = sizes.reduce((room, size) => room - size, MOST_OF_TURN);
   }
+
+  /** Keeps copies by the events of a run: a call waits until its first event was handled. */
+  readonly follow = (event: RunEvent): void => {
+    if (event.type === "tool-start") this.beforeCall(event.name, event.args);
+    if (event.type === "tool-end") this.afterCall(event.name, event.args);
+  };
 
   /** Called before a call is made; it waits until this returns. */
   beforeCall(name: string, args: unknown): void {

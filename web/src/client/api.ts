@@ -6,9 +6,11 @@ import type {
   FileVersions,
   Info,
   SentPlan,
+  SentTask,
   Settings,
   Thread,
   ThreadContent,
+  Undone,
 } from "./contract.ts";
 
 /** A refusal of the server in its own words; `status` 0 if it could not be reached. */
@@ -49,11 +51,15 @@ export function createApi(token: string) {
     info: () => call<Info>("GET", "info"),
     threads: (query: { limit: number; before?: string | undefined; query?: string }) =>
       call<{ threads: Thread[]; more: boolean }>("GET", `threads?${search(query)}`),
-    create: (task: string, settings: Settings) =>
-      call<{ thread: Thread; run: string }>("POST", "threads", { task, settings }),
+    create: (task: SentTask, settings: Settings) =>
+      call<{ thread: Thread; run: string }>("POST", "threads", { ...task, settings }),
     thread: (id: string) => call<ThreadContent>("GET", thread(id)),
-    run: (id: string, task: string) =>
-      call<{ run: string; queued?: boolean }>("POST", `${thread(id)}/runs`, { task }),
+    run: (id: string, task: SentTask) =>
+      call<{ run: string; queued?: boolean }>("POST", `${thread(id)}/runs`, task),
+    say: (id: string, task: SentTask) => call<{ run?: string }>("POST", `${thread(id)}/messages`, task),
+    undo: (id: string) => call<Undone>("POST", `${thread(id)}/undo`, {}),
+    change: (id: string, settings: Pick<Settings, "mode" | "model">) =>
+      call<{ thread: Thread }>("PATCH", `${thread(id)}/settings`, settings),
     resume: (id: string) => call<{ run: string }>("POST", `${thread(id)}/resume`, {}),
     stop: (id: string) => call<{ stopped: boolean }>("POST", `${thread(id)}/stop`, {}),
     answer: (id: string, answers: Record<string, Answer>) =>

@@ -27,8 +27,13 @@ export interface Thread {
   dir?: string;
 }
 
+export const MODES = ["plan", "ask", "edits", "auto"] as const;
+export type Mode = (typeof MODES)[number];
+
 export interface Settings {
   model?: string;
+  mode?: Mode;
+  trusted?: boolean;
   plan?: boolean;
   preset?: string;
   approve?: string;
@@ -69,6 +74,28 @@ export interface FileVersions {
   after: string | null;
   /** False: what was before is not known. */
   isKnown: boolean;
+}
+
+/** An image that goes along with a task. */
+export interface SentImage {
+  type: string;
+  /** In base64. */
+  data: string;
+}
+
+/** A task, and the way in which it is done. */
+export interface SentTask {
+  task: string;
+  images?: readonly SentImage[];
+  /** Whether the conversation so far is summarized first. */
+  compact?: boolean;
+}
+
+/** The result of taking back a message. */
+export interface Undone {
+  text: string;
+  isFirst: boolean;
+  notes: string[];
 }
 
 /** An item as a person sends it; a new one has no id. */

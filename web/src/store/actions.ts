@@ -1,7 +1,7 @@
 import type { Todo } from "../../../src/plan/todo/todo.ts";
 import { planOf, rulesOf, threadOf } from "../../../src/threads/story/thread.ts";
 import { ApiError } from "../client/api.ts";
-import type { Answer, Checkpoint, SentPlan, Settings } from "../client/contract.ts";
+import type { Answer, Checkpoint, SentPlan, SentTask, Settings } from "../client/contract.ts";
 import { questionDraft } from "./drafts.ts";
 import type { PageStore } from "./page-store.ts";
 import { withThread } from "./state.ts";
@@ -22,7 +22,7 @@ export function addressedThread(): string | undefined {
 }
 
 /** Gives a task: to the thread that is open, else to a new one. Returns whether it was taken. */
-export async function giveTask(store: PageStore, task: string, settings: Settings): Promise<boolean> {
+export async function giveTask(store: PageStore, task: SentTask, settings: Settings): Promise<boolean> {
   const { open } = store.state;
   const done = await store.attempt(async () => {
     if (open !== undefined) {
@@ -36,6 +36,45 @@ export async function giveTask(store: PageStore, task: string, settings: Setting
     return true;
   });
   return done ?? false;
+}
+
+/** Gives a message to the agent at work. Returns whether it was taken. */
+export async function say(store: PageStore, task: SentTask): Promise<boolean> {
+  const { open } = store.state;
+  if (open === undefined) return false;
+  const done = await store.attempt(async () => {
+    const { run } = await store.api.say(open, task);
+    store.set({ said: run === undefined ? "The agent reads it at its next call." : "The task was given." });
+    return true;
+  });
+  return done ?? false;
+}
+
+/** Takes back the last message, whose text becomes the draft again. */
+export async function undo(store: PageStore): Promise<void> {
+  const { open } = store.state;
+  if (open === undefined) return;
+  await store.attempt(async () => {
+    const { text, isFirst, notes } = await store.api.undo(open);
+    store.drafts.keep(isFirst ? undefined : open, "task", text);
+    if (isFirst) goTo(undefined);
+    else await store.loadThread();
+    store.set({ said: "The last message was taken back.", notes });
+  });
+}
+
+/** Changes settings of the thread that is open, from its next task on. */
+export async function changeSettings(
+  store: PageStore,
+  change: Pick<Settings, "mode" | "model">,
+): Promise<void> {
+  const { open } = store.state;
+  if (open === undefined) return;
+  await store.attempt(async () => {
+    await store.api.change(open, change);
+    if (store.state.open === open) store.set({ settings: { ...store.state.settings, ...change } });
+    store.set({ said: "The settings are saved." });
+  });
 }
 
 export async function stop(store: PageStore): Promise<void> {

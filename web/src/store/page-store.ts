@@ -218,6 +218,7 @@ export class PageStore {
       checkpoints: undefined,
       earlier: "none",
       past: undefined,
+      notes: undefined,
       problem: undefined,
       failed: { info, threads, older },
       loading: id === undefined ? "idle" : "loading",

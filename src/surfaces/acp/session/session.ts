@@ -6,9 +6,11 @@ import type {
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { HarnessError } from "../../../errors.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Todo } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
 import type { Release } from "../../../storage/index.ts";
+import { requestSay } from "../../../threads/edit/mailbox.ts";
 import { PLAN_COMMAND } from "../../../threads/edit/plan-command.ts";
 import type { Ending } from "../../../threads/events/ending.ts";
 import type { Question } from "../../../threads/events/questions.ts";
@@ -22,13 +24,18 @@ import { replay } from "../../../threads/record/replay.ts";
 import { beginTurn, titleOf } from "../../../threads/run/begin-turn.ts";
 import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
+import { compactWords } from "../../../threads/story/words.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import type { Traces } from "../../../threads/traces/index.ts";
+import { compactAt } from "../../../threads/undo/earlier-messages.ts";
+import { fileCopies, type FileCopies } from "../../../threads/undo/file-copies.ts";
+import { undoLast, undoneWords } from "../../../threads/undo/undo-last.ts";
 import { Editor } from "../editor.ts";
 import type { Sdk } from "../sdk.ts";
 import { Calls } from "../updates/calls.ts";
 import { Conversation } from "../updates/conversation.ts";
 import { planUpdate, type RuledPlan } from "../updates/plan-entries.ts";
+import { COMPACT_COMMAND, UNDO_COMMAND } from "./commands.ts";
 import { promptMessage, typedText } from "./prompt.ts";
 import { Asking } from "./questions.ts";
 import { SessionPlan } from "./session-plan.ts";
@@ -42,8 +49,16 @@ export interface SessionOptions extends Omit<PrepareOptions, "live" | "place" | 
   settings: RunSettings & { dir: string; mode: Mode };
   pricesOf: (model: string) => Prices | undefined;
   traces: Traces | undefined;
+  /** The folder of copies for `/undo`. */
+  copies?: string | undefined;
   /** A notice to show before the first prompt, besides errors of the agent. */
   notice?: string | undefined;
+}
+
+/** The prompt at work. */
+interface Turn {
+  abort: AbortController;
+  edits: PlanEdits;
 }
 
 /** A thread may be held for a moment, while a person's edit of its plan is written. */
@@ -64,10 +79,14 @@ export class Session {
   readonly #askedAt = new Map<string, number>();
   readonly #plan: SessionPlan;
   /** The prompt that is being worked on. */
-  #turn: { abort: AbortController; edits: PlanEdits } | undefined;
+  #turn: Turn | undefined;
   /** Stops what is asked for beside it. */
   #beside = new AbortController();
   #work: Promise<unknown> = Promise.resolve();
+  /** Prompts that were given to the agent at work. */
+  readonly #said: string[] = [];
+  /** The number of messages at which the next prompt has the conversation summarized. */
+  #compactAt: number | undefined;
 
   constructor(options: SessionOptions) {
     const { sdk, client, capabilities, id, settings } = options;
@@ -125,13 +144,65 @@ export class Session {
 
   prompt(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const text = typedText(prompt);
-    if (commandIn(text) === PLAN_COMMAND.name) return this.#command(argumentsOf(text), signal);
-    if (this.#turn) {
-      throw new HarnessError("thread-busy", "This session is at work on another prompt: cancel it first.");
-    }
+    const command = commandIn(text);
+    if (command === PLAN_COMMAND.name) return this.#command(argumentsOf(text), signal);
+    if (this.#turn) return this.#steer(prompt, this.#turn, signal);
+    if (command === UNDO_COMMAND.name) return this.#follow(this.#undo());
+    if (command === COMPACT_COMMAND.name) return this.#follow(this.#compact());
     this.#turn = { abort: new AbortController(), edits: new PlanEdits() };
     signal.addEventListener("abort", () => void this.cancel(), { once: true });
     return this.#follow(this.#prompt(prompt, this.#turn));
+  }
+
+  /** Gives a prompt to the agent at work, which reads it at its next call; where none comes it begins a turn. */
+  async #steer(
+    prompt: readonly ContentBlock[],
+    { abort, edits }: Turn,
+    signal: AbortSignal,
+  ): Promise<PromptResponse> {
+    const { content, text } = promptMessage(prompt);
+    this.#said.push(text);
+    try {
+      await edits.say(content);
+      return { stopReason: "end_turn" };
+    } catch (error) {
+      this.#said.splice(this.#said.indexOf(text), 1);
+      if (HarnessError.from(error)?.code !== "run-ended") throw error;
+      await this.#work;
+      const isCancelled = signal.aborted || abort.signal.aborted;
+      return isCancelled ? { stopReason: "cancelled" } : this.prompt(prompt, signal);
+    }
+  }
+
+  /** Gives a prompt to the agent that another process has at work on the thread. */
+  async #sayElsewhere(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    const thread = new Thread(await this.#reader(), this.id);
+    await requestSay(thread, promptMessage(prompt).content, { signal, onWait: () => {} });
+    this.#conversation.sayAside(
+      "Another process works on this thread. Its agent reads this at its next call.",
+    );
+    return { stopReason: "end_turn" };
+  }
+
+  /** Takes back the last prompt. The editor keeps what it has shown. */
+  async #undo(): Promise<PromptResponse> {
+    const undone = await undoLast(new Thread(await this.#reader(), this.id), this.#copies());
+    const words = undone
+      ? [`Taken back: ${shortened(undone.text)}`, ...undoneWords(undone)]
+      : ["There is nothing to take back."];
+    this.#conversation.sayAside(words.join("\n"));
+    if (undone) this.send(planUpdate(await this.readPlan()));
+    return { stopReason: "end_turn" };
+  }
+
+  async #compact(): Promise<PromptResponse> {
+    this.#compactAt = await compactAt(new Thread(await this.#reader(), this.id));
+    this.#conversation.sayAside(compactWords(this.#compactAt));
+    return { stopReason: "end_turn" };
+  }
+
+  #copies(): FileCopies | undefined {
+    return fileCopies({ folder: this.#options.copies, thread: this.id, dir: this.settings.dir });
   }
 
   /** Answers `/plan`, which takes no turn: the agent may be at work. */
@@ -157,12 +228,15 @@ export class Session {
 
   async #prompt(
     prompt: readonly ContentBlock[],
-    { abort: { signal }, edits }: { abort: AbortController; edits: PlanEdits },
+    { abort: { signal }, edits }: Turn,
   ): Promise<PromptResponse> {
     let held: Release | undefined;
     try {
       held = await this.#options.saver.acquireThread(this.id, { wait: EDIT_MS });
       return response(await this.#run(prompt, { signal, edits, held }));
+    } catch (error) {
+      if (held || HarnessError.from(error)?.code !== "thread-busy") throw error;
+      return await this.#sayElsewhere(prompt, signal);
     } finally {
       this.#calls.endAll(signal.aborted ? "Cancelled." : "Not finished.");
       this.#askedAt.clear();
@@ -193,6 +267,9 @@ export class Session {
     if (title === undefined) this.send({ sessionUpdate: "session_info_update", title: titleOf(task) });
     const events = new RunEvents(this.id, (event) => {
       if (event.type === "question") this.#askedAt.set(event.id, this.#allowed.length);
+      // The editor shows its own prompts.
+      const own = event.type === "message" ? this.#said.indexOf(event.text) : -1;
+      if (own >= 0) return void this.#said.splice(own, 1);
       this.#conversation.show(event);
     });
     return runThread(input, {
@@ -209,6 +286,7 @@ export class Session {
       notice: (title === undefined && notices.join(" ")) || undefined,
       prices,
       traces,
+      copies: this.#copies(),
       tap: {
         modes: ["custom"],
         options: () => ({}),
@@ -236,7 +314,14 @@ export class Session {
       },
       allow: this.#allowed,
     };
-    return prepareRun(this.settings, { ...this.#options, live, place: this.#editor });
+    const compactAtNow = this.#compactAt;
+    this.#compactAt = undefined;
+    return prepareRun(this.settings, {
+      ...this.#options,
+      compactAt: compactAtNow,
+      live,
+      place: this.#editor,
+    });
   }
 
   /** The agent of the thread, to read and change what it has; its model is never called. */

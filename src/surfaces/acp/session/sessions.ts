@@ -2,7 +2,6 @@ import { stat } from "node:fs/promises";
 import { basename, isAbsolute } from "node:path";
 import type {
   AgentContext,
-  AvailableCommand,
   ClientCapabilities,
   ListSessionsResponse,
   McpServer,
@@ -13,7 +12,6 @@ import { HarnessError } from "../../../errors.ts";
 import type { Todo } from "../../../plan/index.ts";
 import { MODES, type Mode, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import { PLAN_COMMAND } from "../../../threads/edit/plan-command.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { editable } from "../../../threads/plan/plan-text.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";
@@ -29,6 +27,7 @@ import { editorServers } from "../editor-servers.ts";
 import { INVALID_PARAMS, type Sdk } from "../sdk.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
 import { readEditOf, readShow } from "../updates/plan-request.ts";
+import { commandsFor } from "./commands.ts";
 import { EDITOR_MODES } from "./modes.ts";
 import { Session } from "./session.ts";
 
@@ -47,6 +46,8 @@ export interface SessionsOptions extends Pick<PrepareOptions, "modelOf"> {
   modelIn: (project: Project) => string | undefined;
   pricesOf: (model: string, project: Project) => Prices | undefined;
   traces: Traces | undefined;
+  /** The folder of copies for `/undo`. */
+  copies?: string | undefined;
 }
 
 /** The editor at the other end of a connection. */
@@ -217,8 +218,7 @@ export class Sessions {
       notice: projectNotice(project),
     });
     this.#open.set(id, session);
-    const skills = project.skills.filter(({ name }) => name !== PLAN.name);
-    const availableCommands = [PLAN, ...skills.map(commandOf)];
+    const availableCommands = commandsFor(project);
     // After the answer: the client does not know the session before it.
     setImmediate(() => session.send({ sessionUpdate: "available_commands_update", availableCommands }));
     const modes = { currentModeId: session.settings.mode, availableModes: [...EDITOR_MODES] };
@@ -249,17 +249,6 @@ export class Sessions {
 }
 
 const DEFAULT_MODE: Mode = "ask";
-
-const PLAN: AvailableCommand = {
-  name: PLAN_COMMAND.name,
-  description: PLAN_COMMAND.about,
-  input: { hint: PLAN_COMMAND.usage },
-};
-
-/** A skill is called by its name, with what stands behind it. */
-function commandOf({ name, description }: Project["skills"][number]): AvailableCommand {
-  return { name, description, input: { hint: "what to do" } };
-}
 
 async function checkFolder(cwd: string): Promise<void> {
   const found = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;

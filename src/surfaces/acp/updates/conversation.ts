@@ -55,6 +55,8 @@ export class Conversation {
         return this.#calls.end(event);
       case "notice":
         return this.#notice(event.text);
+      case "message":
+        return this.showTask(event.text);
       case "summary":
       case "summary-failure":
         return event.owner === MAIN ? this.#notice(summaryWords(event)) : undefined;

@@ -11,7 +11,7 @@ import { settingsFrom, type RunFlags } from "../commands/run.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import { projectIn } from "../run/project.ts";
 import type { Terminal } from "../terminal.ts";
-import { statePath } from "../threads/threads.ts";
+import { copiesFolder, statePath } from "../threads/threads.ts";
 
 export interface AcpFlags extends Pick<
   RunFlags,
@@ -40,7 +40,8 @@ export async function openSessions(
 ): Promise<{ sessions: Sessions; close: () => Promise<void> }> {
   const { env, stderr } = terminal;
   const defaults = { ...(await settingsFrom(flags, terminal, undefined)), shell: true };
-  const saver = await openStore(statePath(flags, terminal));
+  const path = statePath(flags, terminal);
+  const saver = await openStore(path);
   const servers = new RunServers({
     env,
     onNote: (note) => void stderr.write(shown`holdfast: ${harmless(note)}\n`),
@@ -52,6 +53,7 @@ export async function openSessions(
       servers,
       defaults,
       traces,
+      copies: copiesFolder(path),
       models: describeModels(env).flatMap(({ provider, installed, variables }) => {
         const { model } = PROVIDERS[provider]!;
         return installed && variables.length > 0 && model !== undefined ? [`${provider}:${model}`] : [];

@@ -258,6 +258,26 @@ export function commands(parser: Argv): void {
       on(async () => (await import("../commands/threads/export.ts")).exportThread),
     )
     .command(
+      "say <thread> <words>",
+      "Tell something to the agent at work on a thread, in any process; it reads it at its next call",
+      (args) =>
+        stateOption(args)
+          .positional("thread", { type: "string", demandOption: true, describe: "A thread at work" })
+          .positional("words", { type: "string", demandOption: true, describe: "The message" }),
+      on(async () => (await import("../commands/threads/say.ts")).say),
+    )
+    .command(
+      "undo <thread>",
+      "Take back the last message of a thread, and the files that the agent wrote for it",
+      (args) =>
+        stateOption(args).positional("thread", {
+          type: "string",
+          demandOption: true,
+          describe: "Its id, or the beginning of it",
+        }),
+      on(async () => (await import("../commands/threads/undo.ts")).undo),
+    )
+    .command(
       "rm <threads..>",
       "Delete threads",
       (args) =>

@@ -50,6 +50,8 @@ const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> 
   export: { offer: threadIds },
   "plan edit": { offer: threadIds },
   rm: { offer: threadIds, isList: true },
+  say: { offer: threadIds },
+  undo: { offer: threadIds },
   backup: { offer: () => [FILES] },
   trust: { offer: () => [FOLDERS] },
   completion: { offer: () => SHELLS },

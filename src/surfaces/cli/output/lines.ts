@@ -50,6 +50,8 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       return [
         shown`${prefix(event.owner)}${oneLine(event.ok ? "finished" : `failed: ${event.error ?? ""}`)}`,
       ];
+    case "message":
+      return harmlessLines(harmless(event.text).trim()).map((line) => paint("dim", shown`> ${line}`));
     case "question":
       return questionLines(event, paint);
     case "summary":

@@ -84,6 +84,7 @@ export class LiveOutput implements Output {
       case "question":
         return this.#asks ? [] : this.#fitted(event);
       case "run-start":
+      case "message":
       case "notice":
         return this.#fitted(event);
       case "run-end":

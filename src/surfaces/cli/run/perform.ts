@@ -9,11 +9,13 @@ import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { tracesFrom, type Traces } from "../../../threads/traces/index.ts";
+import { fileCopies } from "../../../threads/undo/file-copies.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import { outputFor } from "../output/output-for.ts";
 import { canAsk, isLive, type OutputFlags, type Terminal } from "../terminal.ts";
+import { copiesFolder, statePath, type StateFlags } from "../threads/threads.ts";
 import { asTyped, quoted } from "../wording.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
 import type { ProjectOfRun } from "./project.ts";
@@ -23,7 +25,7 @@ export interface PerformOptions extends ProjectOfRun {
   terminal: Terminal;
   saver: ThreadStore;
   thread: string;
-  flags: OutputFlags;
+  flags: OutputFlags & StateFlags;
   /** Without a model: whatever the environment says. */
   settings: Omit<RunSettings, "model"> & { model?: string | undefined };
   task?: string;
@@ -104,6 +106,11 @@ async function performWith(options: PerformOptions, { servers, traces, notes }: 
       notice: notices.filter((line) => line !== undefined).join(" ") || undefined,
       prices,
       traces,
+      copies: fileCopies({
+        folder: copiesFolder(statePath(flags, terminal)),
+        thread,
+        dir: settings.dir,
+      }),
       onEnd: async (end) => {
         const questions = end.outcome === "waiting" ? await owned.questions() : [];
         const hint = answerHint(questions);

@@ -8,7 +8,6 @@ export interface Queued {
 
 interface HandOver {
   isWanted: (text: string) => boolean;
-  onArrival: (text: string) => void;
   onReturn: (texts: readonly string[]) => void;
 }
 
@@ -52,10 +51,7 @@ export class Queue {
    * Hands waiting messages to the agent's next call; those that come too late go on waiting, or are returned if they
    * were recalled.
    */
-  async handOver(
-    say: (text: string) => Promise<void>,
-    { isWanted, onArrival, onReturn }: HandOver,
-  ): Promise<void> {
+  async handOver(say: (text: string) => Promise<void>, { isWanted, onReturn }: HandOver): Promise<void> {
     const chosen = this.#waiting.filter((queued) => isWaiting(queued) && isWanted(queued.text));
     for (const queued of chosen) queued.isOnItsWay = true;
     this.#onChange();
@@ -64,7 +60,6 @@ export class Queue {
         try {
           await say(queued.text);
           this.#waiting.splice(this.#waiting.indexOf(queued), 1);
-          onArrival(queued.text);
         } catch {
           // No model call was to come: it is the next message.
           queued.isOnItsWay = false;

@@ -23,8 +23,7 @@ import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { type Hold } from "../../../threads/thread/thread.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { tracesFrom, type Traces } from "../../../threads/traces/index.ts";
-import { earlierMessages } from "../../../threads/undo/earlier-messages.ts";
-import { FileCopies } from "../../../threads/undo/file-copies.ts";
+import { fileCopies, type FileCopies } from "../../../threads/undo/file-copies.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
@@ -222,10 +221,9 @@ export class Session implements Conversation {
 
   copiesFor(thread: string): FileCopies | undefined {
     const { dir } = this.settings;
-    if (dir === undefined) return undefined;
     const onFailure = ({ message }: Error): void =>
       this.say(this.paint("yellow", oneLine(`No copies are kept for /undo in this turn: ${message}`)));
-    return new FileCopies({ folder: this.#copies, thread, dir, onFailure });
+    return fileCopies({ folder: this.#copies, thread, dir, onFailure });
   }
 
   /** Another thread is talked to from now on; undefined begins one with the next message. */
@@ -259,9 +257,8 @@ export class Session implements Conversation {
     const thread = this.thread ?? (await newThreadId(this.saver, text));
     this.say(...echoOf(text, this.paint), shown``);
     const isBegun = await this.#work(thread, { task: text, resumed: !isNew }, async (owned) => {
-      const turn = crypto.randomUUID();
-      const message = userMessage(await this.#content(text), turn);
-      return { turn, input: await beginTurn(owned, { message, text, settings: this.#run }) };
+      const message = userMessage(await this.#content(text));
+      return beginTurn(owned, { message, text, settings: this.#run });
     });
     if (isBegun || this.#isOver) return;
     this.display.draft(text);
@@ -277,14 +274,7 @@ export class Session implements Conversation {
       if (words === undefined) {
         throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
       }
-      if (words !== null) {
-        const turn = crypto.randomUUID();
-        return { turn, input: taskInput(words, { run: this.#run }, turn) };
-      }
-      for await (const { id, isHandedOver } of earlierMessages(owned)) {
-        if (!isHandedOver) return { turn: id, input: null };
-      }
-      return { turn: crypto.randomUUID(), input: null };
+      return words === null ? null : taskInput(words, { run: this.#run });
     });
     if (!isBegun) this.say(this.paint("dim", STOPPED));
   }
@@ -316,7 +306,7 @@ export class Session implements Conversation {
   async #work(
     thread: string,
     what: { task?: string; resumed: boolean },
-    begin: (thread: Thread) => Promise<{ turn: string; input: object | null }>,
+    begin: (thread: Thread) => Promise<object | null>,
   ): Promise<boolean> {
     const controller = new AbortController();
     const edits = new PlanEdits();
@@ -328,14 +318,12 @@ export class Session implements Conversation {
       held = await this.saver.acquireThread(thread);
       const owned = new Thread(await this.agent(), thread);
       if (isStopped()) return false;
-      const { turn, input } = await begin(owned);
+      const input = await begin(owned);
       if (isStopped()) return false;
       this.thread = thread;
       this.compactAt = undefined;
-      const copies = this.copiesFor(thread);
-      copies?.begin(turn);
       const events = new RunEvents(thread, (event, view) => {
-        this.#note(event, copies);
+        this.#note(event);
         this.display.show(event, view);
       });
       const { outcome } = await runThread(input, {
@@ -353,6 +341,7 @@ export class Session implements Conversation {
         dir: this.settings.dir,
         prices: this.prices,
         traces: this.#traces,
+        copies: this.copiesFor(thread),
         edits,
       });
       if (outcome === "interrupted" && !this.#isOver) this.say(this.paint("dim", STOPPED));
@@ -366,12 +355,8 @@ export class Session implements Conversation {
     }
   }
 
-  #note(event: RunEvent, copies: FileCopies | undefined): void {
-    if (event.type === "tool-start") copies?.beforeCall(event.name, event.args);
-    if (event.type === "tool-end") {
-      this.#lastCall = event;
-      copies?.afterCall(event.name, event.args);
-    }
+  #note(event: RunEvent): void {
+    if (event.type === "tool-end") this.#lastCall = event;
     if (event.type === "model-end") this.usage = sumTokens(this.usage, event.usage);
   }
 
@@ -380,7 +365,6 @@ export class Session implements Conversation {
     const { edits } = this.#turn;
     void this.#queue.handOver(async (text) => edits.say(await this.#content(text)), {
       isWanted: (text) => commandIn(text) === undefined,
-      onArrival: (text) => this.say(...echoOf(text, this.paint)),
       onReturn: (texts) => this.display.draft(texts.join("\n")),
     });
   }

@@ -1,4 +1,5 @@
 import type { ThreadStore } from "../../../storage/index.ts";
+import type { PrepareOptions } from "../../../threads/prepare/prepare-run.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import type { ServerParts } from "../http/parts.ts";
@@ -12,7 +13,7 @@ export interface PageOptions {
   /** The model that new threads get. */
   model: string;
   /** Finds a model by its name. Throws where there is none, or it lacks something. */
-  modelOf: (name: string) => Promise<unknown>;
+  modelOf: PrepareOptions["modelOf"];
   prices?: Prices | undefined;
 }
 

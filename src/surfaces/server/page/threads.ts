@@ -1,14 +1,20 @@
+import type { MessageContent } from "@langchain/core/messages";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
+import { HarnessError } from "../../../errors.ts";
+import { imageBlock, Sight } from "../../../middleware/files/media.ts";
 import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
+import { MODES, type Mode } from "../../../project/index.ts";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
 import { APPROVALS, chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { copyThread } from "../../../threads/undo/copy-thread.ts";
+import { undoLast, undoneWords } from "../../../threads/undo/undo-last.ts";
 import { body, checked, json } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { queryPart } from "../http/list-part.ts";
@@ -19,13 +25,24 @@ import { threadOut } from "./thread-out.ts";
 const task = z.string().trim().min(1, "There is no task.");
 const SETTINGS = z.strictObject({
   model: z.string().min(1).optional(),
+  mode: z.enum(MODES).optional(),
   plan: z.boolean().optional(),
   preset: z.enum(PRESET_NAMES).optional(),
   approve: z.enum(APPROVALS).optional(),
   ask: z.array(z.enum(RUN_TOOLS as [string, ...string[]])).optional(),
   shell: z.boolean().optional(),
 });
-const NEW = z.object({ task, settings: SETTINGS.optional() });
+const IMAGES = z
+  .array(
+    z.object({
+      type: z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]),
+      data: z.base64(),
+    }),
+  )
+  .max(8);
+const NEW = z.object({ task, images: IMAGES.optional(), settings: SETTINGS.optional() });
+const NEXT = z.object({ task, images: IMAGES.optional(), compact: z.boolean().optional() });
+const CHANGE = z.strictObject({ model: z.string().min(1).optional(), mode: z.enum(MODES).optional() });
 const ANSWERS = z.object({ answers: z.record(z.string(), z.unknown()) });
 const PLAN = z.object({
   todos: z.array(z.unknown()),
@@ -41,6 +58,19 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
   const start = (thread: string, more: Omit<RunRequest, "graph">) =>
     host.start(thread, { graph, strategy: "enqueue", ...more });
 
+  /** A message with images, which its model has to take. */
+  const contentOf = async (
+    text: string,
+    images: z.output<typeof IMAGES> = [],
+    model: string | undefined,
+  ): Promise<MessageContent> => {
+    if (images.length === 0) return text;
+    const found = await parts.modelOf(model);
+    if (!(await new Sight({ model: found.model }).media()).includes("image"))
+      throw new HTTPException(422, { message: `${found.name} does not take images.` });
+    return [{ type: "text", text }, ...images.map(imageBlock)];
+  };
+
   return new Hono<ServerEnv>()
     .get("/", async (c) => {
       const { before, query = "", ...part } = c.req.query();
@@ -55,15 +85,16 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       return json(c, { threads, more: from + most < all.length });
     })
     .post("/", async (c) => {
-      const { task: words, settings = {} } = checked(NEW, await body(c));
+      const { task: words, images, settings = {} } = checked(NEW, await body(c));
       // What is wrong with it is said now: a run that cannot begin leaves nothing to read it in.
       if (settings.model !== undefined) await parts.modelOf(settings.model);
+      const content = await contentOf(words, images, settings.model ?? parts.model);
       const id = await newThreadId(saver, words);
       const owner = c.get("user");
       const allowed = allowedSettings(settings, parts.defaults);
       await host.noteThread(id, { graph, ...(owner !== undefined && { owner }) });
       const run = await start(id, {
-        input: { messages: words },
+        input: { messages: [{ role: "user", content }] },
         settings: allowed,
         metadata: { title: words },
       });
@@ -77,10 +108,47 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/runs", async (c) => {
       const { id } = await access.thread(c);
-      const { task: words } = checked(z.object({ task }), await body(c));
+      const { task: words, images, compact } = checked(NEXT, await body(c));
+      const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
       const isBusy = await host.isBusy(id);
-      const run = await start(id, { input: { messages: words } });
+      const run = await start(id, {
+        input: { messages: [{ role: "user", content }] },
+        ...(compact && { compact }),
+      });
       return json(c, { run: run.id, ...(isBusy && { queued: true }) }, 202);
+    })
+    .post("/:thread/messages", async (c) => {
+      const { id } = await access.thread(c);
+      const { task: words, images } = checked(NEXT, await body(c));
+      const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
+      try {
+        await host.say(id, content, c.req.raw.signal);
+        return json(c, {}, 202);
+      } catch (error) {
+        if (HarnessError.from(error)?.code !== "run-ended") throw error;
+        // The agent reads nothing more: it is the next task.
+        const run = await start(id, { input: { messages: [{ role: "user", content }] } });
+        return json(c, { run: run.id }, 202);
+      }
+    })
+    .post("/:thread/undo", async (c) => {
+      const { id } = await access.thread(c);
+      const hosted = host.graph(graph);
+      const dir = (await settingsOfThread(saver, id))?.dir;
+      const undone = await undoLast(new Thread(await hosted.reader(id), id), hosted.copies?.(id, dir));
+      if (!undone) throw conflict("There is nothing to take back.");
+      await host.noteMove(id);
+      return json(c, { text: undone.text, isFirst: undone.isFirst, notes: undoneWords(undone) });
+    })
+    .patch("/:thread/settings", async (c) => {
+      const { id } = await access.thread(c);
+      const { model, mode } = checked(CHANGE, await body(c));
+      if (model !== undefined) await parts.modelOf(model);
+      if (mode !== undefined) checkMode(mode, parts.defaults);
+      const thread = new Thread(await host.graph(graph).reader(id), id);
+      await thread.changeSettings({ ...(model !== undefined && { model }), ...(mode && { mode }) });
+      await host.noteMove(id);
+      return json(c, { thread: await out(c, id) });
     })
     .post("/:thread/resume", async (c) => {
       const { id } = await access.thread(c);
@@ -154,6 +222,13 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     });
 }
 
+/** Answers 422 for a mode that asks less than the server was started with. */
+function checkMode(mode: Mode, defaults: Omit<RunSettings, "model">): void {
+  const most = chosenMode(defaults) ?? "edits";
+  if (MODES.indexOf(mode) <= MODES.indexOf(most)) return;
+  throw new HTTPException(422, { message: `The server was started with --mode ${most}: ${mode} asks less.` });
+}
+
 const STRICTEST_FIRST: readonly RunSettings["approve"][] = ["always", "first", "never"];
 
 /** Settings of one thread: stricter than the server was started with, never laxer. */
@@ -161,6 +236,7 @@ function allowedSettings(
   { shell, ask, approve, ...rest }: z.output<typeof SETTINGS>,
   defaults: Omit<RunSettings, "model">,
 ): Record<string, unknown> {
+  if (rest.mode !== undefined) checkMode(rest.mode, defaults);
   if (shell && !defaults.shell) {
     throw new HTTPException(422, {
       message: "Commands are not allowed here: start the server with --shell.",

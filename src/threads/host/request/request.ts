@@ -44,6 +44,8 @@ export interface RunRequest {
   modes?: string[];
   /** Its callbacks are streamed too, which costs: each has what its part of the graph was given. */
   isTraced?: boolean;
+  /** Whether the conversation so far is summarized first; only for a graph that keeps settings. */
+  compact?: boolean;
   /** Settings of a new thread; only for a graph that keeps settings. */
   settings?: Record<string, unknown>;
 }

@@ -3,12 +3,12 @@ import { MAIN } from "../../../../src/threads/events/view.ts";
 import { agentOf } from "../../../../src/threads/story/thread.ts";
 import { clock, duration, inSight } from "../../../../src/threads/story/words.ts";
 import { shownThread, titleOf, type PageState } from "../../store/state.ts";
+import { Composer } from "../composer/composer.tsx";
 import { Failed } from "../failed.tsx";
 import { Questions } from "../questions/questions.tsx";
 import { Delete } from "../threads/delete.tsx";
 import { Export } from "../threads/export.tsx";
 import { useNow, usePage } from "../use-store.ts";
-import { Composer } from "./composer.tsx";
 import { Entries } from "./entries.tsx";
 
 /** The conversation, open questions, and the composer. */

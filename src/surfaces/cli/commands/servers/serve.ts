@@ -13,7 +13,7 @@ import { aborted, Interruption } from "../../interruption.ts";
 import { limitsFrom, type WorkerFlags } from "../../options/worker-options.ts";
 import { harmless, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
-import { statePath, withHome } from "../../threads/threads.ts";
+import { copiesFolder, statePath, withHome } from "../../threads/threads.ts";
 import type { RunFlags } from "../run.ts";
 import { graphOptions, lost } from "./worker.ts";
 
@@ -36,7 +36,8 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const graph = await graphOptions(flags, terminal);
   const path = statePath(flags, terminal);
   return withHome(path, async ({ saver, cluster }) => {
-    const options = { ...graph, saver };
+    // Runs of a cluster change files where their worker is.
+    const options = { ...graph, saver, ...(!cluster && { copies: copiesFolder(path) }) };
     const store = cluster?.memories ?? (await openItems(path));
     const server = await createThreadsServer({
       ...options,

@@ -1,8 +1,9 @@
 import { MODES, type Mode } from "../../../../project/index.ts";
 import { ownTools } from "../../../../threads/prepare/agent.ts";
 import { costOf } from "../../../../threads/prepare/prices.ts";
+import { compactWords } from "../../../../threads/story/words.ts";
 import { Thread } from "../../../../threads/thread/thread.ts";
-import { messageCount } from "../../../../threads/undo/earlier-messages.ts";
+import { compactAt } from "../../../../threads/undo/earlier-messages.ts";
 import { dollars, short } from "../../output/amounts.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import type { SlashCommand } from "../conversation.ts";
@@ -85,12 +86,8 @@ export const compact: SlashCommand = {
   run: async (_args, conversation) => {
     const { thread } = conversation;
     if (thread === undefined) return conversation.say(shown`There is nothing to summarize yet.`);
-    const count = await messageCount(new Thread(await conversation.agent(), thread));
-    if (count < 6) return conversation.say(shown`The conversation is short already.`);
-    conversation.compactAt = count;
-    conversation.say(
-      shown`Most of the ${count} messages are summarized with your next one. What you said stays word for word.`,
-    );
+    conversation.compactAt = await compactAt(new Thread(await conversation.agent(), thread));
+    conversation.say(oneLine(compactWords(conversation.compactAt)));
   },
 };
 

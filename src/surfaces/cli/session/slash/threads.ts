@@ -6,10 +6,9 @@ import { Thread } from "../../../../threads/thread/thread.ts";
 import {
   earlierMessages,
   forkBefore,
-  lastMessage,
-  takeBack,
   type EarlierMessage,
 } from "../../../../threads/undo/earlier-messages.ts";
+import { undoLast, undoneWords } from "../../../../threads/undo/undo-last.ts";
 import { ago } from "../../output/amounts.ts";
 import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import { isHere } from "../../run/directories.ts";
@@ -99,40 +98,19 @@ export const undo: SlashCommand = {
   about: "take back the last message: what was said, and the files that the agent wrote",
   run: async (_args, conversation) => {
     const { thread } = conversation;
-    const agent = thread === undefined ? undefined : await conversation.agent();
-    const last = agent && (await lastMessage(new Thread(agent, thread!)));
-    if (!agent || thread === undefined || !last)
-      return conversation.say(shown`There is nothing to take back.`);
-    const copies = conversation.copiesFor(thread);
-    const release = await conversation.saver.acquireThread(thread);
-    let files;
-    try {
-      files = copies?.restore(last.id);
-      if (last.before === undefined) conversation.switchTo(undefined);
-      else await takeBack(new Thread(agent, thread), last.before);
-      copies?.forget(last.id);
-    } finally {
-      await release();
-    }
-    conversation.display.draft(typedFor(last.text));
+    const undone =
+      thread === undefined
+        ? undefined
+        : await undoLast(new Thread(await conversation.agent(), thread), conversation.copiesFor(thread));
+    if (!undone) return conversation.say(shown`There is nothing to take back.`);
+    if (undone.isFirst) conversation.switchTo(undefined);
+    conversation.display.draft(typedFor(undone.text));
     conversation.say(
       shown`Taken back; your message is in the prompt again.`,
-      ...named("Files put back", files?.restored ?? []),
-      ...named("Left as they are, since somebody else changed them, too", files?.changed ?? []),
-      ...named("Not put back, since there is no copy of them", files?.missed ?? []),
-      ...(last.isHandedOver
-        ? [
-            shown`It was handed over amid a turn, whose files stay as they are: /undo again takes back the turn.`,
-          ]
-        : []),
-      conversation.paint("dim", shown`What commands changed is not taken back.`),
+      ...undoneWords(undone).map(oneLine),
     );
   },
 };
-
-function named(what: string, paths: readonly string[]): Harmless[] {
-  return paths.length > 0 ? [oneLine(`${what}: ${paths.join(", ")}`)] : [];
-}
 
 /** The thread that somebody chooses of those of this directory. */
 async function chooseThread(conversation: Conversation): Promise<string | undefined> {

@@ -6,6 +6,7 @@ import { fit, oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import { linesOf, planLines } from "../../output/lines.ts";
 import type { Paint } from "../../output/paint.ts";
 import { callLines } from "./call-lines.ts";
+import { echoOf } from "./echo.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
 
 /** Thinking for a shorter time is not worth a line. */
@@ -59,6 +60,8 @@ export class AnswerView {
         if (!this.#hasText) this.#text = event.text;
         return [...thought, ...this.flush(columns)];
       }
+      case "message":
+        return [...this.flush(columns), ...this.#rows(echoOf(event.text, this.#paint), columns)];
       case "tool-start":
         this.#calls.set(event.call, event.at);
         return [];

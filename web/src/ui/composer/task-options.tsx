@@ -1,9 +1,9 @@
 import { inSight } from "../../../../src/threads/story/words.ts";
 import type { Settings } from "../../client/contract.ts";
 import { usePage } from "../use-store.ts";
+import { ModeChoice, modeOf } from "./thread-options.tsx";
 
 const PRESETS = ["lean", "classic", "deerflow", "checklist"];
-const WRITING = ["write_file", "edit_file", "delete_file", "execute"];
 
 /** Settings of a new thread; the rest is as the server was started. */
 export function TaskOptions({
@@ -17,7 +17,6 @@ export function TaskOptions({
   const { info } = usePage();
   const defaults = info?.defaults ?? {};
   const current = { ...defaults, ...settings };
-  const asks = (current.ask ?? []).length > 0;
   return (
     <details className="options">
       <summary>
@@ -66,16 +65,7 @@ export function TaskOptions({
             <option value="none">no plan</option>
           </select>
         </label>
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={asks}
-            onChange={({ currentTarget: { checked } }) =>
-              onSettings((now) => ({ ...now, ask: checked ? WRITING : [] }))
-            }
-          />
-          Ask me before files change and commands run
-        </label>
+        <ModeChoice mode={modeOf(current)} onMode={(mode) => onSettings((now) => ({ ...now, mode }))} />
         {defaults.shell && (
           <label className="check">
             <input

@@ -1,0 +1,28 @@
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import type { Project } from "../../../project/index.ts";
+import { PLAN_COMMAND } from "../../../threads/edit/plan-command.ts";
+
+export const UNDO_COMMAND: AvailableCommand = {
+  name: "undo",
+  description: "take back the last message: what was said, and the files that the agent wrote",
+};
+
+export const COMPACT_COMMAND: AvailableCommand = {
+  name: "compact",
+  description: "have the conversation summarized with the next message",
+};
+
+const OWN: readonly AvailableCommand[] = [
+  { name: PLAN_COMMAND.name, description: PLAN_COMMAND.about, input: { hint: PLAN_COMMAND.usage } },
+  UNDO_COMMAND,
+  COMPACT_COMMAND,
+];
+
+/** The commands of a session: its own, and the skills of its project, called by name. */
+export function commandsFor({ skills }: Project): AvailableCommand[] {
+  const others = skills.filter(({ name }) => !OWN.some((own) => own.name === name));
+  return [
+    ...OWN,
+    ...others.map(({ name, description }) => ({ name, description, input: { hint: "what to do" } })),
+  ];
+}

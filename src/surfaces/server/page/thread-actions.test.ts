@@ -1,0 +1,217 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { begin, folder, open, saver, send, setStage, settled, start } from "../../../../test/page-stage.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { requestSay } from "../../../threads/edit/mailbox.ts";
+import { createRunAgent } from "../../../threads/prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../../../threads/prepare/settings.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
+
+setStage();
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+function gate() {
+  let go = (): void => {};
+  let reach = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  return { open: () => go(), reached, step: async () => (reach(), opened) };
+}
+
+/** An agent that is in the middle of its first turn, and tells the words of people that its next call has. */
+async function working(): Promise<{ thread: string; finish: () => Promise<string[]> }> {
+  const first = gate();
+  let words: string[] = [];
+  const steps: Step[] = [
+    async () => {
+      await first.step();
+      return callTool("ls", { path: "/" });
+    },
+    ({ messages }) => {
+      words = messages.filter((message) => message.getType() === "human").map(({ text }) => text);
+      return "Done.";
+    },
+  ];
+  await start(steps, { plan: false });
+  const thread = await begin("Look around");
+  await first.reached;
+  return {
+    thread,
+    finish: async () => {
+      first.open();
+      await settled(thread);
+      return words;
+    },
+  };
+}
+
+describe("a message to the agent at work", () => {
+  it("is read at its next call, shown in its place, live and afterwards", async () => {
+    const { thread, finish } = await working();
+    const sent = send("POST", `/threads/${thread}/messages`, { task: "Be brief" });
+    const words = finish();
+    expect(await sent).toEqual({ status: 202, body: {} });
+    expect((await words).some((text) => text.includes("Be brief"))).toBe(true);
+    const { events } = await open(thread);
+    const types = events.map(({ type }) => type);
+    expect(events.filter(({ type }) => type === "message")).toMatchObject([{ text: "Be brief" }]);
+    expect(types.filter((type) => type === "run-start")).toHaveLength(1);
+    expect(types.indexOf("message")).toBeLessThan(types.lastIndexOf("model-end"));
+  });
+
+  it("comes from another process, too", async () => {
+    const first = gate();
+    let isHeard = false;
+    const steps: Step[] = [
+      async () => (await first.step(), callTool("ls", { path: "/" })),
+      ...Array.from({ length: 500 }, (): Step => ({ messages }) => {
+        isHeard = messages.some(({ text }) => text.includes("From elsewhere"));
+        return isHeard ? "Done." : callTool("ls", { path: `/${messages.length}` });
+      }),
+    ];
+    await start(steps, { plan: false });
+    const thread = await begin("Look around");
+    await first.reached;
+    const reader = createRunAgent({ settings: { ...DEFAULT_SETTINGS, model: "" }, checkpointer: saver });
+    const { signal } = new AbortController();
+    const said = requestSay(new Thread(reader, thread), "From elsewhere", { signal, onWait: first.open });
+    await said;
+    await settled(thread);
+    expect(isHeard).toBe(true);
+    await expect(
+      requestSay(new Thread(reader, thread), "Too late", { signal, onWait: () => {} }),
+    ).rejects.toMatchObject({ code: "run-ended" });
+  });
+
+  it("is the next task where nobody is at work", async () => {
+    await start(["First.", "Second."], { plan: false });
+    const thread = await begin("One");
+    await settled(thread);
+    const { status, body } = await send("POST", `/threads/${thread}/messages`, { task: "Two" });
+    expect([status, Object.keys(body)]).toEqual([202, ["run"]]);
+    const tasks = (await settled(thread)).events.flatMap((event) =>
+      event.type === "run-start" ? [event.task] : [],
+    );
+    expect(tasks).toEqual(["One", "Two"]);
+  });
+});
+
+describe("undo", () => {
+  const write = (content: string) => callTool("write_file", { file_path: "/a.txt", content });
+
+  it("takes back the last message and its files; the first one begins another thread", async () => {
+    const dir = join(folder, "project");
+    mkdirSync(dir);
+    writeFileSync(join(dir, "kept.txt"), "kept");
+    await start(
+      [write("one"), "Written.", write("two"), "Rewritten."],
+      { plan: false, dir },
+      {
+        copies: join(folder, "copies"),
+      },
+    );
+    const thread = await begin("Write one");
+    await settled(thread);
+    await send("POST", `/threads/${thread}/runs`, { task: "Write two" });
+    await settled(thread);
+    expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("two");
+    expect(await send("POST", `/threads/${thread}/undo`, {})).toMatchObject({
+      status: 200,
+      body: { text: "Write two", isFirst: false, notes: ["Files put back: /a.txt", expect.any(String)] },
+    });
+    expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("one");
+    const tasks = (await open(thread)).events.flatMap((event) =>
+      event.type === "run-start" ? [event.task] : [],
+    );
+    expect(tasks).toEqual(["Write one"]);
+    expect(await send("POST", `/threads/${thread}/undo`, {})).toMatchObject({ body: { isFirst: true } });
+    expect([existsSync(join(dir, "a.txt")), existsSync(join(dir, "kept.txt"))]).toEqual([false, true]);
+  });
+
+  it("is refused while the agent is at work", async () => {
+    const { thread, finish } = await working();
+    expect(await send("POST", `/threads/${thread}/undo`, {})).toMatchObject({ status: 409 });
+    await finish();
+  });
+});
+
+describe("settings of a thread", () => {
+  it("are changed from its next run on, and never to ask less than the server does", async () => {
+    await start(["One.", callTool("write_file", { file_path: "/a", content: "a" })], {
+      plan: false,
+      mode: "edits",
+    });
+    const thread = await begin("One");
+    await settled(thread);
+    const change = (settings: object) => send("PATCH", `/threads/${thread}/settings`, settings);
+    expect(await change({ mode: "auto" })).toMatchObject({ status: 422 });
+    expect(await change({ model: "nobody:x" })).toMatchObject({ status: 422 });
+    expect(await change({ mode: "ask" })).toMatchObject({ status: 200 });
+    expect((await open(thread)).settings).toMatchObject({ mode: "ask", model: "scripted" });
+    await send("POST", `/threads/${thread}/runs`, { task: "Write" });
+    expect((await settled(thread)).questions).toMatchObject([{ kind: "permission" }]);
+  });
+});
+
+describe("a task", () => {
+  it("has the conversation summarized first where that is asked for", async () => {
+    const texts: string[] = [];
+    const answer: Step = ({ messages }) => {
+      texts.push(messages.map(({ text }) => text).join("\n"));
+      return texts.length > 4 ? "## Goal\nCount." : "Four.";
+    };
+    await start(
+      Array.from({ length: 8 }, () => answer),
+      { plan: false },
+    );
+    const thread = await begin("Count");
+    for (const task of ["Again", "And again", "Once more"]) {
+      await settled(thread);
+      await send("POST", `/threads/${thread}/runs`, { task });
+    }
+    await settled(thread);
+    await send("POST", `/threads/${thread}/runs`, { task: "Last", compact: true });
+    expect((await settled(thread)).events.filter(({ type }) => type === "summary")).toHaveLength(1);
+  });
+
+  it("takes images where its model does", async () => {
+    const images = [{ type: "image/png", data: PIXEL }];
+    await start(["Seen."], { plan: false });
+    const refused = await send("POST", "/threads", { task: "Look", images });
+    expect(refused).toMatchObject({ status: 422, body: { message: "scripted does not take images." } });
+    expect(
+      await send("POST", "/threads", { task: "Look", images: [{ type: "text/html", data: "" }] }),
+    ).toMatchObject({ status: 422 });
+  });
+
+  it("sends images to a model that takes them", async () => {
+    let seen: unknown;
+    const model = new ScriptedModel([
+      ({ messages }) => {
+        seen = messages.at(-1)?.content;
+        return "Seen.";
+      },
+    ]);
+    Object.defineProperty(model, "profile", { value: { imageInputs: true } });
+    await start(
+      [],
+      { plan: false },
+      {
+        modelOf: async () => ({ model, name: "scripted", source: "option", isFallback: false }),
+      },
+    );
+    const { body } = await send("POST", "/threads", {
+      task: "Look",
+      images: [{ type: "image/png", data: PIXEL }],
+    });
+    await settled(body.thread.id);
+    expect(JSON.stringify(seen)).toContain(PIXEL);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Thread } from "../thread/thread.ts";
+import { earlierMessages, lastMessage, takeBack, type EarlierMessage } from "./earlier-messages.ts";
+import type { FileCopies, Restored } from "./file-copies.ts";
+
+/** The message that was taken back, and its files. */
+export interface Undone extends Pick<EarlierMessage, "text" | "isHandedOver"> {
+  /** Whether it was the thread's first: the thread stays as it is then, and another one begins. */
+  isFirst: boolean;
+  files: Restored;
+}
+
+/**
+ * Takes back the last message of a thread: the conversation, the plan, and the files that file tools changed. Returns
+ * undefined if there is none. Throws `thread-busy`.
+ */
+export async function undoLast(thread: Thread, copies: FileCopies | undefined): Promise<Undone | undefined> {
+  const release = await thread.acquire();
+  try {
+    const last = await lastMessage(thread);
+    if (!last) return undefined;
+    const { id, text, isHandedOver, before } = last;
+    const files = copies?.restore(id) ?? { restored: [], changed: [], missed: [] };
+    if (before !== undefined) await takeBack(thread, before);
+    copies?.forget(id);
+    return { text, isHandedOver, isFirst: before === undefined, files };
+  } finally {
+    await release();
+  }
+}
+
+/** The result of an undo for a person, one sentence each. */
+export function undoneWords({ isHandedOver, files }: Undone): string[] {
+  const named = (words: string, paths: readonly string[]): string[] =>
+    paths.length > 0 ? [`${words}: ${paths.join(", ")}`] : [];
+  return [
+    ...named("Files put back", files.restored),
+    ...named("Left as they are, since somebody else changed them, too", files.changed),
+    ...named("Not put back, since there is no copy of them", files.missed),
+    ...(isHandedOver
+      ? ["It was handed over amid a turn, whose files stay as they are: undo again takes back the turn."]
+      : []),
+    "What commands changed is not taken back.",
+  ];
+}
+
+/** The id of the message that began the turn in progress. */
+export async function currentTurn(thread: Thread): Promise<string | undefined> {
+  for await (const { id, isHandedOver } of earlierMessages(thread)) if (!isHandedOver) return id;
+  return undefined;
+}

@@ -1,0 +1,167 @@
+import { useLayoutEffect, useRef, useState } from "react";
+import type { SentTask, Settings } from "../../client/contract.ts";
+import { fork, giveTask, resume, say, stop, undo } from "../../store/actions.ts";
+import { statusOf } from "../../store/state.ts";
+import { Failed } from "../failed.tsx";
+import { useDraft } from "../plan/use-draft.ts";
+import { pressed } from "../pressed.ts";
+import { useNarrow, usePage, useStore } from "../use-store.ts";
+import { ImageButton, Images, imagesIn, type NamedImage } from "./images.tsx";
+import { TaskOptions } from "./task-options.tsx";
+import { ThreadOptions } from "./thread-options.tsx";
+
+const MOST_IMAGES = 8;
+
+/** The form for tasks and messages, with buttons that stop, resume, undo and fork. */
+export function Composer() {
+  const store = useStore();
+  const page = usePage();
+  const { open, past, problem, notes = [] } = page;
+  const [text, setText] = useDraft("task", "");
+  const [settings, setSettings] = useDraft<Settings>("settings", {});
+  const [images, setImages] = useDraft<readonly NamedImage[]>("images", []);
+  const [isCompact, setCompact] = useDraft("compact", false);
+  const [isSending, setSending] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isNarrow = useNarrow();
+  const status = statusOf(page);
+  const isRunning = status === "running";
+  const isNew = open === undefined;
+
+  useLayoutEffect(() => {
+    if (isNew && !isNarrow) field.current?.focus();
+  }, [isNew]);
+
+  const send = async ({ isQueued = !isRunning } = {}): Promise<void> => {
+    const words = text.trim();
+    if (words === "" || isSending) return;
+    setSending(true);
+    const task: SentTask = {
+      task: words,
+      ...(images.length > 0 && { images: images.map(({ type, data }) => ({ type, data })) }),
+      ...(isCompact && { compact: true }),
+    };
+    const isTaken = await (isQueued ? giveTask(store, task, settings) : say(store, task));
+    setSending(false);
+    // What could not be sent stays where it was typed, and so does what was typed meanwhile.
+    if (!isTaken) return;
+    if (store.drafts.get(open, "task") === text) store.drafts.forget(open, "task");
+    for (const name of ["settings", "images", "compact"]) store.drafts.forget(open, name);
+    store.set({ notes: undefined });
+  };
+  const attach = (added: readonly NamedImage[]): void =>
+    setImages((now) => [...now, ...added].slice(0, MOST_IMAGES));
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <Failed part="info" />
+      {problem && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {notes.length > 0 && (
+        <ul className="notes" role="status">
+          {notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+      <div
+        className="composer-box"
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault();
+          void imagesIn(event.dataTransfer?.files).then(attach);
+        }}
+      >
+        <Images
+          images={images}
+          onRemove={(image) => setImages((now) => now.filter((one) => one !== image))}
+        />
+        <label className="hidden" htmlFor="task">
+          {isNew ? "Task" : "Next task"}
+        </label>
+        <textarea
+          id="task"
+          ref={field}
+          rows={isNew ? 3 : 1}
+          placeholder={
+            isNew ? "What should be done?" : isRunning ? "Tell the agent at work…" : "Give the next task…"
+          }
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onPaste={(event) => void imagesIn(event.clipboardData?.files).then(attach)}
+          onKeyDown={(event) => {
+            // While composing, Enter chooses among characters.
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            void send();
+          }}
+        />
+        <div className="composer-row">
+          {!isNew && !past && (
+            <>
+              {isRunning && (
+                <button type="button" onClick={() => void stop(store)}>
+                  Stop
+                </button>
+              )}
+              {(status === "stopped" || status === "failed") && (
+                <button type="button" onClick={pressed(() => resume(store))}>
+                  Resume
+                </button>
+              )}
+              {!isRunning && (
+                <button
+                  type="button"
+                  className="quiet"
+                  title="Takes back the last message and the files that the agent wrote"
+                  onClick={pressed(() => undo(store))}
+                >
+                  Undo
+                </button>
+              )}
+              <button
+                type="button"
+                className="quiet"
+                title="Copies the thread; files stay as they are"
+                onClick={pressed(() => fork(store))}
+              >
+                Fork
+              </button>
+            </>
+          )}
+          <ImageButton onImages={attach} />
+          <span className="keys" aria-hidden="true">
+            Enter sends · Shift-Enter new line
+          </span>
+          {isRunning && (
+            <button
+              type="button"
+              title="Begins when the agent has finished"
+              disabled={text.trim() === "" || isSending}
+              onClick={pressed(() => send({ isQueued: true }))}
+            >
+              Queue
+            </button>
+          )}
+          <button
+            type="submit"
+            className="primary"
+            disabled={text.trim() === "" || isSending || past !== undefined}
+          >
+            {isNew ? "Start" : "Send"}
+          </button>
+        </div>
+      </div>
+      {isNew && <TaskOptions settings={settings} onSettings={setSettings} />}
+      {!isNew && !isRunning && !past && <ThreadOptions isCompact={isCompact} onCompact={setCompact} />}
+    </form>
+  );
+}

@@ -1,0 +1,81 @@
+import { MODES, type Mode, type Settings } from "../../client/contract.ts";
+import { changeSettings } from "../../store/actions.ts";
+import { usePage, useStore } from "../use-store.ts";
+
+const MODE_TEXTS: Record<Mode, string> = {
+  plan: "Plan: reads only until I approve a plan",
+  ask: "Ask before files change and commands run",
+  edits: "Ask before commands run",
+  auto: "Ask nothing",
+};
+
+/** The mode of settings, as the server reads them. */
+export function modeOf({ mode, trusted }: Settings): Mode {
+  return mode ?? (trusted ? "auto" : "edits");
+}
+
+/** The modes that ask no less than the server was started with. */
+export function modesFor(defaults: Settings): readonly Mode[] {
+  return MODES.slice(0, MODES.indexOf(modeOf(defaults)) + 1);
+}
+
+/** A choice of modes. */
+export function ModeChoice({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) => void }) {
+  const { info } = usePage();
+  const modes = modesFor(info?.defaults ?? {});
+  return (
+    <label>
+      Mode
+      <select value={mode} onChange={({ currentTarget: { value } }) => onMode(value as Mode)}>
+        {MODES.filter((one) => one === mode || modes.includes(one)).map((one) => (
+          <option key={one} value={one}>
+            {MODE_TEXTS[one]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Settings of the thread that is open, and of its next task. */
+export function ThreadOptions({
+  isCompact,
+  onCompact,
+}: {
+  isCompact: boolean;
+  onCompact: (isCompact: boolean) => void;
+}) {
+  const store = useStore();
+  const { settings } = usePage();
+  const mode = modeOf(settings);
+  return (
+    <details className="options">
+      <summary>
+        Options
+        <span className="options-now">{[settings.model, mode].filter(Boolean).join(" · ")}</span>
+      </summary>
+      <div className="options-grid">
+        <label>
+          Model
+          <input
+            key={settings.model}
+            defaultValue={settings.model ?? ""}
+            onBlur={({ currentTarget: { value } }) => {
+              const model = value.trim();
+              if (model !== "" && model !== settings.model) void changeSettings(store, { model });
+            }}
+          />
+        </label>
+        <ModeChoice mode={mode} onMode={(chosen) => void changeSettings(store, { mode: chosen })} />
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={isCompact}
+            onChange={({ currentTarget: { checked } }) => onCompact(checked)}
+          />
+          Summarize the conversation first
+        </label>
+      </div>
+    </details>
+  );
+}
