@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { run } from "./run.ts";
 
@@ -7,6 +8,15 @@ type CompilerError = { block: number; line: number; message: string };
 
 const documents = ["README.md", ...markdownIn("docs")];
 const blocks = documents.flatMap((file) => codeBlocks(file, readFileSync(file, "utf8")));
+
+it("the README is at most 6 kB", () => {
+  expect(Buffer.byteLength(readFileSync("README.md"))).toBeLessThanOrEqual(6000);
+});
+
+it("every link in the documentation leads somewhere", () => {
+  const pages = [...documents, "CONTEXT.md", "AGENTS.md", "CHANGELOG.md"];
+  expect(pages.flatMap((file) => deadLinks(file))).toEqual([]);
+});
 
 it("the documentation has code to check", () => {
   expect(blocks).not.toEqual([]);
@@ -48,6 +58,31 @@ async function typeCheck(modules: Block[]): Promise<CompilerError[]> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** The links of a document to files, or headings of files, that do not exist. */
+function deadLinks(file: string): string[] {
+  const text = readFileSync(file, "utf8").replaceAll(/^```[^]*?^```/gm, "");
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+  return links.flatMap((target) => {
+    if (/^[a-z]+:/.test(target)) return [];
+    const [path = "", heading] = target.split("#");
+    const found = path === "" ? file : join(dirname(file), path);
+    const isThere =
+      existsSync(found) && (heading === undefined || headingsIn(found).includes(decodeURIComponent(heading)));
+    return isThere ? [] : [`${file}: ${target}`];
+  });
+}
+
+/** The headings of a page as GitHub addresses them. */
+function headingsIn(file: string): string[] {
+  const headings = [...readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) => text);
+  return headings.map((text) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
 }
 
 /** The `ts` blocks of a document, without those marked `ts no-check`. */
