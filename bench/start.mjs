@@ -9,19 +9,20 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const modified = (file) => statSync(bench + file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 execSync("node scripts/install.mjs", { cwd: root, stdio: ["ignore", 2, 2] });
-const isLive = process.argv.includes("--live");
+// A help text needs none of them.
+const isBare = process.argv.includes("--live") || process.argv.includes("--help");
 const isQuick = process.argv.includes("--quick");
-if (!isLive && modified("node_modules/.package-lock.json") < modified("package-lock.json")) {
+if (!isBare && modified("node_modules/.package-lock.json") < modified("package-lock.json")) {
   install("Installing the peers (npm ci in bench)", "npm ci --no-audit --no-fund --ignore-scripts");
 }
 const compiled = "node_modules/better-sqlite3/build/Release/better_sqlite3.node";
-if (!isLive && !isQuick && modified(compiled) === 0) {
+if (!isBare && !isQuick && modified(compiled) === 0) {
   install("Getting or compiling a peer, which may take some minutes", "npm rebuild better-sqlite3");
 }
 const sources = readdirSync(`${root}src`, { recursive: true, encoding: "utf8" }).map((file) =>
   modified(`../src/${file}`),
 );
-if (!isLive && modified("../dist/index.js") < Math.max(...sources)) {
+if (!isBare && modified("../dist/index.js") < Math.max(...sources)) {
   console.error("Building the package");
   execSync("npm run build", { cwd: root, stdio: ["ignore", 2, 2] });
 }

@@ -9,17 +9,21 @@ export interface ModelServer {
   stop: () => void;
 }
 
+interface Answer {
+  status: number;
+  body: object | string;
+}
+
 /** Starts one. `answer` may say something else than "ok" to a request, with a status; a string is a stream. */
 export async function startModelServer(
-  answer: (body: Record<string, unknown>) => { status: number; body: object | string } | undefined = () =>
-    undefined,
+  answer: (body: Record<string, unknown>) => Answer | Promise<Answer> | undefined = () => undefined,
 ): Promise<ModelServer> {
   const requests: ModelServer["requests"] = [];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url!;
     const body = JSON.parse(await read(request)) as Record<string, unknown>;
     requests.push({ path, body });
-    const other = answer(body);
+    const other = await answer(body);
     const isStream = typeof other?.body === "string";
     const type = isStream ? "text/event-stream" : "application/json";
     response.writeHead(other?.status ?? 200, { "content-type": type });

@@ -38,8 +38,9 @@ export async function start(
   steps: Step[],
   settings: Partial<RunSettings> = {},
   more: Partial<ThreadsServerOptions> = {},
+  script: { loop?: boolean } = {},
 ): Promise<void> {
-  const model = new ScriptedModel(steps);
+  const model = new ScriptedModel(steps, script);
   const server = await createThreadsServer({
     saver,
     store: new InMemoryStore(),

@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { planEditContract, stepOf } from "../../../test/contracts/plan-edits.ts";
 import { driveAlone } from "../../../test/drive-alone.ts";
 import type { Todo } from "../../plan/index.ts";
-import { sqliteSaver } from "../../storage/index.ts";
+import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
 import { planRules, planText } from "../plan/plan-text.ts";
@@ -14,6 +15,29 @@ import { clearPlan, planWish } from "./plan-command.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
 const STOPS: Step[] = ["Stop.", "Stop.", "Stop."];
+
+describe("in the process that runs the thread", () => {
+  planEditContract(async () => {
+    let edits: PlanEdits | undefined;
+    let told = 0;
+    const checkpointer = await sqliteSaver(":memory:");
+    const agentFor = (step: Step) => agentOn(new ScriptedModel([step], { loop: true }), checkpointer);
+    const reader = new Thread(await agentFor("-"), "t");
+    return {
+      run: async (turn) => {
+        edits = new PlanEdits();
+        await driveAlone(await agentFor(stepOf(turn)), taskInput("Go", {}), edits, (event) => {
+          if (event.type === "plan-change" && event.by === "person") told += 1;
+        });
+        edits = undefined;
+      },
+      plan: () => reader.todos(),
+      edit: (todos, base) => editPlan(reader, { todos, base }, { edits }),
+      told: () => told,
+      hasConflicts: true,
+    };
+  });
+});
 
 it("an edit that comes when its run has just ended is made in the thread, and told", async () => {
   const edits = new PlanEdits();
@@ -84,7 +108,7 @@ const contents = (todos: readonly Todo[]): string[] => todos.map(({ content }) =
 
 const agentWith = (steps: Step[]) => agentOn(new ScriptedModel(steps));
 
-async function agentOn(model: ScriptedModel) {
+async function agentOn(model: ScriptedModel, saver?: SqliteSaver) {
   const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
-  return createRunAgent({ settings, model, checkpointer: await sqliteSaver(":memory:") });
+  return createRunAgent({ settings, model, checkpointer: saver ?? (await sqliteSaver(":memory:")) });
 }

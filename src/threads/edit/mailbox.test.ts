@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { planEditContract, stepOf } from "../../../test/contracts/plan-edits.ts";
 import type { Todo } from "../../plan/index.ts";
 import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
-import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../../testing/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { runGraph, taskInput } from "../run/run-graph.ts";
@@ -33,18 +34,23 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function agentWith(steps: Step[], checkpointer: SqliteSaver): RunAgent {
+function agentWith(steps: Step[], checkpointer: SqliteSaver, options: { loop?: boolean } = {}): RunAgent {
   const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
-  return createRunAgent({ settings, model: new ScriptedModel(steps), checkpointer });
+  return createRunAgent({ settings, model: new ScriptedModel(steps, options), checkpointer });
 }
 
-const run = (steps: Step[], answer: () => Promise<unknown> = () => Promise.resolve(undefined)) => {
-  const agent = agentWith(steps, runner);
+const NEVER = new AbortController().signal;
+
+const run = (
+  steps: Step[],
+  { answer = async () => undefined, ...options }: { answer?: () => Promise<unknown>; loop?: boolean } = {},
+) => {
+  const agent = agentWith(steps, runner, options);
   return runGraph(taskInput("Go", {}), {
     thread: new Thread(agent, "t"),
     model: { model: new ScriptedModel([]), name: "scripted", source: "option" },
     emit: () => {},
-    signal: new AbortController().signal,
+    signal: NEVER,
     answer,
   });
 };
@@ -55,20 +61,10 @@ const plan = async () =>
 const change = (todos: Todo[], id: string, content: string) =>
   todos.map((todo) => (todo.id === id ? { ...todo, content } : todo));
 
-/** Works in short steps until something has happened, and then goes through the last steps. */
-function workUntil(hasHappened: (request: ModelRequestRecord) => boolean, ...last: Step[]): Step[] {
-  const step: Step = async (asked) => {
-    if (hasHappened(asked)) return last.shift()!;
-    await sleep(20);
-    return callTool("ls", { path: `/${crypto.randomUUID()}` });
-  };
-  return Array.from({ length: 200 }, () => step);
-}
-
 /** Asks for another text of item 3, and says how often it had to wait. */
 async function request(
   content: string,
-  { base, signal = new AbortController().signal }: { base?: Todo[]; signal?: AbortSignal } = {},
+  { base, signal = NEVER }: { base?: Todo[]; signal?: AbortSignal } = {},
 ) {
   let waits = 0;
   const seen = base ?? (await new Thread(editor, "t").todos());
@@ -80,20 +76,18 @@ async function request(
   return { waits, todos };
 }
 
-it("an edit of a thread that another process runs is made between its steps, and answered", async () => {
-  const requests: ReturnType<typeof request>[] = [];
-  const end = await run([
-    PLAN,
-    () => {
-      requests.push(request("Water daily"));
-      return done("1");
-    },
-    ...workUntil(({ messages }) => JSON.stringify(messages).includes("Water daily"), done("2,3"), "Done."),
-  ]);
-  expect(end).toMatchObject({ outcome: "done", counts: { completed: 3 } });
-  expect(await requests[0]).toMatchObject({ waits: 1, todos: [{}, {}, { content: "Water daily" }] });
-  expect(await plan()).toEqual(["Dig completed", "Plant completed", "Water daily completed"]);
-  expect(await rows()).toBe(0);
+describe("in another process than the one that runs the thread", () => {
+  planEditContract(() => ({
+    run: (turn) => run([stepOf(turn)], { loop: true }),
+    plan: () => new Thread(editor, "t").todos(),
+    edit: (todos, base) =>
+      requestEdit(new Thread(editor, "t"), { todos, base }, { signal: NEVER, onWait: () => {} }),
+    hasConflicts: true,
+  }));
+
+  afterEach(async () => {
+    expect(await rows()).toBe(0);
+  });
 });
 
 it("one that came too late for the run is made as soon as the thread is free", async () => {
@@ -107,41 +101,8 @@ it("one that came too late for the run is made as soon as the thread is free", a
     "Stop.",
     "Stop.",
   ]);
-  await Promise.all(requests);
+  expect(await requests[0]).toMatchObject({ waits: 1 });
   expect(await plan()).toContain("Water daily pending");
-});
-
-it("one of a thread that nobody runs is made at once", async () => {
-  await run([PLAN, "Stop.", "Stop.", "Stop."]);
-  expect(await request("Water daily")).toMatchObject({ waits: 0 });
-  expect(await plan()).toContain("Water daily pending");
-  expect(await rows()).toBe(0);
-});
-
-it("one that is refused says so where it was asked for, with the plan as it is", async () => {
-  const refused: unknown[] = [];
-  await run([
-    PLAN,
-    async () => {
-      const base = await new Thread(editor, "t").todos();
-      const edit = { base, todos: change(base, "1", "Dig deep") };
-      const { signal } = new AbortController();
-      void (async () => {
-        while ((await plan())[0] !== "Dig completed") await sleep(10);
-        return requestEdit(new Thread(editor, "t"), edit, { signal, onWait: () => {} });
-      })().catch((error: unknown) => refused.push(error));
-      return done("1");
-    },
-    ...workUntil(() => refused.length > 0, done("2,3"), "Done."),
-  ]);
-  expect(refused).toMatchObject([
-    {
-      code: "plan-conflict",
-      conflicts: [{ id: "1", mine: { content: "Dig deep" }, theirs: { status: "completed" } }],
-      todos: [{ status: "completed" }, { status: "in_progress" }, {}],
-    },
-  ]);
-  expect(await rows()).toBe(0);
 });
 
 it("one that is withdrawn is not made", async () => {
@@ -166,9 +127,8 @@ it("one that is withdrawn is not made", async () => {
 it("one that waits for the end of a turn can be withdrawn, too", async () => {
   const stop = new AbortController();
   let withdrawn: unknown;
-  await run(
-    [PLAN, callTool("ask_clarification", { question: "Which bed?" }), "Stop.", "Stop.", "Stop."],
-    async () => {
+  await run([PLAN, callTool("ask_clarification", { question: "Which bed?" }), "Stop.", "Stop.", "Stop."], {
+    answer: async () => {
       await request("Water daily");
       const back = request("Water", { signal: stop.signal }).catch((error: unknown) => (withdrawn = error));
       while ((await rows()) === 0) await sleep(10);
@@ -177,7 +137,7 @@ it("one that waits for the end of a turn can be withdrawn, too", async () => {
       stop.abort();
       await back;
     },
-  );
+  });
   expect(withdrawn).toMatchObject({ code: "edit-withdrawn" });
   expect(await plan()).toContain("Water daily pending");
 });
@@ -202,7 +162,8 @@ it.each([true, false])(
     await mailbox.begin(id, begun);
     const config = { configurable: { thread_id: "t" } };
     if (isWritten) await editor.graph.updateState(config, { todos: begun });
-    await request("Water daily");
+    // Nobody runs the thread.
+    expect(await request("Water daily")).toMatchObject({ waits: 0 });
     expect((await plan()).filter((line) => line.startsWith("Weed"))).toHaveLength(1);
     expect(await plan()).toContain("Water daily pending");
     expect(await mailbox.fetch(id)).toMatchObject({ todos: [{}, {}, {}, { content: "Weed" }] });

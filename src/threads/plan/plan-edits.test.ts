@@ -120,27 +120,6 @@ describe("an edit of a plan that runs", () => {
     expect(kinds(await messages())).toBe("human ai1 tool ai2 tool tool ai1 tool ai");
   });
 
-  it("that is not valid, or conflicts, is refused, and the run goes on as if nothing had been", async () => {
-    const { run, submit, plan, outcomes, events } = await thread();
-    let base: Todo[] = [];
-    const { end } = await run([
-      PLAN,
-      async () => {
-        base = await plan();
-        submit({ base, todos: [...base, { content: "Weed", dependsOn: ["9"] }] });
-        return done("1");
-      },
-      () => {
-        submit({ base, todos: base.with(0, { ...base[0]!, content: "Dig deep" }) });
-        return done("2,3");
-      },
-      "Done.",
-    ]);
-    expect(end).toMatchObject({ outcome: "done", counts: { completed: 3, total: 3 } });
-    expect(outcomes).toEqual(["invalid-plan", "plan-conflict"]);
-    expect(byPerson(events)).toEqual([]);
-  });
-
   it("can be followed by others at once, each on top of the one before", async () => {
     const { run, plan, submit, outcomes } = await thread();
     const { end } = await run([

@@ -1,7 +1,8 @@
-import { expect, it, vi } from "vitest";
-import { begin, open, send, setStage, settled, start } from "../../../../test/page-stage.ts";
+import { describe, expect, it, vi } from "vitest";
+import { planEditContract, stepOf, type ModelTurn } from "../../../../test/contracts/plan-edits.ts";
+import { begin, open, send, setStage, settled, start, type Opened } from "../../../../test/page-stage.ts";
+import type { Todo } from "../../../plan/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
-import { PlanEdits } from "../../../threads/plan/plan-edits.ts";
 
 setStage();
 
@@ -66,50 +67,31 @@ it("of two who want it to go on at the same moment the second is refused", async
   expect(starts).toHaveLength(2);
 });
 
-it("the plan is changed while the agent works, with its base, and a conflict shows the plan as it is", async () => {
-  let go = (): void => {};
-  const waiting = new Promise<void>((resolve) => {
-    go = resolve;
+describe("the plan of a thread, on the page", () => {
+  planEditContract(async () => {
+    let turn: ModelTurn = async () => "ok";
+    await start([stepOf((texts) => turn(texts))], {}, {}, { loop: true });
+    let thread: string | undefined;
+    const todos = ({ events }: Opened) =>
+      (events.findLast(({ type }) => type === "plan-change") as unknown as { todos: Todo[] }).todos;
+    return {
+      run: async (next) => {
+        turn = next;
+        if (thread === undefined) thread = await begin("Garden");
+        else
+          expect(await send("POST", `/threads/${thread}/runs`, { task: "Go on" })).toMatchObject({
+            status: 202,
+          });
+        await settled(thread);
+      },
+      plan: async () => todos(await open(thread!)),
+      edit: async (wanted, base) => {
+        const { status, body } = await send("PUT", `/threads/${thread}/plan`, { todos: wanted, base });
+        if (status === 200) return body.todos as Todo[];
+        const refused = body as unknown as { error: string; todos?: Todo[] };
+        expect(status).toBe(refused.error === "plan-conflict" ? 409 : 422);
+        throw Object.assign(new Error(refused.error), { code: refused.error, todos: refused.todos });
+      },
+    };
   });
-  const slow: Step = async () => {
-    await waiting;
-    return callTool("update_todos", { done: ["1"], start: ["2"] });
-  };
-  const list = callTool("write_todos", {
-    todos: [{ content: "One", status: "in_progress" }, { content: "Two" }],
-  });
-  await start([list, slow, callTool("update_todos", { done: ["2"], cancel: ["3"] }), "Done."]);
-  const thread = await begin("Plan it");
-  let base: { id: string; content: string; status: string }[] = [];
-  while (base.length === 0) {
-    const change = (await open(thread)).events.findLast(({ type }) => type === "plan-change");
-    base = change ? (change as unknown as { todos: typeof base }).todos : [];
-  }
-  const submit = vi.spyOn(PlanEdits.prototype, "submit");
-  const put = send("PUT", `/threads/${thread}/plan`, {
-    todos: [...base, { content: "Three", status: "pending" }],
-    base,
-  });
-  await vi.waitUntil(() => submit.mock.calls.length > 0, 120_000);
-  go();
-  const { status, body } = await put;
-  expect(status, JSON.stringify(body)).toBe(200);
-  expect(body.todos.map(({ content }) => content)).toEqual(["One", "Two", "Three"]);
-  const { events } = await settled(thread);
-  const last = events.findLast(({ type }) => type === "plan-change") as unknown as { todos: typeof base };
-  // What the agent did, before and after, is all there.
-  expect(last.todos.map(({ content, status: now }) => `${content} ${now}`)).toEqual([
-    "One completed",
-    "Two completed",
-    "Three cancelled",
-  ]);
-  const renamed = base.map((todo) => (todo.id === "1" ? { ...todo, status: "pending" } : todo));
-  const conflict = await send("PUT", `/threads/${thread}/plan`, { todos: renamed, base });
-  expect(conflict).toMatchObject({
-    status: 409,
-    body: { error: "plan-conflict", todos: expect.any(Array) as unknown[] },
-  });
-  expect(
-    await send("PUT", `/threads/${thread}/plan`, { todos: [{ content: "", status: "pending" }], base: [] }),
-  ).toMatchObject({ status: 422, body: { error: "invalid-plan" } });
 });
