@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import type { Todo } from "../src/plan/index.ts";
 import { startEditor, type Editor } from "./acp/editor.ts";
 import { calls, says } from "./chat-stream.ts";
-import { planEditContract, type ModelTurn } from "./contracts/plan-edits.ts";
+import { planEditContract, type ModelTurn, type PlanSurface } from "./contracts/plan-edits.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
 
 const EDIT = "_holdfast/plan/edit";
@@ -106,6 +106,29 @@ const textOf = (content: unknown): string =>
 const sent = (at: number): { role: string; content: unknown }[] =>
   model.requests.at(at)!.body["messages"] as never;
 
+function planInEditor(): PlanSurface {
+  let session: string | undefined;
+  return {
+    run: async (turn) => {
+      script = [async (texts) => replyOf(await turn(texts))];
+      session ??= await begin();
+      expect(await editor.prompt(session, "Garden")).toEqual({ stopReason: "end_turn" });
+    },
+    plan: async () => (await editor.agent.request<{ todos: Todo[] }>(SHOW, { sessionId: session })).todos,
+    edit: async (todos, base) => {
+      try {
+        const made = await edit(editor, session!, todos, base);
+        await vi.waitFor(() => expect(plans(editor).map(lines)).toContainEqual(lines(made.todos)), SLOWLY);
+        return made.todos;
+      } catch (error) {
+        const { code, message, data } = error as { code: number; message: string; data: object };
+        expect([code, message]).toEqual([-32_602, expect.stringMatching(/^The plan was not changed.+$/)]);
+        throw Object.assign(new Error(message), data);
+      }
+    },
+  };
+}
+
 describe("an editor changes the plan by a method of our own", () => {
   it("which it is told of, with the plan that an edit is made of", async () => {
     expect(editor.hello.agentCapabilities?.["_meta"]).toEqual({
@@ -145,28 +168,7 @@ describe("an editor changes the plan by a method of our own", () => {
     });
   });
 
-  planEditContract(() => {
-    let session: string | undefined;
-    return {
-      run: async (turn) => {
-        script = [async (texts) => replyOf(await turn(texts))];
-        session ??= await begin();
-        expect(await editor.prompt(session, "Garden")).toEqual({ stopReason: "end_turn" });
-      },
-      plan: async () => (await editor.agent.request<{ todos: Todo[] }>(SHOW, { sessionId: session })).todos,
-      edit: async (todos, base) => {
-        try {
-          const made = await edit(editor, session!, todos, base);
-          await vi.waitFor(() => expect(plans(editor).map(lines)).toContainEqual(lines(made.todos)), SLOWLY);
-          return made.todos;
-        } catch (error) {
-          const { code, message, data } = error as { code: number; message: string; data: object };
-          expect([code, message]).toEqual([-32_602, expect.stringMatching(/^The plan was not changed.+$/)]);
-          throw Object.assign(new Error(message), data);
-        }
-      },
-    };
-  });
+  planEditContract(planInEditor);
 
   it("that makes no sense: it is refused in one line; one of a session without a plan begins it", async () => {
     const session = await begin();

@@ -33,13 +33,13 @@ export function setStage(): void {
   });
 }
 
-/** Starts a server whose model follows a script. */
+/** Starts a server whose model follows a script, and returns the model. */
 export async function start(
   steps: Step[],
   settings: Partial<RunSettings> = {},
   more: Partial<ThreadsServerOptions> = {},
   script: { loop?: boolean } = {},
-): Promise<void> {
+): Promise<ScriptedModel> {
   const model = new ScriptedModel(steps, script);
   const server = await createThreadsServer({
     saver,
@@ -62,6 +62,7 @@ export async function start(
     await server.close();
     await listening.close();
   };
+  return model;
 }
 
 export const HEADERS = { authorization: "Bearer secret", "content-type": "application/json" };

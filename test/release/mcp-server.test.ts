@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport, type Progress } from "@modelcontextprotocol/client";
@@ -126,50 +126,6 @@ describe("holdfast mcp", () => {
       isError: true,
       text: expect.stringContaining("There is no thread nope"),
     });
-  });
-
-  it("asks by a form where the caller has forms, and the file stays as it was where that says no", async () => {
-    const asked: string[] = [];
-    const flags = ["--dir", ".", "--mode", "plan", "--ask", "write_file"];
-    const { call } = await connect(flags, {
-      fill: (message) => {
-        asked.push(message);
-        if (message.includes("Which colour")) return { answer: "green" };
-        return message.includes("write_file")
-          ? { decision: "reject", reason: "not there" }
-          : { decision: "approve" };
-      },
-    });
-    script = [
-      todos(),
-      calls(["ask_clarification", { question: "Which colour?" }]),
-      calls(write("a.txt")),
-      calls(["update_todos", { cancel: "1,2" }]),
-      says("Not written."),
-    ];
-    const done = await call("run_task", { task: "Build it" });
-    expect(done).toMatchObject({ state: "done" });
-    expect(asked).toHaveLength(3);
-    expect(asked[0]).toContain("#1: Read it");
-    const sent = JSON.stringify(model.requests.at(-1)!.body);
-    expect(sent).toContain("green");
-    expect(sent).toContain("not there");
-    expect(existsSync(join(dir, "a.txt"))).toBe(false);
-  });
-
-  it("returns what is asked where the caller has no forms, and goes on with the answer", async () => {
-    const { call } = await connect(["--dir", ".", "--mode", "ask"]);
-    script = [calls(write("a.txt")), says("Written.")];
-    const { state, thread, text } = await call("run_task", { task: "Write a.txt" });
-    expect(state).toBe("waiting");
-    expect(text).toContain("asks for permission:\nwrite_file");
-    expect((await call("answer", { thread, answer: "perhaps" })).text).toContain("is not understood");
-    expect((await call("continue_task", { thread })).state).toBe("waiting");
-    expect((await call("answer", { thread, answer: "approve" })).text).toContain("Written.");
-    expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("new");
-    expect((await call("answer", { thread, answer: "approve" })).text).toContain("asks nothing");
-    script = [says("Hello again.")];
-    expect((await call("continue_task", { thread, message: "Hello" })).text).toContain("Hello again.");
   });
 
   it("leaves a thread that goes on when it is cancelled, and edits its plan", async () => {

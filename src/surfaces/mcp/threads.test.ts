@@ -1,20 +1,36 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client, InMemoryTransport, type Progress } from "@modelcontextprotocol/client";
-import { expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { questionContract, reasonIn, textOf } from "../../../test/contracts/questions.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { RunHost } from "../../threads/host/host.ts";
 import { threadsGraph } from "../../threads/host/threads-graph.ts";
-import { DEFAULT_SETTINGS } from "../../threads/prepare/settings.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "../../threads/prepare/settings.ts";
 import { loadSdk } from "./sdk.ts";
 import { mcpServer } from "./server.ts";
 import { Threads, type Patience } from "./threads.ts";
 
-async function connected(steps: Step[], patience: Partial<Patience> = {}, Host = RunHost) {
+interface Stage {
+  Host?: typeof RunHost;
+  settings?: Partial<RunSettings>;
+  /** Fills in a form; undefined declines it. */
+  fill?: (message: string) => Record<string, string> | undefined;
+}
+
+async function connected(
+  steps: readonly Step[],
+  patience: Partial<Patience> = {},
+  { Host = RunHost, settings = {}, fill }: Stage = {},
+) {
   const saver = await sqliteSaver(":memory:");
-  const model = { model: new ScriptedModel(steps), name: "scripted", source: "option", isFallback: false };
+  const scripted = new ScriptedModel(steps);
+  const model = { model: scripted, name: "scripted", source: "option", isFallback: false };
   const graph = threadsGraph({
     saver,
-    defaults: { ...DEFAULT_SETTINGS, ask: ["delete_file"] },
+    defaults: { ...DEFAULT_SETTINGS, ask: ["delete_file"], ...settings },
     cwd: process.cwd(),
     modelOf: async () => model,
   });
@@ -26,7 +42,16 @@ async function connected(steps: Step[], patience: Partial<Patience> = {}, Host =
   const threads = new Threads(host, saver, { waitMs: 3_600_000, silenceMs: 3_600_000, ...patience });
   const [here, there] = InMemoryTransport.createLinkedPair();
   await mcpServer(await loadSdk(), threads).connect(there);
-  const client = new Client({ name: "test", version: "1" });
+  const client = new Client(
+    { name: "test", version: "1" },
+    { capabilities: fill ? { elicitation: { form: {} } } : {} },
+  );
+  if (fill) {
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      const content = fill(params.message);
+      return content ? { action: "accept" as const, content } : { action: "decline" as const };
+    });
+  }
   await client.connect(here);
   const call = async (
     name: string,
@@ -38,9 +63,17 @@ async function connected(steps: Step[], patience: Partial<Patience> = {}, Host =
       { name, arguments: { ...args } },
       { timeout: 3_600_000, ...(onprogress && { onprogress }), ...(signal && { signal }) },
     );
-    return result.structuredContent as { thread: string; state: string; answer: string; plan: object[] };
+    const [block] = result.content;
+    const text = block?.type === "text" ? block.text : "";
+    return { text, ...(result.structuredContent as object) } as {
+      text: string;
+      thread: string;
+      state: string;
+      answer: string;
+      plan: object[];
+    };
   };
-  return { call, close: () => host.stop() };
+  return { call, model: scripted, close: () => host.stop() };
 }
 
 /** A step that takes until somebody says so. */
@@ -106,7 +139,7 @@ it("a caller that goes away while runs cannot be stopped takes nothing with it",
       return Promise.reject(new Error("The database is away."));
     }
   }
-  const { call, close } = await connected([step, "Something else."], { silenceMs: 1 }, Away);
+  const { call, close } = await connected([step, "Something else."], { silenceMs: 1 }, { Host: Away });
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
   process.on("unhandledRejection", onUnhandled);
@@ -119,4 +152,59 @@ it("a caller that goes away while runs cannot be stopped takes nothing with it",
   process.off("unhandledRejection", onUnhandled);
   expect(unhandled).toEqual([]);
   await close();
+});
+
+describe("questions", () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), "holdfast-mcp-"));
+  });
+  afterEach(() => rmSync(dir, { recursive: true }));
+
+  describe("to a caller that has forms", () => {
+    questionContract(() => ({
+      dir,
+      play: async ({ replies, settings, answers }) => {
+        const left = [...answers];
+        const fill = (message: string): Record<string, string> => {
+          const answer = left.shift()!;
+          if (message.includes("Which colour?")) return { answer };
+          const reason = reasonIn(answer);
+          return reason === undefined ? { decision: answer } : { decision: "reject", reason };
+        };
+        const stage = await connected(replies, {}, { settings: { dir, ask: [], ...settings }, fill });
+        await stage.call("run_task", { task: "Go" });
+        await stage.close();
+        return stage.model.requests.map(textOf);
+      },
+    }));
+  });
+
+  describe("to a caller that has none, which are what the task comes to", () => {
+    questionContract(() => ({
+      dir,
+      play: async ({ replies, settings, answers }) => {
+        const stage = await connected(replies, {}, { settings: { dir, ask: [], ...settings } });
+        const { thread } = await stage.call("run_task", { task: "Go" });
+        for (const answer of answers) await stage.call("answer", { thread, answer });
+        await stage.close();
+        return stage.model.requests.map(textOf);
+      },
+    }));
+  });
+
+  it("stay open where an answer is not understood, and none is taken where nothing is asked", async () => {
+    const write = callTool("write_file", { file_path: "/a.txt", content: "new" });
+    const steps = [write, "Written.", "Hello again."];
+    const { call, close } = await connected(steps, {}, { settings: { dir, ask: ["write_file"] } });
+    const { state, thread, text } = await call("run_task", { task: "Write a.txt" });
+    expect(state).toBe("waiting");
+    expect(text).toContain("asks for permission:\nwrite_file");
+    expect((await call("answer", { thread, answer: "perhaps" })).text).toContain("is not understood");
+    expect((await call("continue_task", { thread })).state).toBe("waiting");
+    expect((await call("answer", { thread, answer: "approve" })).text).toContain("Written.");
+    expect((await call("answer", { thread, answer: "approve" })).text).toContain("asks nothing");
+    expect((await call("continue_task", { thread, message: "Hello" })).text).toContain("Hello again.");
+    await close();
+  });
 });

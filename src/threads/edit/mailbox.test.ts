@@ -84,10 +84,6 @@ describe("in another process than the one that runs the thread", () => {
       requestEdit(new Thread(editor, "t"), { todos, base }, { signal: NEVER, onWait: () => {} }),
     hasConflicts: true,
   }));
-
-  afterEach(async () => {
-    expect(await rows()).toBe(0);
-  });
 });
 
 it("one that came too late for the run is made as soon as the thread is free", async () => {
@@ -103,6 +99,7 @@ it("one that came too late for the run is made as soon as the thread is free", a
   ]);
   expect(await requests[0]).toMatchObject({ waits: 1 });
   expect(await plan()).toContain("Water daily pending");
+  expect(await rows()).toBe(0);
 });
 
 it("one that is withdrawn is not made", async () => {

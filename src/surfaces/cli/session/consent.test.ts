@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { questionContract, reasonIn, textOf } from "../../../../test/contracts/questions.ts";
 import { sessionStages } from "../../../../test/session-stage.ts";
 import { callTool } from "../../../testing/index.ts";
 
@@ -9,6 +10,32 @@ const execute = (command: string) => callTool("execute", { command });
 const write = (path: string) => callTool("write_file", { file_path: path, content: "x" });
 
 const stages = sessionStages();
+
+describe("in a session", () => {
+  questionContract(() => ({
+    dir: stages.home,
+    play: async ({ replies, settings, answers }) => {
+      const stage = await stages.open(replies, { settings });
+      stage.type(`go${ENTER}`);
+      let last: string | undefined;
+      for (const answer of answers) {
+        // A question of another request, or about another file.
+        const question = (): string | undefined => {
+          const shown = stage.lines().join("\n");
+          const [, file] = /[^]*\b(\w\.txt)[^]*Allow it\?/.exec(shown) ?? [];
+          const isAsked = /Allow it\?|Work on this plan\?|type your answer/.test(shown);
+          return isAsked ? `${stage.model.requests.length} ${file}` : undefined;
+        };
+        await stage.until(() => question() !== undefined && question() !== last);
+        last = question();
+        stage.type(answer === "approve" ? "1" : `${reasonIn(answer) ?? answer}${ENTER}`);
+      }
+      await stage.until(() => stage.model.requests.length === replies.length);
+      await stage.see(/^> what shall be done/m);
+      return stage.model.requests.map(textOf);
+    },
+  }));
+});
 
 it("a command is shown as it would be typed, and allowed for good by its first words, not with another behind it", async () => {
   const steps = [execute("echo one 1"), execute("echo one 2"), execute("echo one; touch made"), "Done so."];

@@ -342,15 +342,6 @@ describe("consent in a session", () => {
     await stage.see(/Asked\./);
   });
 
-  it("words are a refusal with its reason, which the model reads", async () => {
-    const stage = await stages.open([write("/a.txt", "a"), "Understood."]);
-    stage.type(`go${ENTER}`);
-    await stage.see(/Allow it\?/);
-    stage.type(`not this file${ENTER}`);
-    await stage.see(/Understood\./);
-    expect(stage.asked(1).at(-1)).toContain("not this file");
-  });
-
   it("a question does not take the words of somebody in the middle of typing", async () => {
     const first = held(write("/a.txt", "a"));
     const stage = await stages.open([first.step, "Written."]);

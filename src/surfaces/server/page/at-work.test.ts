@@ -1,5 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
-import { planEditContract, stepOf, type ModelTurn } from "../../../../test/contracts/plan-edits.ts";
+import {
+  planEditContract,
+  stepOf,
+  type ModelTurn,
+  type PlanSurface,
+} from "../../../../test/contracts/plan-edits.ts";
 import { begin, open, send, setStage, settled, start, type Opened } from "../../../../test/page-stage.ts";
 import type { Todo } from "../../../plan/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
@@ -68,30 +73,32 @@ it("of two who want it to go on at the same moment the second is refused", async
 });
 
 describe("the plan of a thread, on the page", () => {
-  planEditContract(async () => {
-    let turn: ModelTurn = async () => "ok";
-    await start([stepOf((texts) => turn(texts))], {}, {}, { loop: true });
-    let thread: string | undefined;
-    const todos = ({ events }: Opened) =>
-      (events.findLast(({ type }) => type === "plan-change") as unknown as { todos: Todo[] }).todos;
-    return {
-      run: async (next) => {
-        turn = next;
-        if (thread === undefined) thread = await begin("Garden");
-        else
-          expect(await send("POST", `/threads/${thread}/runs`, { task: "Go on" })).toMatchObject({
-            status: 202,
-          });
-        await settled(thread);
-      },
-      plan: async () => todos(await open(thread!)),
-      edit: async (wanted, base) => {
-        const { status, body } = await send("PUT", `/threads/${thread}/plan`, { todos: wanted, base });
-        if (status === 200) return body.todos as Todo[];
-        const refused = body as unknown as { error: string; todos?: Todo[] };
-        expect(status).toBe(refused.error === "plan-conflict" ? 409 : 422);
-        throw Object.assign(new Error(refused.error), { code: refused.error, todos: refused.todos });
-      },
-    };
-  });
+  planEditContract(planOnPage);
 });
+
+async function planOnPage(): Promise<PlanSurface> {
+  let turn: ModelTurn = async () => "ok";
+  await start([stepOf((texts) => turn(texts))], {}, {}, { loop: true });
+  let thread: string | undefined;
+  const todos = ({ events }: Opened) =>
+    (events.findLast(({ type }) => type === "plan-change") as unknown as { todos: Todo[] }).todos;
+  return {
+    run: async (next) => {
+      turn = next;
+      if (thread === undefined) thread = await begin("Garden");
+      else
+        expect(await send("POST", `/threads/${thread}/runs`, { task: "Go on" })).toMatchObject({
+          status: 202,
+        });
+      await settled(thread);
+    },
+    plan: async () => todos(await open(thread!)),
+    edit: async (wanted, base) => {
+      const { status, body } = await send("PUT", `/threads/${thread}/plan`, { todos: wanted, base });
+      if (status === 200) return body.todos as Todo[];
+      const refused = body as unknown as { error: string; todos?: Todo[] };
+      expect(status).toBe(refused.error === "plan-conflict" ? 409 : 422);
+      throw Object.assign(new Error(refused.error), { code: refused.error, todos: refused.todos });
+    },
+  };
+}

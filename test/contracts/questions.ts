@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { callTool, type ModelRequestRecord } from "../../src/testing/index.ts";
+import type { RunSettings } from "../../src/threads/prepare/settings.ts";
+
+type Call = ReturnType<typeof callTool>;
+
+/** A task whose questions are answered in order. */
+export interface AskedTask {
+  /** Answers of the model, turn by turn. */
+  replies: readonly (string | Call | Call[])[];
+  settings: Partial<Pick<RunSettings, "ask" | "approve">>;
+  /** In the words of a command line: `approve`, `reject: reason`, or any. */
+  answers: readonly string[];
+}
+
+/** A surface where a person answers what a scripted model asks. */
+export interface QuestionSurface {
+  /** The directory of the project. */
+  dir: string;
+  /** Plays a task to its end, with every answer. Returns the texts that the model was sent, call by call. */
+  play: (task: AskedTask) => Promise<string[]>;
+}
+
+const write = (name: string) => callTool("write_file", { file_path: `/${name}`, content: "new" });
+const PLAN = callTool("write_todos", { todos: ["Read", "Build"] });
+const ASK = callTool("ask_clarification", { question: "Which colour?" });
+const ASKED = { ask: ["write_file"] };
+
+interface Row extends AskedTask {
+  /** Words that the model is sent after each answer. */
+  told: string[];
+  files?: string[];
+}
+
+const ROWS: Record<string, Row> = {
+  "a call that is refused does nothing, and the model hears why": {
+    settings: ASKED,
+    replies: [write("a.txt"), "Understood."],
+    answers: ["reject: keep it"],
+    told: ["The user does not allow this write_file call: keep it"],
+  },
+  "each of several calls is decided alone": {
+    settings: ASKED,
+    replies: [[write("a.txt"), write("b.txt"), write("c.txt")], "Written."],
+    answers: ["approve", "reject: not b", "approve"],
+    told: ["The user does not allow this write_file call: not b"],
+    files: ["a.txt", "c.txt"],
+  },
+  "a plan that is refused is planned anew, and one that is approved is worked on": {
+    settings: { approve: "first" },
+    replies: [PLAN, PLAN, callTool("update_todos", { done: "1,2" }), "Built."],
+    answers: ["reject: too long", "approve"],
+    told: ["too long", "2/2"],
+  },
+  "words are the answer to a question": {
+    settings: {},
+    replies: [ASK, "Painted."],
+    answers: ["green"],
+    told: ["The user answers: green"],
+  },
+};
+
+/** Questions to a person and their answers, for every surface that puts them. */
+export function questionContract(open: () => Promise<QuestionSurface> | QuestionSurface): void {
+  it.each(Object.entries(ROWS))("%s", async (_name, { told, files = [], ...task }) => {
+    const { dir, play } = await open();
+    const calls = await play(task);
+    expect(calls).toHaveLength(task.replies.length);
+    for (const words of told) expect(calls.at(-1)).toContain(words);
+    const names = ["a.txt", "b.txt", "c.txt"];
+    expect(names.filter((name) => existsSync(join(dir, name)))).toEqual(files);
+  });
+}
+
+/** An answer as a program gives it. */
+export function decisionOf(answer: string): string | { type: string; message?: string } {
+  if (answer === "approve") return { type: "approve" };
+  const reason = reasonIn(answer);
+  return reason === undefined ? answer : { type: "reject", message: reason };
+}
+
+/** The reason of a refusal. */
+export const reasonIn = (answer: string): string | undefined => /^reject: (.*)$/.exec(answer)?.[1];
+
+/** A request as text. */
+export const textOf = ({ messages }: ModelRequestRecord): string =>
+  messages.map(({ text }) => text).join("\n");
