@@ -54,7 +54,28 @@ describe("numberLines", () => {
 
   it("shows a long line that is asked for alone", () => {
     expect(shown(`a\n${"x".repeat(50_000)}`, { offset: 1, limit: 1 })).toBe(`     2\t${"x".repeat(50_000)}`);
-    expect(shown("x".repeat(100_000), { limit: 1 })).toMatch(/x \[cut: the line has 100000 characters\]$/);
+  });
+
+  it("shows a line of any length whole, part by part", () => {
+    const line = `${"x".repeat(89_999)}🎉${"y".repeat(120_000)}`;
+    const parts: string[] = [];
+    let column: number | undefined = 0;
+    while (column !== undefined) {
+      const text = shown(`a\n${line}\nb`, { offset: 1, limit: 1, column });
+      const [, part, next] =
+        /^ {5}2\t(?:\[from column \d+\] )?(.*?)(?: \[cut: the line has 210001 characters; to see more of it, use offset 1, limit 1, column (\d+)\])?\n/.exec(
+          text,
+        )!;
+      parts.push(part!);
+      column = next === undefined ? undefined : Number(next);
+    }
+    expect(parts).toHaveLength(3);
+    expect(parts.every((part) => part.isWellFormed())).toBe(true);
+    expect(parts.join("")).toBe(line);
+    expect(shown("abc", { column: 1 })).toBe("     1\t[from column 1] bc");
+    expect(shown("abc", { column: 3 })).toBe(
+      "failed: The column 3 is behind the end: the line has 3 characters.",
+    );
   });
 
   it("takes odd numbers for the nearest sensible ones", () => {

@@ -11,6 +11,8 @@ export interface LinePage {
   offset?: number | undefined;
   /** Lines to show at most. Default 2000. */
   limit?: number | undefined;
+  /** Characters of the first line to skip; then that line alone is shown. Default 0. */
+  column?: number | undefined;
 }
 
 /** Lines of a file as they are shown: from the one after `from` to `to`, of so many. */
@@ -23,11 +25,12 @@ export interface ShownLines {
 
 /**
  * Shows a file as `cat -n` does, a page at a time: lines counted from 1, long ones cut unless asked for alone, and notes
- * in square brackets where there is more. An offset behind the end is a failure that says how long the file is.
+ * in square brackets where there is more. An offset behind the end is a failure that says how long the file is, and so
+ * is a column behind the end of its line.
  */
 export function numberLines(
   content: string,
-  { offset = 0, limit = 2000 }: LinePage = {},
+  { offset = 0, limit = 2000, column = 0 }: LinePage = {},
 ): FileResult<ShownLines> {
   if (content === "") return { ok: true, text: "[The file is empty.]", from: 0, to: 0, of: 0 };
   const lines = splitLines(content);
@@ -36,15 +39,20 @@ export function numberLines(
     const length = lines.length === 1 ? "1 line" : `${lines.length} lines`;
     return fail(`The offset ${from} is behind the end: the file has ${length}.`);
   }
-  const most = Math.max(1, Math.trunc(limit) || 1);
+  const skipped = Math.max(0, Math.trunc(column) || 0);
+  const first = lines[from]!;
+  if (skipped > 0 && skipped >= first.length) {
+    return fail(`The column ${skipped} is behind the end: the line has ${first.length} characters.`);
+  }
+  const most = skipped > 0 ? 1 : Math.max(1, Math.trunc(limit) || 1);
   const to = Math.min(lines.length, from + most);
   const shown = lines.slice(from, to).map((line, index) => {
     const at = from + index;
-    const text =
-      most === 1
-        ? cutLine(line, MAX_SINGLE_LINE)
-        : cutLine(line, MAX_LINE, `; to see more of it, use offset ${at}, limit 1`);
-    return `${String(at + 1).padStart(6)}\t${text}`;
+    const more = (end: number): string =>
+      `; to see more of it, use offset ${at}, limit 1${most === 1 ? `, column ${end}` : ""}`;
+    const text = cutLine(line, most === 1 ? skipped + MAX_SINGLE_LINE : MAX_LINE, more);
+    const rest = skipped > 0 ? `[from column ${skipped}] ${text.slice(skipped)}` : text;
+    return `${String(at + 1).padStart(6)}\t${rest}`;
   });
   if (to < lines.length) {
     shown.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
@@ -68,10 +76,11 @@ export function splitLines(content: string): string[] {
   return lines;
 }
 
-/** A line in at most `max` characters and a note, which may say how to see the rest. */
-export function cutLine(line: string, max: number, rest = ""): string {
+/** A line in at most `max` characters and a note, which may say how to see the rest from where it is cut. */
+export function cutLine(line: string, max: number, more: (end: number) => string = () => ""): string {
   if (line.length <= max) return line;
-  return `${line.slice(0, wholeCharacters(line, max))} [cut: the line has ${line.length} characters${rest}]`;
+  const end = wholeCharacters(line, max);
+  return `${line.slice(0, end)} [cut: the line has ${line.length} characters${more(end)}]`;
 }
 
 /** The nearest place at or before `index` that is not inside a surrogate pair. */

@@ -76,7 +76,7 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
       return linesWithin(lines, { limit, notes, advice: "Use glob to narrow it down." }) || "(empty)";
     }),
 
-  read_file: async (backend, { file_path, offset, limit }, { media, sightings }) => {
+  read_file: async (backend, { file_path, offset, limit, column }, { media, sightings }) => {
     const file = await backend.read(file_path);
     if (!file.ok) {
       const bytes = file.reason === "not-text" ? await backend.readBytes(file_path) : file;
@@ -85,7 +85,7 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
       sightings?.note(plainPath(file_path), bytes.bytes);
       return { ok: true, ...look(file_path, { type, bytes: bytes.bytes, media }) };
     }
-    const page = numberLines(file.content, { offset, limit });
+    const page = numberLines(file.content, { offset, limit, column });
     if (page.ok && sightings)
       noteRead(sightings, { path: plainPath(file_path), content: file.content, page });
     return said(page, ({ text }) => cut(text));

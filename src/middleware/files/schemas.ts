@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { UNLISTED } from "../tools/loose-tool.ts";
 
 const file_path = z.string().min(1, "give a path such as /src/a.js");
 const MISSING = (name: string) => ({ path: [name], message: "is missing" });
@@ -16,7 +17,12 @@ export const FILE_ARGUMENTS = {
     sizes: z.boolean().optional(),
     ignored: z.boolean().optional(),
   }),
-  read_file: z.object({ file_path, offset: count.optional(), limit: count.optional() }),
+  read_file: z.object({
+    file_path,
+    offset: count.optional(),
+    limit: count.optional(),
+    column: count.optional().meta(UNLISTED),
+  }),
   write_file: z
     .object({ file_path, content: z.string().optional(), confirm: z.boolean().optional() })
     .refine(({ content, confirm = false }) => content !== undefined || confirm, MISSING("content")),

@@ -57,7 +57,7 @@ describe("lean", () => {
       "Plan set. 0/3 done; now 1; next 3.",
       "1/3 done; now 2.",
       "worked",
-      "1/4 done; now 2; next 4; blocked 3.",
+      "1/4 done; now 2; next 4; blocked 3. Added 4.",
       "2/4 done; 4 waits on 3; blocked 3. Edited 4.",
     ]);
     expect(todos.map((todo) => ({ ...todo, actuals: undefined }))).toEqual([
@@ -153,7 +153,7 @@ describe("lean", () => {
     expect(texts.slice(1)).toEqual(
       names.map((_, index) => {
         const [done, total] = [index + 1, 13 + index];
-        return `${done}/${total} done; now ${done + 1}.`;
+        return `${done}/${total} done; now ${done + 1}. Added ${total}.`;
       }),
     );
     expect(todos.map((todo) => todo.id)).toEqual(Array.from({ length: 24 }, (_, index) => String(index + 1)));

@@ -34,6 +34,20 @@ describe("arguments of work tools", () => {
     ]);
   });
 
+  it("may be unlisted: a result names them where they are of use, and a line of any length is read with them", async () => {
+    const files = { "/long.json": `${"x".repeat(90_000)}end` };
+    const column = Number(
+      /, column (\d+)\]$/.exec(
+        (await told([callTool("read_file", { file_path: "/long.json", limit: 1 })], files))[0]!,
+      )![1],
+    );
+    const rest = callTool("read_file", { file_path: "/long.json", limit: 1, column });
+    expect(await told([rest], files)).toEqual(["     1\t[from column 90000] end"]);
+    const model = new ScriptedModel(["ok"]);
+    await createDeepAgent({ model, plan: false }).invoke({ messages: [new HumanMessage("go")] });
+    expect(JSON.stringify(model.requests[0]!.tools)).not.toContain("column");
+  });
+
   it("may be null where they are optional, also in the objects of a list", async () => {
     const edits = [{ old_string: "one", new_string: "1", replace_all: null }];
     const calls = [

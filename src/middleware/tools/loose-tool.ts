@@ -41,6 +41,9 @@ export function looseTool(
   return tool(run as never, { name, description, schema: anything });
 }
 
+/** Metadata of an argument that is taken but not shown: results name it where it is of use. */
+export const UNLISTED = { unlisted: true } as const;
+
 /** A tool whose arguments are checked here, so that a mistake is answered in words the model can act on. */
 export function checkedTool<Schema extends z.ZodObject>(
   { name, description, schema }: { name: string; description: string; schema: Schema },
@@ -54,6 +57,12 @@ export function checkedTool<Schema extends z.ZodObject>(
     io: "input",
     // Bounds cost tokens in every request and are checked here anyway.
     override: ({ jsonSchema }) => {
+      for (const [field, { unlisted = false }] of Object.entries(jsonSchema.properties ?? {}) as [
+        string,
+        { unlisted?: boolean },
+      ][]) {
+        if (unlisted) delete jsonSchema.properties![field];
+      }
       delete jsonSchema.minLength;
       delete jsonSchema.minimum;
       delete jsonSchema.maximum;

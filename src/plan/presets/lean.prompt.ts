@@ -49,7 +49,7 @@ export const LEAN_WRITE_SCHEMA = {
 } as const;
 
 export const LEAN_UPDATE_DESCRIPTION =
-  '{"done":"1,2"}. block: "3: reason". order: ids in order. before: id to move to.';
+  '{"done":"1,2"}. block: "3: reason". order: open ids. edit.before: id to move to.';
 
 const TEXT = { type: "string" } as const;
 

@@ -316,11 +316,6 @@ describe("holdfast run", () => {
     expect(code).toBe(1);
     expect(requests()).toEqual([]);
   });
-
-  it("shows no control characters that a model sends", async () => {
-    script = [say("a\u001B[2Jb c\r\u001B]0;title\u0007d")];
-    expect((await holdfast(["run", "Go"])).out).toContain("ab cd\n");
-  });
 });
 
 describe("a question to the user, with nobody to ask", () => {

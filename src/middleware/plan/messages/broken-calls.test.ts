@@ -123,7 +123,7 @@ describe("a plan call whose arguments are almost JSON", () => {
       ["update_todos", '{"add": ["check"]}'],
     ]);
     const { texts, todos } = await run([TWO, both, "1", "2", "3"]);
-    expect(texts.slice(1)).toEqual([`1/2 done; now 2.${NOTE}`, "worked", "1/3 done; now 2."]);
+    expect(texts.slice(1)).toEqual([`1/2 done; now 2.${NOTE}`, "worked", "1/3 done; now 2. Added 3."]);
     expect(todos).toHaveLength(3);
   });
 

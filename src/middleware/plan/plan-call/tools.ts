@@ -160,15 +160,19 @@ function acceptance(
   return `${edited}${set}${renderStatus(todos)}${more}${remarks}${whole && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
 }
 
-/** Confirms what the status line does not show: other words of an item, and another order of what is open. */
+/** Confirms what the status line does not show: new ids, other words of an item, and another order of what is open. */
 function changedItems({ accepted, plan }: Outcome): string {
   const { changes } = accepted!;
+  const added = changes.flatMap((change) => (change.type === "todo-add" ? change.todo.id : []));
   const edited = changes.flatMap((change) =>
     change.type === "todo-edit" && change.set.content !== undefined ? change.id : [],
   );
   const isReordered = changes.some(({ type }) => type === "plan-reorder");
   const order = isReordered ? plan.todos.filter(isOpen).map(({ id }) => id) : [];
-  return `${edited.length > 0 ? ` Edited ${edited.join(", ")}.` : ""}${order.length > 0 ? ` Order: ${order.join(", ")}.` : ""}`;
+  const lists = { Added: added, Edited: edited, "Order:": order };
+  return Object.entries(lists)
+    .map(([word, ids]) => (ids.length > 0 ? ` ${word} ${ids.join(", ")}.` : ""))
+    .join("");
 }
 
 /** Says which open items a new list has left out, and of two lists in one turn that the later one counts. */

@@ -139,7 +139,7 @@ describe("a refused completion", () => {
       edit: [{ id: "3", note: "twice" }],
     });
     const { texts, statuses, todos } = await run([THREE, call, "ok"], { verify });
-    expect(texts[1]).toBe(`1/4 done; now 2.\n${REFUSED}`);
+    expect(texts[1]).toBe(`1/4 done; now 2. Added 4.\n${REFUSED}`);
     expect(statuses).toEqual(["completed", "in_progress", "pending", "pending"]);
     expect(todos[2]?.note).toBe("twice");
   });
