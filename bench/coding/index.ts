@@ -11,8 +11,10 @@ import { createDeepAgent } from "../../src/index.ts";
 import { callTool, type ScriptedModel } from "../../src/testing/index.ts";
 import { Counter, piecesOf } from "../count.ts";
 import { loadDeepagents } from "../deepagents.ts";
+import { figureLine, number } from "../lines.ts";
 import { goalOf, type Section, type SectionOptions } from "../section.ts";
 import { CLASSIC, type Agent } from "../systems.ts";
+import { orderCost } from "./order.ts";
 import { playerOf, type Manner } from "./player.ts";
 import { writeProject } from "./project.ts";
 
@@ -34,6 +36,13 @@ const HOLDFAST: Coder = {
   manner: { isOrdered: true, hasEdits: true, overwrites: true, plan: LEAN },
   create: (model, dir) =>
     createDeepAgent({ model, backend: shellBackend(dir, { isolation: "never" }) }) as unknown as Agent,
+};
+
+/** The same played as where calls have no order and an edit is one replacement. */
+const STEP_BY_STEP: Coder = {
+  ...HOLDFAST,
+  name: "holdfast, step by step",
+  manner: { isOrdered: false, hasEdits: false, overwrites: true, plan: LEAN },
 };
 
 /** Tools that write, edit and run, and nothing else. */
@@ -76,31 +85,38 @@ interface Figures {
 }
 
 /** A coding task of several parts, replayed on each system by a model that plays it as that system lets it. */
-export async function codingSection({ progress }: SectionOptions): Promise<Section> {
+export async function codingSection({ quick, progress }: SectionOptions): Promise<Section> {
   const peer = await deepagents();
   const all: Figures[] = [];
-  for (const coder of [HOLDFAST, ...(peer ? [peer] : []), BARE]) {
+  for (const coder of [HOLDFAST, STEP_BY_STEP, ...(peer ? [peer] : []), BARE]) {
     progress(coder.name);
     all.push(await played(coder));
   }
+  progress("processor time of the order");
+  const cost = await orderCost({ quick });
   const [own, ...others] = all as [Figures, ...Figures[]];
   const against = others.map((other) => ({ ...other, ratio: own.prompt / other.prompt }));
   const row = ({ name, calls, prompt, output, resent }: Figures): string =>
     `| ${name} | ${calls} | ${prompt} | ${output} | ${resent} |`;
   return {
     name: "coding",
-    lines: all.map(
-      ({ name, prompt }) =>
-        `coding.prompt-tokens.${name.replaceAll(" ", "-")} ${prompt} ${(own.prompt / prompt).toFixed(3)}`,
-    ),
+    lines: [
+      ...all.map(
+        ({ name, prompt }) =>
+          `coding.prompt-tokens.${name.replaceAll(/,? /g, "-")} ${prompt} ${(own.prompt / prompt).toFixed(3)}`,
+      ),
+      figureLine(["coding.cpu-ms-per-turn.ordered"], cost.ordered, cost.unordered),
+      figureLine(["coding.cpu-ms-per-turn.unordered"], cost.unordered, cost.unordered),
+    ],
     goals: [
       goalOf({ name: "output tokens sent twice", value: own.resent, limit: 0 }),
       ...against.map(({ name, ratio }) =>
         goalOf({ name: `prompt tokens of ${name}`, value: ratio, limit: 0.8 }),
       ),
+      goalOf({ name: "processor time of a turn with the order", value: cost.ratio, limit: 1.1 }),
     ],
-    markdown: `## A coding task\n\nA specification of seven parts, in the manner of one that was played by hand: look, write the modules in pairs over stubs that a command has printed, edit one of them in several places, test after each part. The same model plays on each system as that system lets it: where calls of one message have no order, a test run is a message of its own, and several edits of one file are one call with all of its text. All tests pass at the end on each. o200k tokens of all requests, as JSON.\n\n| system | model calls | prompt tokens | output tokens | sent twice |\n|---|---:|---:|---:|---:|\n${all.map(row).join("\n")}\n`,
-    data: all,
+    markdown: `## A coding task\n\nA specification of seven parts, in the manner of one that was played by hand: look, write the modules in pairs over stubs that a command has printed, edit one of them in several places, test after each part. The same model plays on each system as that system lets it: where calls of one message have no order, a test run is a message of its own, and several edits of one file are one call with all of its text; *step by step* is Holdfast played so. All tests pass at the end on each. o200k tokens of all requests, as JSON.\n\n| system | model calls | prompt tokens | output tokens | sent twice |\n|---|---:|---:|---:|---:|\n${all.map(row).join("\n")}\n\nThe order itself, in turns of five calls that wait for each other: ${number(cost.ordered)} ms of processor time per turn, ${number(cost.unordered)} without \`orderedCallsMiddleware\`; the median of the ratios of runs beside each other is ${cost.ratio.toFixed(3)}.\n`,
+    data: { systems: all, order: cost },
     plots: [],
   };
 }

@@ -1,11 +1,12 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { isRelease } from "../../../test/rounds.ts";
+import { STORES } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
-import { sqliteSaver } from "../../storage/index.ts";
+import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { summarizationMiddleware } from "./index.ts";
 
@@ -38,6 +39,13 @@ function script(turns: number, isPlanned: boolean): Step[] {
   return [...plan, ...work, ...(isPlanned ? [callTool("update_todos", { done: "1,2" })] : []), "done"];
 }
 
+async function openPostgres(): Promise<ThreadStore> {
+  const place = await STORES.find(({ name }) => name === "Postgres")!.create();
+  const saver = await place.open();
+  onTestFinished(() => saver.close());
+  return saver;
+}
+
 const isIn = (messages: readonly BaseMessage[], words: string): boolean =>
   messages.some(({ text }) => text.includes(words));
 
@@ -45,6 +53,7 @@ describe("the request stands word for word in every model call", () => {
   const stores: [string, () => BaseCheckpointSaver | Promise<BaseCheckpointSaver>][] = [
     ["memory", () => new MemorySaver()],
     ["SQLite", () => sqliteSaver(":memory:")],
+    ...(isRelease ? [["Postgres", openPostgres] as [string, typeof openPostgres]] : []),
   ];
   const cases = (isRelease ? [1, 5, 20] : [1, 5]).flatMap((summaries) =>
     [true, false].flatMap((isPlanned) =>
