@@ -3,10 +3,12 @@ import { GraphRecursionError } from "@langchain/langgraph";
 import { createAgent, summarizationMiddleware as theirs, type AgentMiddleware } from "langchain";
 import { createDeepAgent, summarizationMiddleware } from "../../src/index.ts";
 import { ScriptedModel, type ModelRequestRecord } from "../../src/testing/index.ts";
-import { Counter, piecesOf } from "../count.ts";
+import { Counter } from "../count.ts";
 import { loadDeepagents } from "../deepagents.ts";
 import { figureLine } from "../lines.ts";
 import { goalOf, type Section, type SectionOptions } from "../section.ts";
+import { longThreads, longThreadTable, type LongThread } from "./long-thread.ts";
+import { cachedShare, heldShare } from "./requests.ts";
 import { judge, modelStep, summarizerStep, taskOf, toolsFor, type Ledger } from "./task.ts";
 
 const SYSTEM_PROMPT = "You work through tickets. Use the tools; be brief.";
@@ -101,6 +103,8 @@ export async function contextSection({ quick, seed, progress }: SectionOptions):
     rows.push(await measure(system, create, { tasks, seed }));
     progress(`${system} is done`);
   }
+  const long = await longThreads({ quick });
+  progress("long threads are done");
   const peer = rows.find(({ system }) => system === PEER)!;
   const own = rows.find(({ system }) => system === OURS)!;
   const names = ["finished", "true", "held", "cached"] as const;
@@ -110,16 +114,28 @@ export async function contextSection({ quick, seed, progress }: SectionOptions):
   ];
   return {
     name: "context",
-    lines: rows.flatMap((row) =>
-      names.map((figure) =>
-        figureLine(["context", row.system, figure], row[figure], peer[figure] || undefined),
+    lines: [
+      ...rows.flatMap((row) =>
+        names.map((figure) =>
+          figureLine(["context", row.system, figure], row[figure], peer[figure] || undefined),
+        ),
       ),
-    ),
+      ...long.flatMap((row) => longLines(row, long)),
+    ],
     goals,
-    markdown: markdown(rows),
-    data: rows,
+    markdown: markdown(rows, long),
+    data: { tasks: rows, long },
     plots: [],
   };
+}
+
+/** Beside LangChain's summarization in the same saver. */
+function longLines(row: LongThread, all: readonly LongThread[]): string[] {
+  const peer = all.find(({ saver, way }) => saver === row.saver && way.includes("LangChain"))!;
+  const names = ["stored", "cpuPerTurn", "promptTokens", "held", "cached"] as const;
+  return names.map((figure) =>
+    figureLine(["context", row.saver, row.way, figure], row[figure], peer[figure] || undefined),
+  );
 }
 
 async function measure(
@@ -146,17 +162,10 @@ async function measure(
     const summaries = [...writer.requests, ...model.requests.filter(isSummary)];
     row.summaries += summaries.length;
     totals.calls += turns.length;
-    row.held += turns.filter(({ messages: sent }) =>
-      sent.some(({ text }) => text.includes(task.request)),
-    ).length;
-    let before: readonly string[] = [];
-    for (const request of [...turns, ...summaries]) {
-      const pieces = piecesOf(request);
-      const same = pieces.findIndex((piece, index) => piece !== before[index]);
-      totals.prompt += counter.count(pieces);
-      totals.cached += counter.count(pieces.slice(0, same < 0 ? pieces.length : same));
-      before = pieces;
-    }
+    row.held += heldShare(turns, task.request) * turns.length;
+    const { prompt, cached } = cachedShare([...turns, ...summaries], counter);
+    totals.prompt += prompt;
+    totals.cached += cached;
   }
   return {
     ...row,
@@ -182,7 +191,7 @@ async function play(agent: Agent, input: object): Promise<BaseMessage[]> {
   }
 }
 
-function markdown(rows: readonly Row[]): string {
+function markdown(rows: readonly Row[], long: readonly LongThread[]): string {
   const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
   const lines = rows.map(
     (row) =>
@@ -195,5 +204,9 @@ function markdown(rows: readonly Row[]): string {
 | system | finished | true | held | summaries | tokens per true task | cached |
 |---|---|---|---|---|---|---|
 ${lines.join("\n")}
+
+A thread of ${long[0]!.turns} turns with results of 1 kB, summarized at 40 messages: what the saver keeps, and processor time of a turn, with all that a turn does.
+
+${longThreadTable(long)}
 `;
 }

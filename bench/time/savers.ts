@@ -57,7 +57,7 @@ interface SqliteSaverModule {
 const OFFICIAL_PACKAGE: string = "@langchain/langgraph-checkpoint-sqlite";
 
 /** LangGraph's own SQLite saver, which needs a native module. Throws where that was not built. */
-async function officialSqlite(): Promise<SaverKind> {
+export async function officialSqlite(): Promise<SaverKind> {
   const { SqliteSaver } = (await import(OFFICIAL_PACKAGE)) as SqliteSaverModule;
   SqliteSaver.fromConnString(":memory:").db.close();
   const open = async (file: string): Promise<Closable> => {

@@ -65,6 +65,36 @@ describe("the rules of a plan", () => {
     expect(await rulesIn(other)).toEqual([]);
   });
 
+  it.each([
+    ["classic", "write_todos", "todos", "content"],
+    ["deerflow", "write_todos", "todos", "content"],
+    ["checklist", "todo", "items", "text"],
+  ] as const)(
+    "are understood in %s, whose prompt does not name them, and shown with the plan",
+    async (preset, name, list, field) => {
+      const items = [{ id: "1", [field]: "read", status: "in_progress" }];
+      const { model, agent } = agentOf(
+        [
+          callTool(name, { [list]: items, rules: RULES }),
+          ...Array.from({ length: 12 }, (_, n): Step => callTool("note", { n })),
+          ...Array.from({ length: 6 }, () => "ok"),
+        ],
+        {
+          plan: { preset },
+          summarization: {
+            model: new ScriptedModel(["They talked."], { loop: true }),
+            trigger: { messages: 8 },
+            keep: { messages: 2 },
+          },
+        },
+      );
+      await agent.invoke(go, config);
+      expect(await rulesIn(agent)).toEqual(RULES);
+      expect(isIn(model.requests[12]!.messages, `Rules:\n- ${RULES.join("\n- ")}`)).toBe(true);
+      expect(JSON.stringify(model.requests[0]!.tools)).not.toContain("rules:");
+    },
+  );
+
   it("are read from whatever a model sends", async () => {
     const rules = "- T03 only after T08\n\n* change nothing in tickets/\nT03 only after T08";
     const { agent } = agentOf([callTool("write_todos", { todos: ["read"], rules }), "ok", "ok", "ok"]);

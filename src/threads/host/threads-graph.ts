@@ -18,7 +18,7 @@ export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" |
 }
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
-const WRITABLE = ["messages", "files", "todos"];
+const WRITABLE = ["messages", "files", "todos", "planRules"];
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
 export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {

@@ -8,6 +8,7 @@ import type { Todo } from "../../../plan/index.ts";
 import { writable } from "../../../threads/host/graphs.ts";
 import type { Host } from "../../../threads/host/port.ts";
 import { blindEdit } from "../../../threads/plan/blind-edit.ts";
+import type { PlanEdit } from "../../../threads/plan/merged-plan.ts";
 import { waitingInput } from "../../../threads/plan/pending-edit.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { copyThread } from "../../../threads/undo/copy-thread.ts";
@@ -231,7 +232,7 @@ async function updateState(
   const allowed = values === null || values === undefined ? null : writable(values as Body, { graph, agent });
   const state = await new Thread(agent, thread).state();
   const isHead = [undefined, state.config.configurable?.["checkpoint_id"]].includes(place.checkpoint_id);
-  const { todos, ...others } = allowed ?? {};
+  const { todos, planRules, ...others } = allowed ?? {};
   const isBusy = await host.isBusy(thread);
   const isEdit = isHead && node === undefined && allowed !== null && "todos" in agent.graph.channels;
   const hasOthers = Object.keys(others).length > 0;
@@ -239,16 +240,11 @@ async function updateState(
     throw new HTTPException(409, { message: "The thread is at work: stop it first." });
   // As a person changes a thread of an agent: what it waits for stays, and a run at work goes on.
   if (isEdit && (!hasOthers || isInStep(state))) {
-    if (todos !== undefined) {
+    if (todos !== undefined || planRules !== undefined) {
       const { todos: now = [] } = state.values as { todos?: Todo[] };
-      const list = todos as unknown[];
-      // LangGraph's own clients send no base.
-      const edit = Array.isArray(base)
-        ? { todos: list, base: base as Todo[] }
-        : isBusy || summary?.state === "running"
-          ? blindEdit(list, now)
-          : { todos: list };
-      await host.editPlan(thread, edit, signal);
+      const isRunning = isBusy || summary?.state === "running";
+      const edit = planEdit(todos as unknown[] | undefined, { now, base, isRunning });
+      await host.editPlan(thread, { ...edit, rules: planRules as string[] | undefined }, signal);
     }
     for (const write of Object.entries(others)) await waitingInput(agent, state, write);
     return checkpointOf((await stateOf(host, thread)).config);
@@ -257,6 +253,16 @@ async function updateState(
   const written = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
   await host.noteThread(thread, {});
   return checkpointOf(written);
+}
+
+/** LangGraph's own clients send no base, and may send rules alone. */
+function planEdit(
+  todos: unknown[] | undefined,
+  { now, base, isRunning }: { now: Todo[]; base: unknown; isRunning: boolean },
+): PlanEdit {
+  if (todos === undefined) return { todos: now, base: now };
+  if (Array.isArray(base)) return { todos, base: base as Todo[] };
+  return isRunning ? blindEdit(todos, now) : { todos };
 }
 
 /** Whether a step waits for an answer, or has finished in part: another checkpoint would drop what waits. */

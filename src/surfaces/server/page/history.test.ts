@@ -3,13 +3,17 @@ import { lookedAt } from "../../../../test/looked-at.ts";
 import {
   begin,
   DONE,
+  eventsUntil,
+  HEADERS,
   PLAN,
   saver,
   send,
   setStage,
   settled,
   start,
+  url,
   WRITE,
+  type Sse,
 } from "../../../../test/page-stage.ts";
 import { rulesOf, threadOf } from "../../../threads/story/thread.ts";
 import type { StampedEvent } from "../../../threads/story/told.ts";
@@ -48,6 +52,29 @@ it("the rules that somebody gives a plan are told at once, and when the thread i
   expect((await send("PUT", `/threads/${thread}/plan`, edit)).status).toBe(200);
   const { events } = (await send("GET", `/threads/${thread}`)).body as unknown as { events: StampedEvent[] };
   expect(rulesOf(threadOf({ events, questions: [] }))).toEqual(["never touch date.js"]);
+});
+
+it("so are rules that a client of LangGraph writes into the state, alone or with a plan", async () => {
+  await start([PLAN, WRITE, DONE, "Done."], { ask: ["write_file"] });
+  const thread = await begin("Write a file");
+  await settled(thread);
+  const todos = [{ id: "1", content: "Write", status: "in_progress" }, { content: "Check" }];
+  for (const [values, total] of [
+    [{ planRules: ["never touch date.js"] }, 1],
+    [{ planRules: ["be quiet"], todos }, 2],
+  ] as const) {
+    const isRules = ({ data }: Sse): boolean => data["type"] === "plan-change" && "rules" in data;
+    const events = await eventsUntil(isRules, {}, async () => {
+      const body = JSON.stringify({ values });
+      const { status } = await fetch(`${url}/threads/${thread}/state`, {
+        method: "POST",
+        headers: HEADERS,
+        body,
+      });
+      expect(status).toBe(200);
+    });
+    expect(events.at(-1)!.data).toMatchObject({ by: "person", rules: values.planRules, counts: { total } });
+  }
 });
 
 it("the files that a thread began with are found without the values of what came after", async () => {
