@@ -4,12 +4,23 @@ import { bitFlips } from "./bit-flips.ts";
 import { cluster } from "./cluster.ts";
 import { floods } from "./floods.ts";
 import { kills } from "./kills.ts";
+import { ledger } from "./ledger.ts";
 import { models } from "./models.ts";
 import { paths } from "./paths.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
 
-const ATTACKS: readonly Attack[] = [bitFlips, kills, races, paths, floods, models, takeovers, cluster];
+const ATTACKS: readonly Attack[] = [
+  bitFlips,
+  kills,
+  races,
+  paths,
+  floods,
+  models,
+  ledger,
+  takeovers,
+  cluster,
+];
 
 /** `npm run attack -- [name…] [--tries n] [--seed n]`: runs the attacks and prints what held. */
 async function main(): Promise<void> {

@@ -1,5 +1,4 @@
 import { AIMessage } from "@langchain/core/messages";
-import type { UsageMetadata } from "@langchain/core/messages";
 import { createMiddleware, type AgentMiddleware } from "langchain";
 import { NO_TOKENS, sumTokens, usedTokens } from "../../src/middleware/budget/prices.ts";
 import type { Usage } from "../../src/threads/events/events.ts";
@@ -44,10 +43,7 @@ export class Meter {
   }
 
   #add(answer: unknown): void {
-    const spent = AIMessage.isInstance(answer)
-      ? (answer.usage_metadata as UsageMetadata | undefined)
-      : undefined;
-    const usage = usedTokens(spent);
+    const usage = AIMessage.isInstance(answer) ? usedTokens(answer) : NO_TOKENS;
     this.usage = sumTokens(this.usage, usage);
     // Clients make zeros of what a server does not say.
     this.#onUsage(usage.inputTokens > 0 ? usage : undefined);

@@ -102,7 +102,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
     ...(summarization === false ? [] : [summarizationMiddleware(summaries, { budget })]),
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
-    orderedCallsMiddleware() as AnyAgentMiddleware,
+    orderedCallsMiddleware(plan ? { now: plan.setup.now } : {}) as AnyAgentMiddleware,
     ...(plan ? [planMiddlewareOf(plan)] : []),
     filesMiddlewareOf(workspace, { model, ...picked(options, ["media", "resultLimit", "resultFolder"]) }),
     ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),

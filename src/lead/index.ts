@@ -123,7 +123,7 @@ function chain(
   const all = [
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
-    orderedCallsMiddleware(),
+    orderedCallsMiddleware(plan ? { now: plan.setup.now } : {}),
     threadDataMiddleware(folder),
     sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, { skills, historyFolder }),
     ...(skills ? [skillsMiddleware(skills)] : []),

@@ -1,5 +1,6 @@
 export { applyUpdate, applyWrite, type ApplyOptions, type Author } from "./apply/apply.ts";
-export { chargeActuals, ZERO_TALLY, type Mark, type Tally } from "./todo/actuals.ts";
+export { ZERO_TALLY, type Figures, type Mark, type Tally } from "./todo/actuals.ts";
+export { type Ledger } from "./todo/ledger.ts";
 export { actionable, findCycle, nextStartable, startable, unmetDependencies } from "./todo/dependencies.ts";
 export { diffTodos, patchTodos } from "./todo/diff.ts";
 export { parseMarkdown, renderMarkdown, type MarkdownResult, type MarkdownTodo } from "./render/markdown.ts";

@@ -2,7 +2,8 @@ import { isGraphBubbleUp } from "@langchain/langgraph";
 import { ownerOf } from "../middleware/plan/events.ts";
 import type { FollowedTodo } from "../middleware/plan/reports/follow.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
-import { ZERO_TALLY } from "../plan/index.ts";
+import type { Tally } from "../plan/index.ts";
+import { NO_FIGURES } from "../plan/todo/actuals.ts";
 import { runChild, type ChildPlace } from "./child.ts";
 import type { SubagentEvent } from "./events.ts";
 import { broughtBack, type Given, type Job } from "./exchange.ts";
@@ -20,7 +21,7 @@ export interface Assignment {
 }
 
 /** How it ended. */
-export type Outcome = { report: Report } | { failure: string };
+export type Outcome = { report: Report } | { failure: string; spent?: Tally | undefined };
 
 /** The place of a sub-agent: `main/researcher:call_7`. `root`: the caller's name, where it has none from its own. */
 export function ownerFor({ configurable }: ToolRuntime, name: string, call: string, root = "main"): string {
@@ -30,17 +31,18 @@ export function ownerFor({ configurable }: ToolRuntime, name: string, call: stri
 /** Has a job done, and tells of its start and its end. Interrupts and the caller's own abort are thrown on. */
 export async function carryOut(
   assignment: Assignment,
-  place: Omit<ChildPlace, "owner" | "todo">,
+  place: Omit<ChildPlace, "owner" | "todo" | "told">,
 ): Promise<Outcome> {
   const { subagent, given, owner, job } = assignment;
   const { writer, signal } = place.runtime;
   tell(assignment, writer, { type: "subagent-start" });
   let outcome: Outcome;
+  const told: ChildPlace["told"] = {};
   try {
-    outcome = { report: await runChild(subagent, given, { ...place, owner, todo: job.todo_id }) };
+    outcome = { report: await runChild(subagent, given, { ...place, owner, todo: job.todo_id, told }) };
   } catch (error) {
     if (isGraphBubbleUp(error) || signal?.aborted) throw error;
-    outcome = { failure: error instanceof Error ? error.message : String(error) };
+    outcome = { failure: error instanceof Error ? error.message : String(error), ...told };
   }
   tellEnd(assignment, writer, outcome);
   return outcome;
@@ -76,21 +78,37 @@ export interface Conclusion {
   update: Record<string, unknown>;
 }
 
+/** What is needed to put together what comes of a job. */
+export interface Closing {
+  /** The plan item that followed it. */
+  followed?: FollowedTodo | undefined;
+  /** Whether the caller has a plan. */
+  hasPlan: boolean;
+  /** For how many milliseconds it has worked, and how many of them before it last stopped for a person. */
+  elapsedMs: number;
+  before?: number;
+}
+
 /** Puts together what comes of a job, for the plan item that followed it, too. */
 export async function conclude(
-  { subagent, given }: Assignment,
+  { subagent, given, call, job }: Assignment,
   outcome: Outcome,
-  { followed, before = 0 }: { followed?: FollowedTodo | undefined; before?: number } = {},
+  { followed, hasPlan, elapsedMs, before = 0 }: Closing,
 ): Promise<Conclusion> {
+  const tally = "report" in outcome ? outcome.report.spent : outcome.spent;
+  const spent = { ...NO_FIGURES, ...tally, elapsedMs };
+  const item = job.todo_id === undefined ? {} : { item: job.todo_id };
+  const helpers = { [call]: { ...item, spent, ...(before > 0 && { before }) } };
+  const counted = hasPlan ? { _plan: { helpers } } : {};
   if ("failure" in outcome) {
     const { failure: reason } = outcome;
-    const ended = await followed?.end({ ok: false, reason, spent: ZERO_TALLY, before });
+    const ended = await followed?.end({ ok: false, reason, helpers });
     const text = `the sub-agent "${subagent.name}" failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;
-    return { text, isError: true, update: { ...ended?.update } };
+    return { text, isError: true, update: { ...counted, ...ended?.update } };
   }
-  const { text, spent, unfinished, after } = outcome.report;
+  const { text, unfinished, after } = outcome.report;
   const ended = await followed?.end(
-    unfinished === undefined ? { ok: true, spent, before } : { ok: false, reason: unfinished, spent, before },
+    unfinished === undefined ? { ok: true, helpers } : { ok: false, reason: unfinished, helpers },
   );
   const remarks = [
     ...(unfinished === undefined ? [] : [`The sub-agent did not finish: ${unfinished}.`]),
@@ -99,6 +117,6 @@ export async function conclude(
   return {
     text: remarks.length > 0 ? `${text}\n\n[${remarks.join(" ")}]` : text,
     isError: false,
-    update: { ...broughtBack(subagent, given, after), ...ended?.update },
+    update: { ...broughtBack(subagent, given, after), ...counted, ...ended?.update },
   };
 }

@@ -1,9 +1,10 @@
 import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
 import { STEP_LIMIT } from "../middleware/budget/options.ts";
-import { OWNER_KEY, TODO_KEY } from "../middleware/plan/events.ts";
+import { OWNER_KEY, SPENT_KEY, TODO_KEY } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/state/step-control.ts";
 import { CONTEXT_KEY, readContext } from "../middleware/summarization/state.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
+import type { Tally } from "../plan/index.ts";
 import { ChildStream, STREAM_KEY } from "./child-stream.ts";
 import type { Given } from "./exchange.ts";
 import { readReport, type Report } from "./report.ts";
@@ -16,15 +17,17 @@ export interface ChildPlace {
   /** The item that it works on, where it was given one. */
   todo?: string | undefined;
   budget: Budget | undefined;
+  /** Where it tells what it has spent. */
+  told: { spent?: Tally };
 }
 
 /** Runs a sub-agent. What it has found when its time is up is its report. */
 export async function runChild(subagent: CompiledSubagent, given: Given, place: ChildPlace): Promise<Report> {
-  const { runtime } = place;
+  const { runtime, told } = place;
   const { runnable, timeLimit } = subagent;
   const config = { ...runtime.config, ...childConfig(subagent, place) };
   if (timeLimit === undefined)
-    return readReport(await runnable.invoke(given as never, config as never), given);
+    return readReport(await runnable.invoke(given as never, config as never), given, told);
 
   const stream = new ChildStream(runtime.configurable?.[STREAM_KEY]);
   const time = new AbortController();
@@ -33,10 +36,11 @@ export async function runChild(subagent: CompiledSubagent, given: Given, place: 
   const configurable = { ...config.configurable, [STREAM_KEY]: stream };
   try {
     const run = runnable.invoke(given as never, { ...config, configurable, signal } as never);
-    return readReport(await Promise.race([run, aborted(signal)]), given);
+    return readReport(await Promise.race([run, aborted(signal)]), given, told);
   } catch (error) {
     if (!time.signal.aborted || runtime.signal?.aborted) throw error;
-    return readReport(stream.latest ?? {}, given, `its time limit of ${seconds(timeLimit)} s was reached`);
+    const stopped = `its time limit of ${seconds(timeLimit)} s was reached`;
+    return readReport(stream.latest ?? {}, given, { ...told, stopped });
   } finally {
     clearTimeout(timer);
   }
@@ -58,15 +62,16 @@ function seconds(milliseconds: number): string {
  * spends from, as many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
  * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
  */
-function childConfig({ fork = false }: CompiledSubagent, { runtime, owner, todo, budget }: ChildPlace) {
+function childConfig({ fork = false }: CompiledSubagent, { runtime, owner, todo, budget, told }: ChildPlace) {
   const { configurable, config, signal } = runtime;
   // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
   const { checkpoint_id: _, ...rest } = configurable ?? {};
   return {
     configurable: {
       ...rest,
-      ...(budget && { [BUDGET_KEY]: budget.accountOf(runtime) }),
+      ...(budget && { [BUDGET_KEY]: budget.accountFor(runtime, todo) }),
       [OWNER_KEY]: owner,
+      [SPENT_KEY]: told,
       // A fork's requests begin as its caller's do.
       [CONTEXT_KEY]: fork ? readContext(runtime.state, configurable) : undefined,
       __pregel_abort_signals: undefined,

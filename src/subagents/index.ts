@@ -5,9 +5,9 @@ import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
 import { filesBefore } from "../middleware/files/workspace.ts";
-import { idleOf } from "../middleware/plan/mark.ts";
+import { idleOf } from "../middleware/plan/ledger.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
-import { FollowedTodo, lessIdle } from "../middleware/plan/reports/follow.ts";
+import { FollowedTodo } from "../middleware/plan/reports/follow.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
@@ -116,7 +116,7 @@ async function runJob(
   if (Array.isArray(followed)) return failure(TASK, call, followed.map((issue) => issue.message).join(" "));
 
   // The first look at an invocation is its beginning.
-  if (plan) idleOf(plan.setup, readPlanState(state).memory, writer);
+  if (plan) idleOf(plan.setup, readPlanState(state).memory, { writer });
   const now = plan?.setup.now ?? Date.now;
   const [began, before] = [now(), await workedBefore(configurable)];
   let outcome: Outcome;
@@ -125,13 +125,13 @@ async function runJob(
   } catch (error) {
     throw withWorked(error, before + now() - began);
   }
-  const { text, isError, update } = await conclude(assignment, outcome, { followed, before });
+  const elapsedMs = before + now() - began;
+  const closing = { followed, hasPlan: plan !== undefined, elapsedMs, before };
+  const { text, isError, update } = await conclude(assignment, outcome, closing);
   const message = isError
     ? failure(TASK, call, text)
     : new ToolMessage({ content: text, name: TASK, tool_call_id: call });
-  const idle =
-    plan && !followed && before > 0 ? { _plan: lessIdle(readPlanState(state).memory, before) } : {};
-  return new Command({ update: { ...idle, ...update, messages: [message] } });
+  return new Command({ update: { ...update, messages: [message] } });
 }
 
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {

@@ -1,4 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { sumTallies, tallyOf } from "../middleware/plan/ledger.ts";
 import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
 import { withoutThoughts } from "../models/thinking/thoughts.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
@@ -14,11 +15,19 @@ export interface Report {
   spent: Tally;
 }
 
+/** What is known of a sub-agent's end besides its state. */
+export interface End {
+  /** Why it was stopped, where the state is what it had come to. */
+  stopped?: string | undefined;
+  /** What it says that it has spent. Default: by its messages, which do not tell of answers that were sent back. */
+  spent?: Tally | undefined;
+}
+
 /**
  * Reads a sub-agent's final state: a structured response as JSON, else its last words, wherever they stand. Messages
- * that it was given are not its own. `stopped`: why it was stopped, and this is the state that it had come to.
+ * that it was given are not its own.
  */
-export function readReport(state: object, given?: Given, stopped?: string): Report {
+export function readReport(state: object, given?: Given, { stopped, spent }: End = {}): Report {
   const { messages = [], structuredResponse } = state as Partial<Given>;
   const known = new Set(given?.messages.flatMap(({ id }) => id ?? []));
   const own = messages.filter(({ id }) => id === undefined || !known.has(id));
@@ -33,7 +42,7 @@ export function readReport(state: object, given?: Given, stopped?: string): Repo
     text: structuredResponse === undefined ? (words ?? NOTHING) : JSON.stringify(structuredResponse),
     after: state,
     ...(unfinished !== undefined && { unfinished }),
-    spent: own.reduce(add, ZERO_TALLY),
+    spent: spent ?? own.reduce(add, ZERO_TALLY),
   };
 }
 
@@ -68,11 +77,6 @@ function lastResults(messages: readonly BaseMessage[]): string | undefined {
 
 function add(tally: Tally, message: BaseMessage): Tally {
   if (!AIMessage.isInstance(message)) return tally;
-  const { input_tokens = 0, output_tokens = 0 } = message.usage_metadata ?? {};
-  return {
-    modelCalls: tally.modelCalls + 1,
-    toolCalls: tally.toolCalls + (message.tool_calls?.length ?? 0),
-    inputTokens: tally.inputTokens + input_tokens,
-    outputTokens: tally.outputTokens + output_tokens,
-  };
+  const toolCalls = message.tool_calls?.length ?? 0;
+  return sumTallies(tally, { ...tallyOf(message), toolCalls });
 }

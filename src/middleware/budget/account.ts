@@ -1,7 +1,9 @@
+import type { Figures } from "../../plan/index.ts";
+import { figuresSince, NO_FIGURES } from "../../plan/todo/actuals.ts";
 import type { RunContext } from "../thread-data/thread-id.ts";
 import { BUDGET_WARNING } from "./budget.prompt.ts";
 import { DEFAULT_BUDGET, type BudgetOptions, type Limits } from "./options.ts";
-import type { UsedTokens } from "./prices.ts";
+import { costOf, type UsedTokens } from "./prices.ts";
 import { amountText, RESOURCES, Spending, type Amounts, type Resource } from "./spending.ts";
 
 /** The configurable under which a sub-agent's run finds what it spends from. */
@@ -23,20 +25,42 @@ interface Part {
   spent: Amounts;
 }
 
+/** What items of the main plan have cost, as its ledger says. */
+export interface ItemCosts {
+  /** By item, and under another key what belongs to none. */
+  costs: Readonly<Record<string, Figures>>;
+  inProgress: readonly string[];
+  /** Items that sub-agents work on in the background. */
+  away: readonly string[];
+}
+
 /** What one run has spent of its budget. */
 export class Account {
   readonly #terms: AccountTerms;
   /** Of the agent whose sub-agent spends this. */
   readonly #above: Account | undefined;
   readonly #spending: Spending;
-  /** What was spent when each item in progress was first seen so. */
-  #items: ReadonlyMap<string, Amounts> = new Map();
+  /** The item of the agent above that all of this is for. */
+  readonly #item: string | undefined;
+  /** The items in progress, and when each was first seen so, in milliseconds of the run. */
+  #items: ReadonlyMap<string, number> = new Map();
+  /** What items have cost in this run, and what their sub-agents have spent since then. */
+  readonly #costs = new Map<string, Amounts>();
+  readonly #running = new Map<string, Amounts>();
+  /** What the ledger said last, and what had been spent in all. */
+  #last: { costs: ItemCosts["costs"]; spent: Amounts } | undefined;
   readonly #warned = new Set<string>();
 
-  constructor(terms: AccountTerms, above?: Account) {
+  constructor(terms: AccountTerms, above?: Account, item?: string) {
     this.#terms = terms;
     this.#above = above;
+    this.#item = item;
     this.#spending = new Spending(terms.limits.prices);
+  }
+
+  /** An account of a sub-agent that works on an item of the main plan. */
+  forItem(item: string): Account {
+    return this.#item !== undefined || !this.isPerItem ? this : new Account({ limits: {} }, this, item);
   }
 
   /** Whether it has to know what is in progress. */
@@ -49,21 +73,47 @@ export class Account {
     this.#spending.begin();
   }
 
-  /** What the main agent works on now. */
-  noteItems(ids: readonly string[]): void {
-    const now = this.#spending.now();
-    this.#items = new Map(ids.map((id) => [id, this.#items.get(id) ?? now]));
+  /** Notes what the main agent works on now. What items had cost before the run is not of this budget. */
+  noteItems({ costs, inProgress, away }: ItemCosts): void {
+    const spent = this.#spending.now();
+    const before = this.#last ?? { costs, spent };
+    const changes = Object.entries(costs).map(([id, figures]) => {
+      const { modelCalls, inputTokens, outputTokens } = figuresSince(before.costs[id] ?? NO_FIGURES, figures);
+      return { id, modelCalls, tokens: inputTokens + outputTokens };
+    });
+    const tokens = changes.reduce((total, change) => total + change.tokens, 0);
+    const { cost } = since(before.spent, spent);
+    for (const { id, ...change } of changes) {
+      const share = tokens > 0 ? (cost * change.tokens) / tokens : 0;
+      add(this.#costs, id, { ...change, cost: share, ms: 0 });
+      if (!away.includes(id)) this.#running.delete(id);
+    }
+    this.#last = { costs, spent };
+    this.#items = new Map(inProgress.map((id) => [id, this.#items.get(id) ?? spent.ms]));
   }
 
   /** Counts a model call before it is made, so that agents side by side cannot share one. Returns why it must not be. */
   take(): UsedUp | undefined {
     const refusal = this.#refusal();
-    if (!refusal) for (const account of this.#all()) account.#spending.addCall();
-    return refusal;
+    if (refusal) return refusal;
+    for (const account of this.#all()) {
+      account.#spending.addCall();
+      account.#forItemAbove({ ...NOTHING, modelCalls: 1 });
+    }
+    return undefined;
   }
 
   addTokens(used: UsedTokens): void {
-    for (const account of this.#all()) account.#spending.addTokens(used);
+    for (const account of this.#all()) {
+      account.#spending.addTokens(used);
+      const { prices } = account.#above ? account.#above.#terms.limits : {};
+      const tokens = used.inputTokens + used.outputTokens;
+      account.#forItemAbove({ ...NOTHING, tokens, cost: prices ? costOf(used, prices) : 0 });
+    }
+  }
+
+  #forItemAbove(amounts: Amounts): void {
+    if (this.#item !== undefined) add(this.#above!.#running, this.#item, amounts);
   }
 
   /** What an agent has to be told before a limit is reached: of each limit once. */
@@ -85,25 +135,27 @@ export class Account {
     );
   }
 
-  #refusal(): UsedUp | undefined {
+  #refusal(only?: string): UsedUp | undefined {
     const { text, isResumable = false } = this.#terms;
-    for (const { whose, limits, spent } of this.#parts()) {
+    for (const { whose, limits, spent } of this.#parts(only)) {
       const resource = RESOURCES.find((one) => spent[one] >= (limits[one] ?? Infinity));
       if (!resource) continue;
       const most = `Stopped after ${amountText(resource, limits[resource]!)}, the most for ${whose}.`;
       return { text: (resource === "modelCalls" && text) || most, isResumable, resource };
     }
-    return this.#above && this.#above.#refusal();
+    return this.#above && this.#above.#refusal(this.#item);
   }
 
-  #parts(): Part[] {
+  /** `only`: the item that is asked about. Default: all in progress. */
+  #parts(only?: string): Part[] {
     const { perItem, ...limits } = this.#terms.limits;
     const spent = this.#spending.now();
-    const items = [...this.#items].map(([id, before]) => ({
-      whose: `one item (${id})`,
-      limits: perItem ?? {},
-      spent: since(before, spent),
-    }));
+    const ids = only === undefined ? [...this.#items.keys()] : [only];
+    const items = ids.map((id) => {
+      const [cost, running] = [this.#costs.get(id) ?? NOTHING, this.#running.get(id) ?? NOTHING];
+      const ms = spent.ms - (this.#items.get(id) ?? spent.ms);
+      return { whose: `one item (${id})`, limits: perItem ?? {}, spent: { ...sum(cost, running), ms } };
+    });
     return [{ whose: "one run", limits, spent }, ...items];
   }
 
@@ -118,6 +170,16 @@ const WARN_AT = 0.8;
 /** Why no more may be spent. */
 export interface UsedUp extends Required<Pick<AccountTerms, "text" | "isResumable">> {
   resource: Resource;
+}
+
+const NOTHING: Amounts = { modelCalls: 0, tokens: 0, cost: 0, ms: 0 };
+
+function sum(a: Amounts, b: Amounts): Amounts {
+  return since({ modelCalls: -a.modelCalls, tokens: -a.tokens, cost: -a.cost, ms: -a.ms }, b);
+}
+
+function add(amounts: Map<string, Amounts>, id: string, more: Amounts): void {
+  amounts.set(id, sum(amounts.get(id) ?? NOTHING, more));
 }
 
 function since(before: Amounts, now: Amounts): Amounts {
@@ -152,5 +214,14 @@ export class Budget {
     this.#accounts.set(writer, account);
     this.#own.add(account);
     return account;
+  }
+
+  /** What a sub-agent spends from that works on an item, where it has one. */
+  accountFor(context: RunContext, item: string | undefined): Account | undefined {
+    const account = this.accountOf(context);
+    if (!account || item === undefined) return account;
+    const own = account.forItem(item);
+    this.#own.add(own);
+    return own;
   }
 }

@@ -1,10 +1,13 @@
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
+import { idsInProgress } from "../../plan/todo/actuals.ts";
+import { NO_ITEM } from "../../plan/todo/ledger.ts";
 import { OWNER_KEY } from "../plan/events.ts";
+import { figuresIn } from "../plan/ledger.ts";
 import { BUDGET_REASON } from "../plan/messages/final-answer.ts";
 import { readPlanState } from "../plan/state.ts";
-import type { Budget, UsedUp } from "./account.ts";
+import type { Budget, ItemCosts, UsedUp } from "./account.ts";
 import { NO_TOKENS, sumTokens, usedTokens, type UsedTokens } from "./prices.ts";
 import type { BudgetStop } from "./stop.ts";
 
@@ -22,7 +25,7 @@ export function budgetMiddleware(budget: Budget) {
       const { configurable } = request.runtime;
       const owner = configurable?.[OWNER_KEY] as string | undefined;
       const account = budget.accountOf(request.runtime);
-      if (owner === undefined && account?.isPerItem) account.noteItems(itemsInProgress());
+      if (owner === undefined && account?.isPerItem) account.noteItems(itemCosts());
       const usedUp = account?.take();
       if (usedUp) return stop(usedUp, owner);
       const warnings = (account?.warnings(owner ?? "") ?? []).map(
@@ -43,9 +46,12 @@ export function budgetMiddleware(budget: Budget) {
 }
 
 /** LangChain gives a middleware its own fields of the state alone. */
-function itemsInProgress(): string[] {
-  const { todos } = readPlanState(getCurrentTaskInput());
-  return todos.flatMap(({ id, status }) => (status === "in_progress" ? id : []));
+function itemCosts(): ItemCosts {
+  const state = getCurrentTaskInput();
+  const { todos, memory } = readPlanState(state);
+  const { items, rest } = figuresIn(state);
+  const away = Object.values(memory.helpers).flatMap(({ item, spent }) => (spent ? [] : (item ?? [])));
+  return { costs: { ...items, [NO_ITEM]: rest }, inProgress: idsInProgress(todos), away };
 }
 
 function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined): AIMessage {
@@ -60,6 +66,6 @@ function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined
 function tokensOf(answer: AIMessage | { messages?: BaseMessage[] }): UsedTokens {
   const messages = AIMessage.isInstance(answer) ? [answer] : (answer.messages ?? []);
   return messages
-    .map((message) => usedTokens(AIMessage.isInstance(message) ? message.usage_metadata : undefined))
+    .map((message) => (AIMessage.isInstance(message) ? usedTokens(message) : NO_TOKENS))
     .reduce(sumTokens, NO_TOKENS);
 }

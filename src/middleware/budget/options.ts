@@ -20,7 +20,7 @@ export interface Limits {
  * are spent, each agent that works is told once. Default: 1,000 model calls, and no other limit.
  */
 export interface BudgetOptions extends Limits {
-  /** What may be spent while an item of the main plan is in progress, all that its sub-agents spend included. */
+  /** What may be spent on an item of the main plan, all that its sub-agents spend included. */
   perItem?: Limits;
   /** What tokens cost, for all models of the run alike. Needed for `cost`. */
   prices?: Prices;

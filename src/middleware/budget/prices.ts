@@ -24,14 +24,38 @@ export const NO_TOKENS: UsedTokens = { inputTokens: 0, outputTokens: 0, cachedTo
 
 const MILLION = 1_000_000;
 
-/** What an answer says that it used. */
-export function usedTokens(usage: Partial<UsageMetadata> | undefined): UsedTokens {
-  const { cache_read: cached, cache_creation: written } = usage?.input_token_details ?? {};
+/** An answer of a model, as far as it tells what it used. */
+export interface UsageSource {
+  usage_metadata?: Partial<UsageMetadata> | undefined;
+  response_metadata?: Record<string, unknown> | undefined;
+}
+
+/**
+ * What an answer says that it used. Some clients leave it in the provider's words (`response_metadata`), and Gemini's
+ * leaves thinking out of the output: it is in the total alone.
+ */
+export function usedTokens({ usage_metadata: usage, response_metadata = {} }: UsageSource): UsedTokens {
+  const isCounted = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0) > 0;
+  if (!usage || !isCounted) return rawTokens(response_metadata);
+  const { cache_read: cached, cache_creation: written } = usage.input_token_details ?? {};
+  const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0, total_tokens: total = 0 } = usage;
   return {
-    inputTokens: usage?.input_tokens ?? 0,
-    outputTokens: usage?.output_tokens ?? 0,
+    inputTokens,
+    outputTokens: Math.max(outputTokens, total - inputTokens),
     cachedTokens: cached ?? 0,
     ...(written && { writtenTokens: written }),
+  };
+}
+
+/** The same in the words of OpenAI's interface and of those that resemble it. */
+function rawTokens(metadata: Record<string, unknown>): UsedTokens {
+  const { usage, tokenUsage, x_groq: groq } = metadata as Record<string, Record<string, unknown> | undefined>;
+  const counts = (usage ?? groq?.["usage"] ?? tokenUsage ?? {}) as Record<string, unknown>;
+  const first = (...names: string[]): number => Number(names.map((name) => counts[name]).find(Boolean) ?? 0);
+  return {
+    ...NO_TOKENS,
+    inputTokens: first("prompt_tokens", "input_tokens", "promptTokens"),
+    outputTokens: first("completion_tokens", "output_tokens", "completionTokens"),
   };
 }
 

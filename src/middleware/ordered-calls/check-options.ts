@@ -9,4 +9,5 @@ export const ORDERED_CALLS_OPTIONS = z.strictObject({
     ])
     .optional(),
   systemPrompt: z.string().optional(),
+  now: z.custom<unknown>((value) => typeof value === "function", "must be a function").optional(),
 });

@@ -1,9 +1,11 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
+import type { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { checkOptions } from "../check-options.ts";
 import { isMutation } from "../files/changes/mutations.ts";
 import { withSection } from "../text/system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
+import { markTime, resultIn } from "../tools/result-marks.ts";
 import { wrapTool } from "../tools/wrapped-tool.ts";
 import { CallTurn } from "./call-turn.ts";
 import { ORDERED_CALLS_OPTIONS } from "./check-options.ts";
@@ -21,6 +23,7 @@ import { ORDERED_CALLS_PROMPT, WITHHELD } from "./ordered-calls.prompt.ts";
 export function orderedCallsMiddleware(options: OrderedCallsOptions = {}) {
   checkOptions(options, { name: "orderedCallsMiddleware", schema: ORDERED_CALLS_OPTIONS });
   const { tools = {}, withhold = withholdCommands, systemPrompt = ORDERED_CALLS_PROMPT } = options;
+  const { now = Date.now } = options;
   return createMiddleware({
     name: "OrderedCallsMiddleware",
     ...(systemPrompt && {
@@ -30,7 +33,22 @@ export function orderedCallsMiddleware(options: OrderedCallsOptions = {}) {
     wrapToolCall: async (request, handler) => {
       const { toolCall, tool } = request;
       const turn = CallTurn.of(request);
-      if (!turn) return answered(request, handler);
+      let from: number | undefined;
+      /** Has `wait` in front of the tool, and notes when the tool begins. */
+      const begun = (wait?: () => Promise<ToolMessage | undefined>) =>
+        tool && {
+          tool: wrapTool(tool, async () => {
+            const withheldResult = await wait?.();
+            from = now();
+            return withheldResult;
+          }),
+        };
+      const timed = (result: ToolMessage | Command): ToolMessage | Command => {
+        const message = from === undefined ? undefined : resultIn(result);
+        if (message) markTime(message, [from!, now()]);
+        return result;
+      };
+      if (!turn) return timed(await answered({ ...request, ...begun() }, handler));
       const place = turn.enter(request, kindOf(toolCall.name, tool, tools));
       const made = withPlace(request, async () => {
         const failed = await place.wait();
@@ -39,10 +57,7 @@ export function orderedCallsMiddleware(options: OrderedCallsOptions = {}) {
       });
       try {
         // Whoever records that a call begins waits first; for the others the tool does.
-        const result = await answered(
-          { ...made, ...(tool && { tool: wrapTool(tool, () => inTurn(made)) }) },
-          handler,
-        );
+        const result = timed(await answered({ ...made, ...begun(() => inTurn(made)) }, handler));
         place.end(result);
         return result;
       } catch (error) {

@@ -21,4 +21,6 @@ export interface OrderedCallsOptions {
   withhold?: false | ((call: ToolCall, failed: readonly ToolCall[]) => boolean);
   /** Replaces the addition to the system prompt; empty for none. */
   systemPrompt?: string;
+  /** The clock by which results tell how long their calls took. Default: the system's. */
+  now?: () => number;
 }

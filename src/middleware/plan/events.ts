@@ -32,6 +32,9 @@ export interface Stage {
 /** The configurable under which a sub-agent's run learns its owner. */
 export const OWNER_KEY = "holdfast_owner";
 
+/** The configurable under which a sub-agent's run tells its caller what it has spent. */
+export const SPENT_KEY = "holdfast_spent";
+
 /** In the metadata that callbacks see: the item that a call is for. */
 export const TODO_KEY = "holdfast_todo";
 

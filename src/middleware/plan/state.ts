@@ -9,6 +9,7 @@ import {
   STATUSES,
   ZERO_TALLY,
   type Change,
+  type Figures,
   type Mark,
   type Plan,
   type Policy,
@@ -18,6 +19,7 @@ import {
 } from "../../plan/index.ts";
 import { readRules } from "../../plan/read/values.ts";
 import { isSame } from "../../plan/todo/diff.ts";
+import type { Move } from "../../plan/todo/ledger.ts";
 import { nextNumber } from "../../plan/todo/todo.ts";
 import { messagesField } from "../loop/messages.ts";
 import { readAsItIs } from "../loop/read-as-is.ts";
@@ -40,6 +42,32 @@ export function joinedTodos(first: Todo[], second: Todo[]): Todo[] {
   const changes = changesOf(second) ?? [];
   return todosUpdate(patchTodos([...first], changes), [...(changesOf(first) ?? []), ...changes]);
 }
+
+/** A sub-agent that a call started, in the memory of its caller's plan. */
+export interface Helper {
+  /** The item that it was given. */
+  item?: string;
+  /** Absent while it is at work in the background. */
+  spent?: Figures;
+  /** For how many milliseconds it had worked before it last stopped for a person. */
+  before?: number;
+}
+
+/** A ledger in the memory: figures as rows, and of items that have ended only those whose figures are not in the plan. */
+export interface SavedLedger {
+  spent: Readonly<Record<string, Row>>;
+  settled: Row;
+  active: readonly string[];
+  helped: Row;
+}
+
+export type Row = readonly [
+  elapsedMs: number,
+  modelCalls: number,
+  toolCalls: number,
+  input: number,
+  output: number,
+];
 
 /** What the middleware remembers beside the todos. Private to the graph; absolute values, so a replay is harmless. */
 export interface PlanMemory {
@@ -65,9 +93,16 @@ export interface PlanMemory {
   /** Spent so far, and what was spent when each running item started. */
   tally: Tally;
   marks: Record<string, Mark>;
-  /** When the last model call ended, and for how long nothing had run in the thread until then. */
+  /** When the last model call ended, how long it took, and for how long nothing had run in the thread until then. */
   at: number;
+  took: number;
   idle: number;
+  /** What the items have cost. */
+  ledger?: SavedLedger;
+  /** What the last turn changed of what is worked on, by call. */
+  moves: Record<string, Move>;
+  /** Sub-agents at work, and those that have ended since the ledger was written, by call. */
+  helpers: Record<string, Helper>;
   /** Tool calls whose plan a person edited while approving it. */
   edited: string[];
   /** The rules as the model last knew them, one in a line. */
@@ -76,10 +111,13 @@ export interface PlanMemory {
   proposed?: boolean;
 }
 
-/** A change to the memory: fields replace, entries of `seen` and `marks` are merged, null removes one. */
-export type MemoryUpdate = Partial<Omit<PlanMemory, "seen" | "marks">> & {
-  seen?: Record<string, string | null>;
-  marks?: Record<string, Mark | null>;
+/** Fields of the memory whose entries are merged. */
+export const RECORDS = ["seen", "marks", "moves", "helpers"] as const;
+type Records = Pick<PlanMemory, (typeof RECORDS)[number]>;
+
+/** A change to the memory: fields replace, entries of records are merged, null removes one. */
+export type MemoryUpdate = Partial<Omit<PlanMemory, keyof Records>> & {
+  [Field in keyof Records]?: Record<string, Records[Field][string] | null>;
 };
 
 export const NO_MEMORY: PlanMemory = {
@@ -97,7 +135,10 @@ export const NO_MEMORY: PlanMemory = {
   tally: ZERO_TALLY,
   marks: {},
   at: 0,
+  took: 0,
   idle: 0,
+  moves: {},
+  helpers: {},
   edited: [],
   rules: "",
 };
@@ -140,6 +181,8 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
     retired: [...new Set([...memory.retired, ...(update.retired ?? [])])],
     seen: mergeEntries(memory.seen, update.seen),
     marks: mergeEntries(memory.marks, update.marks),
+    moves: mergeEntries(memory.moves, update.moves),
+    helpers: mergeEntries(memory.helpers, update.helpers),
   };
 }
 

@@ -2,7 +2,7 @@ import type { BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/m
 import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
 import { renderSnapshot } from "../../plan/index.ts";
 import type { Account } from "../budget/account.ts";
-import { usedTokens } from "../budget/prices.ts";
+import { usedTokens, type UsageSource } from "../budget/prices.ts";
 import { conversationFileFor, textOf } from "../conversation-file.ts";
 import { ownerOf, type Stage } from "../plan/events.ts";
 import { readPlanState } from "../plan/state.ts";
@@ -253,8 +253,7 @@ export class ContextTurn {
       ...(signal && { signal }),
     };
     const counted = async (answer: unknown): Promise<unknown> => {
-      const { usage_metadata } = (await answer) as { usage_metadata?: Parameters<typeof usedTokens>[0] };
-      account?.addTokens(usedTokens(usage_metadata));
+      account?.addTokens(usedTokens((await answer) as UsageSource));
       return answer;
     };
     const sent = run.outgoingTo(own);

@@ -1,5 +1,6 @@
 import { readItems, readUpdate, type Draft } from "../read/read.ts";
 import { Reading } from "../read/reading.ts";
+import { laterActuals } from "../todo/actuals.ts";
 import { closingDependencies, nextStartable } from "../todo/dependencies.ts";
 import { diffTodos, isSame } from "../todo/diff.ts";
 import { Items } from "../todo/items.ts";
@@ -152,7 +153,8 @@ function merged(
     return was;
   }
   // What a model leaves out stays as it was; what a person leaves out of an item was taken out.
-  const { actuals = author === "person" ? draft.actuals : undefined, ...rest } = was ?? {};
+  const { actuals: spent, ...rest } = was ?? {};
+  const actuals = author === "person" ? laterActuals(spent, draft.actuals) : spent;
   const base = { ...(author === "model" && rest), ...(actuals && { actuals }) };
   const todo = withFields(
     { ...base, id, content: draft.content!, status: draft.status ?? was?.status ?? "pending" },

@@ -9,21 +9,47 @@ export interface Tally {
   outputTokens: number;
 }
 
-/** A tally at a moment. */
-export interface Mark extends Tally {
-  /** Epoch milliseconds. */
-  at: number;
-  /** For how many of them nothing had run in the thread: it was stopped, or waited for a person. Default 0. */
-  idle?: number;
+/** A tally with the time that was worked. */
+export interface Figures extends Tally {
+  elapsedMs: number;
+}
+
+/** A tally at the moment an item started. */
+export interface Mark {
+  toolCalls: number;
 }
 
 export const ZERO_TALLY: Tally = { modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 };
+export const NO_FIGURES: Figures = { elapsedMs: 0, ...ZERO_TALLY };
 
-/**
- * Charges each item for what was spent while it was in progress: an item that starts is marked with the tally
- * of that moment, one that stops gets the difference added to its actuals.
- */
-export function chargeActuals({
+export function sumFigures(a: Figures, b: Figures): Figures {
+  return combined(a, b, (one, other) => one + other);
+}
+
+/** The difference of two figures, nowhere below zero. */
+export function figuresSince(before: Figures, now: Figures): Figures {
+  return combined(now, before, (one, other) => Math.max(0, one - other));
+}
+
+/** The later of two readings of an item's figures: they only grow, and a person's list may have old ones. */
+export function laterActuals(a: Actuals | undefined, b: Actuals | undefined): Actuals | undefined {
+  if (!a || !b) return a ?? b;
+  const { elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens } = figuresSince(b, a);
+  return elapsedMs + modelCalls + toolCalls + inputTokens + outputTokens > 0 ? a : b;
+}
+
+function combined(a: Figures, b: Figures, of: (one: number, other: number) => number): Figures {
+  return {
+    elapsedMs: of(a.elapsedMs, b.elapsedMs),
+    modelCalls: of(a.modelCalls, b.modelCalls),
+    toolCalls: of(a.toolCalls, b.toolCalls),
+    inputTokens: of(a.inputTokens, b.inputTokens),
+    outputTokens: of(a.outputTokens, b.outputTokens),
+  };
+}
+
+/** The marks of the items in progress: one that was in progress before keeps its own. */
+export function nextMarks({
   before,
   after,
   marks,
@@ -33,35 +59,14 @@ export function chargeActuals({
   after: readonly Todo[];
   marks: Readonly<Record<string, Mark>>;
   now: Mark;
-}): { todos: Todo[]; marks: Record<string, Mark> } {
-  const running = new Set(before.filter((todo) => todo.status === "in_progress").map((todo) => todo.id));
-  const next: Record<string, Mark> = {};
-  const todos = after.map((todo) => {
-    const mark = running.has(todo.id) ? own(marks, todo.id) : undefined;
-    if (todo.status === "in_progress") {
-      next[todo.id] = mark ?? now;
-      return mark ? todo : { ...todo, actuals: todo.actuals ?? startedAt(now) };
-    }
-    return mark ? { ...todo, actuals: charged(todo.actuals ?? startedAt(mark), mark, now) } : todo;
-  });
-  return { todos, marks: next };
+}): Record<string, Mark> {
+  const running = new Set(idsInProgress(before));
+  const { toolCalls } = now;
+  return Object.fromEntries(
+    idsInProgress(after).map((id) => [id, (running.has(id) ? own(marks, id) : undefined) ?? { toolCalls }]),
+  );
 }
 
-function startedAt({ at }: Mark): Actuals {
-  return { startedAt: at, elapsedMs: 0, ...ZERO_TALLY };
-}
-
-function charged(actuals: Actuals, from: Mark, to: Mark): Actuals {
-  return {
-    startedAt: actuals.startedAt,
-    elapsedMs: actuals.elapsedMs + Math.max(0, worked(to) - worked(from)),
-    modelCalls: actuals.modelCalls + to.modelCalls - from.modelCalls,
-    toolCalls: actuals.toolCalls + to.toolCalls - from.toolCalls,
-    inputTokens: actuals.inputTokens + to.inputTokens - from.inputTokens,
-    outputTokens: actuals.outputTokens + to.outputTokens - from.outputTokens,
-  };
-}
-
-function worked({ at, idle = 0 }: Mark): number {
-  return at - idle;
+export function idsInProgress(todos: readonly Todo[]): string[] {
+  return todos.flatMap(({ id, status }) => (status === "in_progress" ? id : []));
 }

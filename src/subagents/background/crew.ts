@@ -38,8 +38,9 @@ export class Crew {
 
   /** Starts a job, or goes on with it where it has checkpoints. */
   begin(assignment: Assignment, terms: Pick<Terms, "runtime" | "ns" | "isResumed" | "mayTakeAnswer">) {
-    const { budget } = this.#options;
-    const job = new BackgroundJob(assignment, { ...terms, budget, turn: this.#turn });
+    const { budget, plan } = this.#options;
+    const now = plan?.setup.now ?? Date.now;
+    const job = new BackgroundJob(assignment, { ...terms, budget, now, turn: this.#turn });
     jobsOf(terms.runtime).set(terms.ns, job);
     return job;
   }
@@ -86,7 +87,7 @@ export class Crew {
     });
     const conclusions: Ended[] = [];
     for (const { id, job, outcome } of ended) {
-      conclusions.push(await this.#conclude(id, job.assignment, outcome, runtime, call));
+      conclusions.push(await this.#conclude(id, job, outcome, runtime, call));
     }
     return conclusions;
   }
@@ -116,12 +117,12 @@ export class Crew {
     const outcome = hasEnded ? settled : { report: job.soFar(BACKGROUND_TEXTS.cancelled) };
     if (!hasEnded) tellEnd(assignment, runtime.writer, outcome);
     job.claimedIn = runtime.writer;
-    return this.#conclude(id, assignment, outcome, runtime, call);
+    return this.#conclude(id, job, outcome, runtime, call);
   }
 
   async #conclude(
     id: string,
-    assignment: Assignment,
+    { assignment, elapsedMs }: BackgroundJob,
     outcome: Outcome,
     { state, writer, configurable, signal }: ToolRuntime,
     call: string,
@@ -135,7 +136,8 @@ export class Crew {
         : undefined;
     // What a person has decided of the item meanwhile holds.
     const item = Array.isArray(followed) ? undefined : followed;
-    const conclusion = await conclude(assignment, outcome, { followed: item });
+    const closing = { followed: item, hasPlan: plan !== undefined, elapsedMs };
+    const conclusion = await conclude(assignment, outcome, closing);
     return { id, name: assignment.subagent.name, ...conclusion };
   }
 

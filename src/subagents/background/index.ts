@@ -9,7 +9,7 @@ import {
 import { diffFiles, mergeFiles } from "../../files/index.ts";
 import { toMessage } from "../../middleware/plan/messages/answer.ts";
 import { isFinalAnswer, WORK_GOES_ON } from "../../middleware/plan/messages/final-answer.ts";
-import { joinedTodos, type MemoryUpdate } from "../../middleware/plan/state.ts";
+import { joinedTodos, RECORDS, type MemoryUpdate } from "../../middleware/plan/state.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import { withContent } from "../../middleware/tools/with-content.ts";
@@ -130,8 +130,8 @@ const JOIN: Record<string, (a: unknown, b: unknown, files?: Record<string, strin
   todos: (a, b) => joinedTodos(a as Todo[], b as Todo[]),
   _plan: (a, b) => {
     const [first, second] = [a as MemoryUpdate, b as MemoryUpdate];
-    const seen = { ...first.seen, ...second.seen };
-    return { ...first, ...second, seen, marks: { ...first.marks, ...second.marks } };
+    const records = RECORDS.map((field) => [field, { ...first[field], ...second[field] }] as const);
+    return { ...first, ...second, ...Object.fromEntries(records) };
   },
   files: (a, b, before) => diffFiles(before, mergeFiles(mergeFiles(before, a as never), b as never)),
 };

@@ -24,6 +24,7 @@ export interface Terms {
   isResumed: boolean;
   /** An answer that was given without an interrupt's id may be for it. */
   mayTakeAnswer: boolean;
+  now: () => number;
   /** Waits for its turn. */
   turn: <T>(run: () => Promise<T>) => Promise<T>;
 }
@@ -31,7 +32,9 @@ export interface Terms {
 /** A sub-agent at work while its caller goes on. */
 export class BackgroundJob {
   assignment: Assignment;
-  readonly startedAt = Date.now();
+  readonly startedAt: number;
+  /** For how many milliseconds it worked in this process. */
+  elapsedMs = 0;
   settled: Settled | undefined;
   /** The invocation that it was started in, by its writer. */
   readonly startedIn: unknown;
@@ -47,6 +50,7 @@ export class BackgroundJob {
 
   constructor(assignment: Assignment, terms: Terms) {
     this.assignment = assignment;
+    this.startedAt = terms.now();
     this.startedIn = terms.runtime.writer;
     this.#stream = new ChildStream(terms.runtime.configurable?.[STREAM_KEY]);
     this.#follow(terms.runtime);
@@ -69,7 +73,7 @@ export class BackgroundJob {
 
   /** What it has come to so far. `reason`: why it goes no further. */
   soFar(reason = "it is still at work"): Report {
-    return readReport(this.#stream.latest ?? {}, this.assignment.given, reason);
+    return readReport(this.#stream.latest ?? {}, this.assignment.given, { stopped: reason });
   }
 
   #follow({ writer, signal, configurable }: ToolRuntime): void {
@@ -92,6 +96,7 @@ export class BackgroundJob {
 
   async #work(terms: Terms): Promise<void> {
     this.settled = await terms.turn(() => this.#run(terms));
+    this.elapsedMs = terms.now() - this.startedAt;
   }
 
   async #run({ runtime, budget, ns, isResumed, mayTakeAnswer }: Terms): Promise<Settled> {
@@ -102,7 +107,7 @@ export class BackgroundJob {
       ...configurable,
       checkpoint_ns: ns,
       [STREAM_KEY]: this.#stream,
-      [BUDGET_KEY]: budget?.accountOf(runtime) ?? configurable[BUDGET_KEY],
+      [BUDGET_KEY]: budget?.accountFor(runtime, this.assignment.job.todo_id) ?? configurable[BUDGET_KEY],
       [ASKED_IN_KEY]: {
         ...(configurable[ASKED_IN_KEY] as object | undefined),
         [ns.split("|").at(-1)!]: configurable["__pregel_task_id"],

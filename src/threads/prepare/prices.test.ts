@@ -10,9 +10,11 @@ it("prices are dollars per million tokens of input, output and cached input", ()
 
 it("what goes into the provider's cache has a price of its own", () => {
   const usage = usedTokens({
-    input_tokens: 1_000_000,
-    output_tokens: 0,
-    input_token_details: { cache_read: 500_000, cache_creation: 400_000 },
+    usage_metadata: {
+      input_tokens: 1_000_000,
+      output_tokens: 0,
+      input_token_details: { cache_read: 500_000, cache_creation: 400_000 },
+    },
   });
   expect(costOf(usage, readPrices("3,15,0.3,3.75")!)).toBeCloseTo(0.3 + 0.15 + 1.5);
   expect(costOf(usage, readPrices("3,15,0.3")!)).toBeCloseTo(0.3 + 0.15 + 1.2);

@@ -103,7 +103,7 @@ export class AgentReplay {
         type: "model-end",
         owner: this.#owner,
         text: this.answer,
-        usage: usedTokens(message.usage_metadata),
+        usage: usedTokens(message),
       }),
       ...calls.flatMap(({ id = "", name, args }) => this.#call(id, name, args)),
     ];

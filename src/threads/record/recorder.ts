@@ -2,13 +2,14 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { Serialized } from "@langchain/core/load/serializable";
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
-import { Command, isGraphBubbleUp } from "@langchain/langgraph";
+import { isGraphBubbleUp } from "@langchain/langgraph";
 import { usedTokens } from "../../middleware/budget/prices.ts";
 import { failedCommand } from "../../middleware/files/failed-command.ts";
 import { OWNER_KEY } from "../../middleware/plan/events.ts";
 import { COMPLETION_REFUSAL, type CompletionRefusal } from "../../middleware/plan/plan-call/verify.ts";
 import { CALL_REPETITION, type CallRepetition } from "../../middleware/repeats/repetition.ts";
 import { shortened } from "../../middleware/text/shortened.ts";
+import { resultIn } from "../../middleware/tools/result-marks.ts";
 import { MODEL_RETRY, type ModelRetry } from "../../models/retry/retries.ts";
 import { thoughtFilter, withoutThoughts, type Shown } from "../../models/thinking/thoughts.ts";
 import { boundedArgs, boundedText } from "../events/bounded.ts";
@@ -155,7 +156,7 @@ export class Recorder extends BaseCallbackHandler {
     if (!run.isHidden && message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
     if (!run.isHidden && message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
     const text = run.isHidden ? "" : withoutThoughts(message.text);
-    this.#emit({ type: "model-end", owner: run.owner, text, usage: usedTokens(message.usage_metadata) });
+    this.#emit({ type: "model-end", owner: run.owner, text, usage: usedTokens(message) });
   }
 
   override handleLLMError(_error: unknown, runId: string): void {
@@ -176,7 +177,7 @@ export class Recorder extends BaseCallbackHandler {
   }
 
   override handleToolEnd(output: unknown, runId: string): void {
-    const message = messageOf(output);
+    const message = resultIn(output);
     this.#endTool(runId, message ? resultOf(message) : { ok: true, result: String(output) });
   }
 
@@ -270,15 +271,6 @@ function remindersIn(messages: readonly BaseMessage[]): string[] {
 
 function nameOf(tool: Serialized): string {
   return tool.id.at(-1) ?? "tool";
-}
-
-function messageOf(output: unknown): ToolMessage | undefined {
-  if (ToolMessage.isInstance(output)) return output;
-  if (!(output instanceof Command)) return undefined;
-  const { update = {} } = output;
-  const writes = Array.isArray(update) ? update : Object.entries(update as object);
-  const messages: unknown[] = writes.flatMap(([channel, value]) => (channel === "messages" ? value : []));
-  return messages.find((message) => ToolMessage.isInstance(message));
 }
 
 const MOST = 120;

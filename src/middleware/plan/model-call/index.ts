@@ -1,8 +1,10 @@
 import type { AIMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
+import type { Tally } from "../../../plan/index.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
 import { yieldToEventLoop } from "../../loop/yield-to-event-loop.ts";
 import { withSection } from "../../text/system-prompt.ts";
+import { SPENT_KEY } from "../events.ts";
 import { repeated, type Answer } from "../messages/answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
 import { placeOf } from "../place.ts";
@@ -28,7 +30,7 @@ export async function callModel<Request extends ModelRequest>(
   const isInline = setup.reports === "inline" && request.modelSettings?.["strict"] !== true;
   const model = watchedModel(request.model, {
     onRequest: (outgoing) => withReports(step.remindIfTrimmed(outgoing), reminders.tag),
-    onAnswer: (answer) => step.said.add(answer),
+    onAnswer: (answer) => step.count(answer),
     metadata: placeOf(step.state.todos, request.runtime),
     ...(isInline && { onTools: (tools) => withDoneArgument(tools, setup.toolNames) }),
   });
@@ -39,7 +41,6 @@ export async function callModel<Request extends ModelRequest>(
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
     await yieldToEventLoop();
-    step.count(answer);
     const unread = step.askAgain(answer);
     if (unread) {
       messages.push(unread);
@@ -49,6 +50,8 @@ export async function callModel<Request extends ModelRequest>(
     await step.completeLastItem(answer, request.runtime.signal);
     const reminder = step.remindOfOpenItems(answer);
     if (!reminder) {
+      const told = request.runtime.configurable?.[SPENT_KEY] as { spent?: Tally } | undefined;
+      if (told) told.spent = step.spent;
       await step.announceChanges(request.runtime);
       return step.finish(answer);
     }

@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
 import { Command, getCurrentTaskInput } from "@langchain/langgraph";
 import {
   describeChanges,
@@ -7,6 +7,8 @@ import {
   isOpen,
   renderStatus,
   type Change,
+  type Figures,
+  type Ledger,
   type Mark,
   type Reminder,
   type Situation,
@@ -15,12 +17,24 @@ import {
 } from "../../../plan/index.ts";
 import { renderRules } from "../../../plan/render/render.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
+import { NO_ITEM, withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { saidByUser } from "../../text/from-user.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
-import { idleOf, markOf } from "../mark.ts";
-import { messagesOf, toMessage, type Answer } from "../messages/answer.ts";
+import {
+  activeItems,
+  figuresAt,
+  helpedIn,
+  idleOf,
+  isDue,
+  savedLedger,
+  settleTurn,
+  sumTallies,
+  tallyOf,
+  uncountedTally,
+} from "../ledger.ts";
+import { toMessage, type Answer } from "../messages/answer.ts";
 import { repairCalls, UnreadCalls } from "../messages/broken-calls.ts";
 import { isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
 import { keepReports, takeReports } from "../messages/inline-argument.ts";
@@ -34,6 +48,7 @@ import type { PlanSetup } from "../setup.ts";
 import {
   mergeMemory,
   readPlanState,
+  RECORDS,
   todosUpdate,
   type MemoryUpdate,
   type PlanMemory,
@@ -62,7 +77,12 @@ export class ModelStep {
   /** The messages in the graph state: what the request adds to them is not part of the conversation. */
   readonly #conversation: readonly BaseMessage[];
   /** What was spent before this call. */
-  readonly #before: Tally;
+  readonly #before: Figures;
+  readonly #run: string;
+  /** When it began, and for how long nothing had run in the thread until then. */
+  readonly #began: { at: number; idle: number };
+  /** What the items have cost before this call; undefined where it is as it was saved. */
+  readonly #ledger: Ledger | undefined;
   #tally: Tally;
   #exits: number;
   readonly #unread = new UnreadCalls();
@@ -78,18 +98,44 @@ export class ModelStep {
     this.#stored = state.memory;
     const { messages } = request.state as { messages: BaseMessage[] };
     this.#conversation = messages;
-    const { tally } = state.memory;
-    this.#before = { ...tally, toolCalls: tally.toolCalls + finishedCalls(messages, setup) };
-    this.#tally = this.#before;
+    const { tally, at } = state.memory;
+    const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
+    const results = messages.slice(turn + 1).filter((message) => ToolMessage.isInstance(message));
+    this.#began = { at: setup.now(), idle: idleOf(setup, state.memory, { results }) };
+    const counted = at === 0 ? sumTallies(tally, uncountedTally(messages)) : tally;
+    this.#tally = { ...counted, toolCalls: counted.toolCalls + finishedCalls(messages, setup) };
+    this.#before = figuresAt(this.#tally, this.#began);
     const memory = enterRun(state.memory, { messages, callsBefore: this.#before.toolCalls });
     const found = { todos: state.todos, rules: state.rules ?? [], memory };
     this.#hasNewRules = found.rules.join("\n") !== memory.rules && found.todos.some(isOpen);
     this.#found = found.todos;
     this.edits = unheardEdits(found, request.messages, setup);
-    this.#started = startNext(setup, found, markOf(setup, this.#before, memory));
-    this.#memory = { ...memory, marks: { ...memory.marks, ...this.#started?.marks } };
-    this.state = { ...found, todos: this.#started?.todos ?? found.todos, memory: this.#memory };
+    this.#started = startNext(setup, found, this.#before);
+    const todos = this.#started?.todos ?? found.todos;
+    this.#run = memory.run;
+    this.#ledger = this.#settled({ ...found, memory: state.memory }, todos);
+    this.#memory = {
+      ...memory,
+      ...(this.#ledger && { ledger: savedLedger(this.#ledger, []) }),
+      tally: this.#tally,
+      moves: {},
+      helpers: Object.fromEntries(Object.entries(memory.helpers).filter(([, { spent }]) => !spent)),
+      marks: { ...memory.marks, ...this.#started?.marks },
+    };
+    const charged = this.#ledger ? withFigures(todos, this.#ledger, this.#began.at) : todos;
+    this.state = { ...found, todos: charged, memory: this.#memory };
     this.#exits = this.#memory.exits;
+  }
+
+  /** Shares out what was spent before this call, where the last turn gives a reason to. */
+  #settled(state: PlanState, todos: readonly Todo[]): Ledger | undefined {
+    const isNewRun = state.memory.run !== this.#run && !todos.some(isOpen);
+    if (!isNewRun && !isDue({ ...state, todos })) return undefined;
+    const ledger = settleTurn(state, { messages: this.#conversation, now: this.#before });
+    const { [NO_ITEM]: rest, ...spent } = ledger.spent;
+    // The plan of a new run is a new one: what was spent before it belongs to the last.
+    const kept = rest && !isNewRun ? { ...spent, [NO_ITEM]: rest } : spent;
+    return { ...ledger, spent: kept, active: activeItems(todos, state.memory) };
   }
 
   /** The messages with the reminders that are due at their end. */
@@ -153,8 +199,9 @@ export class ModelStep {
         ...getCurrentTaskInput<Record<string, unknown>>(),
         todos: this.state.todos,
         messages: [...this.#conversation, answer],
-        _plan: { ...this.#memory, tally: this.#tally },
+        _plan: this.#memory,
       },
+      now: this.#before,
       seen: mergeMemory(this.#memory, heard).seen,
       isUnseen: this.#isUnseen,
       isWriting: (answer.tool_calls ?? []).some(({ name }) => name === preset.tools.write.name),
@@ -173,7 +220,7 @@ export class ModelStep {
     this.#completion = await completeByAnswer(this.#setup, {
       answer,
       plan: this.state,
-      tally: this.#tally,
+      tally: this.#now(),
       messages: this.#conversation,
       state: () => getCurrentTaskInput<Record<string, unknown>>(),
       signal,
@@ -191,17 +238,19 @@ export class ModelStep {
     return toMessage(reminder);
   }
 
-  count(answer: Answer): void {
-    for (const message of messagesOf(answer)) {
-      if (!AIMessage.isInstance(message)) continue;
-      const { input_tokens = 0, output_tokens = 0 } = message.usage_metadata ?? {};
-      this.#tally = {
-        modelCalls: this.#tally.modelCalls + 1,
-        toolCalls: this.#tally.toolCalls,
-        inputTokens: this.#tally.inputTokens + input_tokens,
-        outputTokens: this.#tally.outputTokens + output_tokens,
-      };
-    }
+  /** Counts an answer as it comes from the model, also one that another middleware sends back. */
+  count(answer: object): void {
+    this.said.add(answer);
+    if (AIMessage.isInstance(answer)) this.#tally = sumTallies(this.#tally, tallyOf(answer));
+  }
+
+  #now(): Figures {
+    return figuresAt(this.#tally, { at: this.#setup.now(), idle: this.#began.idle });
+  }
+
+  /** What the agent has spent with its sub-agents, this call included. */
+  get spent(): Tally {
+    return sumTallies(this.#tally, helpedIn(this.#stored));
   }
 
   /** Tells watchers what people changed, what was started, and what the answer reported or completed. */
@@ -229,17 +278,46 @@ export class ModelStep {
     const { stale } = this.#setup.preset.reminders;
     const counts = stale !== false && stale.withoutPlan && calls.length > 0;
     const limits = this.#limitCounts();
-    const { startNext: isDue } = this.#memory;
-    if (!planned && !counts && !isDue && this.edits.length === 0 && !this.state.todos.some(isOpen)) {
+    const { startNext: isStartDue } = this.#memory;
+    if (!planned && !counts && !isStartDue && this.edits.length === 0 && this.state.todos.length === 0) {
       return Object.keys(limits).length > 0 ? new Command({ update: limits }) : answer;
     }
     const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
     const changed = this.#completion?.ok ? this.#completion.update : this.#reported?.change?.update;
     const seen = { ...memory.seen, ...changed?._plan.seen };
     const marks = { ...memory.marks, ...changed?._plan.marks };
-    const known = { ...memory, ...changed?._plan, seen, marks };
-    const update = { ...changed, _plan: newsIn(known, this.#stored) };
-    return new Command({ update: { ...update, ...this.#startedTodos(), ...limits } });
+    const known = { ...memory, ...changed?._plan, seen, marks, ...this.#ledgerAfter() };
+    const update = { _plan: newsIn(known, this.#stored), ...this.#todosAfter(), ...limits };
+    return new Command({ update });
+  }
+
+  /** What the call came to for the plan. */
+  get #change(): { todos: readonly Todo[]; ledger: Ledger } | undefined {
+    return this.#completion?.ok ? this.#completion : this.#reported?.change;
+  }
+
+  /** The ledger, where it is not as it was saved. What it holds of the last turn is forgotten elsewhere. */
+  #ledgerAfter(): MemoryUpdate {
+    const { moves, helpers } = this.#stored;
+    const change = this.#change;
+    const ledger = change
+      ? { ...change.ledger, active: activeItems(change.todos, this.#memory) }
+      : this.#ledger;
+    const gone = (entries: object): Record<string, null> =>
+      Object.fromEntries(Object.keys(entries).map((id) => [id, null]));
+    const ended = Object.entries(helpers).filter(([, { spent }]) => spent);
+    return {
+      ...(ledger && { ledger: savedLedger(ledger, this.#found) }),
+      moves: gone(moves),
+      helpers: gone(Object.fromEntries(ended)),
+    };
+  }
+
+  /** The list as this call leaves it, where it is not as it was. */
+  #todosAfter(): { todos?: Todo[] } {
+    const after = this.#change?.todos ?? this.state.todos;
+    const changes = diffTodos(this.#found, after);
+    return changes.length > 0 ? { todos: todosUpdate(after, changes) } : {};
   }
 
   /** What people changed is told once: it stays with the answer, for whoever shortens the conversation. */
@@ -289,13 +367,6 @@ export class ModelStep {
     return !isAwaitingUser(this.#conversation, this.#setup.askTools);
   }
 
-  /** The list with the item that was started, and what was reported on top of it. No answer completes that item. */
-  #startedTodos(): { todos?: Todo[] } {
-    const after = (this.#reported?.change ?? this.#started)?.todos;
-    if (!this.#started || !after) return {};
-    return { todos: todosUpdate(after, diffTodos(this.#found, after)) };
-  }
-
   #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
     const { run, callsBefore, rounds, nags, seen } = this.#memory;
     const isShown = this.#reported?.reports.some(({ showsPlan }) => showsPlan) ?? false;
@@ -305,7 +376,8 @@ export class ModelStep {
       callsBefore,
       tally: this.#tally,
       at: this.#setup.now(),
-      ...idleOf(this.#setup, this.#memory),
+      took: this.#setup.now() - this.#began.at,
+      idle: this.#began.idle,
       exits: this.#exits,
       rounds: planned ? 0 : rounds + (acted ? 1 : 0),
       nags: planned ? 0 : nags + nagged,
@@ -335,8 +407,8 @@ export class ModelStep {
   #missingMarks(): Record<string, Mark> {
     const { marks } = this.#memory;
     const started = this.state.todos.filter((todo) => todo.status === "in_progress" && !own(marks, todo.id));
-    const mark = markOf(this.#setup, this.#before, this.#memory);
-    return Object.fromEntries(started.map((todo) => [todo.id, mark]));
+    const { toolCalls } = this.#before;
+    return Object.fromEntries(started.map((todo) => [todo.id, { toolCalls }]));
   }
 
   #situation(now: Partial<Pick<Situation, "visible" | "answered" | "refusal">>): Situation {
@@ -367,7 +439,7 @@ export class ModelStep {
 /** What an update would change: it is saved with every turn, and what is short has no row of its own. */
 function newsIn(update: MemoryUpdate, memory: PlanMemory): MemoryUpdate {
   const isNew = ([key, value]: [string, unknown]): boolean =>
-    key === "seen" || key === "marks"
+    (RECORDS as readonly string[]).includes(key)
       ? Object.keys(value as object).length > 0
       : !isSame(memory[key as keyof PlanMemory], value);
   return Object.fromEntries(Object.entries(update).filter(isNew));

@@ -80,6 +80,7 @@ async function runCall(
     ...(rules && { planRules: rules }),
     _plan: {
       ...own,
+      ...(outcome.accepted.move && { moves: { [id]: outcome.accepted.move } }),
       ...(told && { seen: { ...told.seen, ...own.seen } }),
       ...(rules && { rules: rules.join("\n") }),
       unseen: false,

@@ -2,10 +2,10 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import {
   applyUpdate,
   applyWrite,
-  chargeActuals,
   diffTodos,
   patchTodos,
   type Change,
+  type Figures,
   type Issue,
   type Mark,
   type Plan,
@@ -13,13 +13,22 @@ import {
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
+import { nextMarks } from "../../../plan/todo/actuals.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
+import { withFigures, type Ledger, type Move } from "../../../plan/todo/ledger.ts";
 import { isWithheld } from "../../tools/withheld-calls.ts";
-import { markOf } from "../mark.ts";
+import { figuresAt, idleOf, moveOf, settleTurn } from "../ledger.ts";
 import { isRepaired, lossInRepair } from "../messages/broken-calls.ts";
 import { rememberSeen, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
-import { planFrom, readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "../state.ts";
+import {
+  planFrom,
+  readPlanState,
+  type Helper,
+  type MemoryUpdate,
+  type PlanMemory,
+  type PlanState,
+} from "../state.ts";
 import { verifyCompletions, workFor } from "./verify.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
@@ -33,6 +42,8 @@ export interface Outcome {
   plan: Plan;
   /** What had been spent when each running item started. */
   marks: Record<string, Mark>;
+  /** What this call and those before it change of what is worked on, by call. */
+  moves: Record<string, Move>;
   /** What people changed while the turn's calls were waiting. */
   edits: readonly Change[];
   /** The turn's first plan call tells the model of these edits. */
@@ -45,6 +56,10 @@ export interface Outcome {
     patch: Change[];
     /** The marks that the call set, and null for those it took away. */
     marks: Record<string, Mark | null>;
+    /** What the call changes of what is worked on. */
+    move?: Move;
+    /** What the items have cost, with what the turn has spent until here. */
+    ledger: Ledger;
     notes: string[];
   };
   /** Why the call was refused, or which of its completions were. */
@@ -86,17 +101,16 @@ export class Turns {
     return this.#start({ ...run, calls: calls.with(at, call) })[at]!;
   }
 
-  /** Evaluates reports that are in no plan call, one after the other. */
+  /** Evaluates reports that are in no plan call, one after the other. `now`: what was spent until then. */
   report(
     reported: readonly unknown[],
     rawState: unknown,
-    signal: AbortSignal | undefined,
+    { signal, now }: { signal: AbortSignal | undefined; now: Figures },
   ): Promise<Outcome[]> {
     const { name } = this.#setup.preset.tools.update!;
     const calls = reported.map((done): ToolCall => ({ name, args: { done } }));
-    return Promise.all(
-      this.#start({ ...this.#run(undefined, rawState, { signal }), message: undefined, calls }),
-    );
+    const run = this.#run(undefined, rawState, { signal });
+    return Promise.all(this.#start({ ...run, now, message: undefined, calls }));
   }
 
   /**
@@ -127,7 +141,8 @@ export class Turns {
     return {
       plan: last?.plan ?? planFrom(run.state),
       marks: last?.marks ?? run.state.memory.marks,
-      mark: this.#markNow(run),
+      toolCalls: run.state.memory.tally.toolCalls,
+      ledger: (helpers) => this.#ledger(run, { until: id, moves: last?.moves ?? {}, helpers }),
       edits: this.#edits(run),
       isTold: run.calls.length > 0,
     };
@@ -173,13 +188,14 @@ export class Turns {
   }
 
   async #evaluate(call: ToolCall, previous: Outcome | undefined, run: Run): Promise<Outcome> {
-    const { preset, now } = this.#setup;
+    const { preset } = this.#setup;
     const plan = previous?.plan ?? planFrom(run.state);
     const marks = previous?.marks ?? run.state.memory.marks;
+    const moves = previous?.moves ?? {};
     const before = plan.todos;
     const edits = previous?.edits ?? this.#edits(run);
     const isFirst = previous === undefined;
-    const refused = (issues: Issue[]): Outcome => ({ before, plan, marks, edits, isFirst, issues });
+    const refused = (issues: Issue[]): Outcome => ({ before, plan, marks, moves, edits, isFirst, issues });
     const isWrite = call.name === preset.tools.write.name;
     if (isWrite && preset.parallelWrites === "refuse") {
       const writes = run.calls.filter((other) => other.name === call.name).length;
@@ -194,32 +210,36 @@ export class Turns {
     const loss = repaired ? lossInRepair(call.name, before, wanted.changes) : undefined;
     if (loss) return refused([loss]);
 
-    const here = this.#markNow(run);
-    const issues = await this.#verify(wanted, { before, marks, here, run });
+    const issues = await this.#verify(wanted, { before, marks, run });
     const ids = new Set(issues.flatMap(({ item }) => item ?? []));
     const result = ids.size > 0 ? apply(plan, call.args, policy, { refused: ids }) : wanted;
     if (!result.ok || (ids.size > 0 && result.changes.length === 0)) return refused(issues);
 
     const isReset = result.changes[0]?.type === "plan-reset";
-    const charged = chargeActuals({
-      before: isReset ? [] : before,
-      after: result.plan.todos,
-      marks,
-      now: { ...here, at: now() },
-    });
+    const { todos: after } = result.plan;
+    const { memory } = run.state;
+    const move = moveOf(before, after, { memory, isReset });
+    const until = call.id ?? String(Object.keys(moves).length);
+    const moved = move ? { ...moves, [until]: move } : moves;
+    const ledger = this.#ledger(run, { until, moves: moved });
+    const todos = withFigures(after, ledger, this.#setup.now());
+    const next = nextMarks({ before: isReset ? [] : before, after, marks, now: memory.tally });
     const patch: Change[] = isReset
-      ? [{ type: "plan-reset" }, ...diffTodos([], charged.todos)]
-      : diffTodos(before, charged.todos);
+      ? [{ type: "plan-reset" }, ...diffTodos([], todos)]
+      : diffTodos(before, todos);
     return {
       before,
-      plan: { ...result.plan, todos: charged.todos },
-      marks: charged.marks,
+      plan: { ...result.plan, todos },
+      marks: next,
+      moves: moved,
       edits,
       isFirst,
       accepted: {
         changes: result.changes,
         patch,
-        marks: changedMarks(marks, charged.marks),
+        marks: changedMarks(marks, next),
+        ...(move && { move }),
+        ledger,
         notes: [...(repaired ? [REPAIRED_NOTE] : []), ...result.notes],
       },
       issues,
@@ -229,11 +249,12 @@ export class Turns {
   /** Asks the verifier about every completion of a call, and returns its refusals. */
   async #verify(
     { plan: { todos }, changes }: Accepted,
-    { before, marks, here, run }: { before: readonly Todo[]; marks: Outcome["marks"]; here: Mark; run: Run },
+    { before, marks, run }: { before: readonly Todo[]; marks: Outcome["marks"]; run: Run },
   ): Promise<Issue[]> {
     const { verify, verifyTimeout } = this.#setup;
     if (!verify) return [];
-    const work = workFor(changes, { before, marks, toolCalls: here.toolCalls });
+    const { toolCalls } = run.state.memory.tally;
+    const work = workFor(changes, { before, marks, toolCalls });
     return verifyCompletions(verify, changes, {
       timeout: verifyTimeout,
       signal: run.signal,
@@ -250,9 +271,21 @@ export class Turns {
     return unheardEdits(state, earlier, this.#setup);
   }
 
-  /** What was spent before this turn's tools began. */
-  #markNow({ state, writer }: Run): Mark {
-    return markOf(this.#setup, state.memory.tally, state.memory, writer);
+  /** What the items have cost when a call of the turn has ended. */
+  #ledger(
+    { state, messages, message, writer, now }: Run,
+    { until, moves, helpers = {} }: Pick<Outcome, "moves"> & { until: string; helpers?: Helpers | undefined },
+  ): Ledger {
+    const { memory } = state;
+    const at = this.#setup.now();
+    const idle = idleOf(this.#setup, memory, { writer });
+    return settleTurn(state, {
+      messages: message ? messages.slice(0, messages.indexOf(message) + 1) : [],
+      now: now ?? figuresAt(memory.tally, { at, idle }),
+      until,
+      moves,
+      helpers: { ...memory.helpers, ...helpers },
+    });
   }
 }
 
@@ -271,13 +304,17 @@ export interface PlanParts {
 export interface Standing {
   plan: Plan;
   marks: Record<string, Mark>;
-  /** What has been spent so far. */
-  mark: Mark;
+  /** Calls to other tools that had finished before this turn. */
+  toolCalls: number;
+  /** What the items have cost when the call has ended, with what sub-agents have spent on them. */
+  ledger: (helpers?: Helpers) => Ledger;
   /** What people changed while the turn's calls were waiting. */
   edits: readonly Change[];
   /** A plan call of the turn tells the model of these edits. */
   isTold: boolean;
 }
+
+type Helpers = Readonly<Record<string, Helper>>;
 
 type Accepted = Extract<Result, { ok: true }>;
 
@@ -288,6 +325,8 @@ export interface Caller {
 }
 
 interface Run extends Caller {
+  /** What was spent. Default: what the state says, until the moment of asking. */
+  now?: Figures;
   state: PlanState;
   raw: Record<string, unknown>;
   messages: BaseMessage[];

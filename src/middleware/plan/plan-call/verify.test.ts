@@ -247,7 +247,7 @@ it("workWasDone counts work on an item that a person started", async () => {
 });
 
 describe("actuals", () => {
-  it("charges each item for what was spent while it was in progress", async () => {
+  it("charges each item for its part of every turn: what comes after a report is for the next item", async () => {
     let clock = 1_000;
     const turn = (calls: ReturnType<typeof callTool>[], input: number, output: number): Step => {
       const tool_calls = calls.map((call, index) => ({
@@ -272,8 +272,8 @@ describe("actuals", () => {
       { now: () => clock },
     );
     expect(todos.map((todo) => todo.actuals)).toEqual([
-      { startedAt: 1_500, elapsedMs: 1_000, modelCalls: 2, toolCalls: 3, inputTokens: 500, outputTokens: 50 },
-      { startedAt: 2_500, elapsedMs: 500, modelCalls: 1, toolCalls: 1, inputTokens: 400, outputTokens: 40 },
+      { startedAt: 1_500, elapsedMs: 641, modelCalls: 1, toolCalls: 3, inputTokens: 257, outputTokens: 25 },
+      { startedAt: 2_500, elapsedMs: 929, modelCalls: 2, toolCalls: 1, inputTokens: 657, outputTokens: 66 },
     ]);
   });
 });

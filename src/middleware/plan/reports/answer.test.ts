@@ -77,7 +77,8 @@ describe("a clean final answer", () => {
       counts: { total: 2, completed: 2 },
     });
     expect(events[2]!.todos).toEqual(todos);
-    const actuals = { startedAt: 5, elapsedMs: 0, modelCalls: 1, toolCalls: 1 };
+    // The call that began its work came with the report of the item before it.
+    const actuals = { startedAt: 5, elapsedMs: 0, modelCalls: 2, toolCalls: 1 };
     expect(todos[1]?.actuals).toEqual({ ...actuals, inputTokens: 70, outputTokens: 7 });
   });
 

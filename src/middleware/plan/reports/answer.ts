@@ -2,15 +2,16 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import {
   actionable,
   applyUpdate,
-  chargeActuals,
   diffTodos,
   type Change,
+  type Figures,
   type Issue,
-  type Tally,
+  type Ledger,
   type Todo,
 } from "../../../plan/index.ts";
+import { withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
-import { markOf } from "../mark.ts";
+import { settleTurn } from "../ledger.ts";
 import { asksBack } from "../messages/final-answer.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
 import { PLAN_EDITED } from "../plan-call/tools.ts";
@@ -25,7 +26,7 @@ export interface Answered {
   answer: AIMessage;
   plan: PlanState;
   /** What has been spent, the answer included. */
-  tally: Tally;
+  tally: Figures;
   /** The conversation in the graph state, which does not hold the answer yet. */
   messages: readonly BaseMessage[];
   /** The whole graph state. */
@@ -35,7 +36,14 @@ export interface Answered {
 
 /** What an answer comes to for the item that is left. */
 export type Completion =
-  | { ok: true; changes: Change[]; todos: readonly Todo[]; update: { todos: Todo[]; _plan: MemoryUpdate } }
+  | {
+      ok: true;
+      changes: Change[];
+      todos: readonly Todo[];
+      /** What the items have cost, with the answer. */
+      ledger: Ledger;
+      update: { todos: Todo[]; _plan: MemoryUpdate };
+    }
   | { ok: false; issues: Issue[] };
 
 /**
@@ -55,21 +63,17 @@ export async function completeByAnswer(
   if (!done.ok) return { ok: false, issues: done.issues };
   const issues = await verified(setup, answered, { todos: done.plan.todos, changes: done.changes });
   if (issues.length > 0) return { ok: false, issues };
-  const charged = chargeActuals({
-    before: plan.todos,
-    after: done.plan.todos,
-    marks,
-    now: markOf(setup, tally, plan.memory),
-  });
+  const ledger = settleTurn(plan, { messages: [], now: tally });
+  const charged = withFigures(done.plan.todos, ledger, setup.now());
   const memory: MemoryUpdate = {
-    ...rememberSeen(seen, charged.todos),
-    marks: changedMarks(marks, charged.marks),
+    ...rememberSeen(seen, charged),
+    marks: changedMarks(marks, {}),
     exits: 0,
     rounds: 0,
     nags: 0,
   };
-  const todos = todosUpdate(charged.todos, diffTodos(plan.todos, charged.todos));
-  return { ok: true, changes: done.changes, todos: charged.todos, update: { todos, _plan: memory } };
+  const todos = todosUpdate(charged, diffTodos(plan.todos, charged));
+  return { ok: true, changes: done.changes, todos: charged, ledger, update: { todos, _plan: memory } };
 }
 
 /** The item whose work the answer ends: alone, in progress, worked on in this run, and nothing speaks against it. */

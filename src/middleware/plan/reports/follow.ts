@@ -1,16 +1,15 @@
 import {
   applyUpdate,
-  chargeActuals,
   diffTodos,
   isClosed,
   renderStatus,
-  ZERO_TALLY,
   type Change,
   type Issue,
   type Plan,
-  type Tally,
   type Todo,
 } from "../../../plan/index.ts";
+import { nextMarks } from "../../../plan/todo/actuals.ts";
+import { withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
@@ -18,7 +17,7 @@ import { changedMarks, type PlanParts, type Standing, type Turns } from "../plan
 import { verifyCompletions } from "../plan-call/verify.ts";
 import { isClosedByPerson, rememberSeen, rememberStatus } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
-import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
+import { readPlanState, todosUpdate, type Helper, type MemoryUpdate } from "../state.ts";
 
 /** What a tool call has at hand. */
 export interface CallContext extends Stage {
@@ -28,14 +27,8 @@ export interface CallContext extends Stage {
   signal: AbortSignal | undefined;
 }
 
-/** How work on an item ended. */
-export type Ending = Spent & ({ ok: true } | { ok: false; reason: string });
-
-interface Spent {
-  spent: Tally;
-  /** For how many milliseconds the call had worked before it last stopped for a person: no idle time. */
-  before: number;
-}
+/** How work on an item ended, and the sub-agents that did it, by call. */
+export type Ending = { helpers: Record<string, Helper> } & ({ ok: true } | { ok: false; reason: string });
 
 /** The part of a graph update that moves a plan item. */
 export interface FollowUpdate {
@@ -89,10 +82,8 @@ export class FollowedTodo {
 
   /** The update that has the item in progress, for work that goes on after its call was answered. */
   async begun(): Promise<FollowUpdate> {
-    const { update } = await this.#close(
-      { plan: this.#started, sentence: "" },
-      { spent: ZERO_TALLY, before: 0 },
-    );
+    const helpers = { [this.#context.id]: { item: this.#id } };
+    const { update } = await this.#close({ plan: this.#started, sentence: "" }, helpers);
     return update;
   }
 
@@ -108,19 +99,21 @@ export class FollowedTodo {
         sentence: `Todo ${this.#id} is still in progress.`,
       };
     };
-    if (!ending.ok) return this.#close(failed(ending.reason), ending);
+    const { helpers } = ending;
+    if (!ending.ok) return this.#close(failed(ending.reason), helpers);
     const done = applyUpdate(this.#started, { done: this.#id }, rules);
-    if (!done.ok) return this.#close(failed(done.issues[0]!.message), ending);
-    const [issue] = await this.#verify(done.changes, done.plan, ending.spent);
+    if (!done.ok) return this.#close(failed(done.issues[0]!.message), helpers);
+    const toolCalls = Object.values(helpers).reduce((sum, { spent }) => sum + (spent?.toolCalls ?? 0), 0);
+    const [issue] = await this.#verify(done.changes, done.plan, toolCalls);
     if (issue) {
       const open = failed(issue.message);
-      return this.#close({ ...open, sentence: `${issue.message} ${open.sentence}` }, ending);
+      return this.#close({ ...open, sentence: `${issue.message} ${open.sentence}` }, helpers);
     }
     const status = this.#alone ? ` ${renderStatus(done.plan.todos)}` : "";
-    return this.#close({ plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` }, ending);
+    return this.#close({ plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` }, helpers);
   }
 
-  async #verify(changes: Change[], plan: Plan, spent: Tally): Promise<Issue[]> {
+  async #verify(changes: Change[], plan: Plan, toolCalls: number): Promise<Issue[]> {
     const { verify, verifyTimeout } = this.#setup;
     if (!verify) return [];
     const raw = (this.#context.state ?? {}) as Record<string, unknown>;
@@ -130,27 +123,27 @@ export class FollowedTodo {
       signal: this.#context.signal,
       contextFor: (id) => [
         plan.todos.find((todo) => todo.id === id)!,
-        { todos: plan.todos, messages, state: raw, wasStarted: true, toolCalls: spent.toolCalls },
+        { todos: plan.todos, messages, state: raw, wasStarted: true, toolCalls },
       ],
     });
   }
 
-  async #close({ plan, sentence }: { plan: Plan; sentence: string }, { spent, before: worked }: Spent) {
-    const { plan: before, marks, mark, edits, isTold } = this.#standing;
-    const started = chargeActuals({ before: before.todos, after: this.#started.todos, marks, now: mark });
-    const ended = chargeActuals({
-      before: started.todos,
-      after: plan.todos.map((todo) => ({ ...started.todos.find((other) => other.id === todo.id), ...todo })),
-      marks: started.marks,
-      // The call itself was work on its item: what starts now starts behind it.
-      now: {
-        ...mark,
-        toolCalls: mark.toolCalls + 1,
-        at: this.#setup.now(),
-        ...(worked > 0 && { idle: Math.max(0, (mark.idle ?? 0) - worked) }),
-      },
+  async #close({ plan, sentence }: { plan: Plan; sentence: string }, helpers: Ending["helpers"]) {
+    const { plan: before, marks, toolCalls, ledger, edits, isTold } = this.#standing;
+    const after = withFigures(plan.todos, ledger(helpers), this.#setup.now());
+    const started = nextMarks({
+      before: before.todos,
+      after: this.#started.todos,
+      marks,
+      now: { toolCalls },
     });
-    const after = ended.todos.map((todo) => (todo.id === this.#id ? withSpent(todo, spent) : todo));
+    const ended = nextMarks({
+      before: this.#started.todos,
+      after: plan.todos,
+      marks: started,
+      // The call itself was work on its item: what starts now starts behind it.
+      now: { toolCalls: toolCalls + 1 },
+    });
     const changes = diffTodos(this.#started.todos, plan.todos);
     if (changes.length > 0) {
       const { id, state } = this.#context;
@@ -178,21 +171,16 @@ export class FollowedTodo {
       todos: todosUpdate(after, patch),
       _plan: {
         seen: told,
-        marks: changedMarks(marks, ended.marks),
+        marks: changedMarks(marks, ended),
+        helpers,
         exits: 0,
         rounds: 0,
         nags: 0,
         ...(isOver && { startNext: true }),
-        ...lessIdle(memory, worked),
       },
     };
     return { update, sentence };
   }
-}
-
-/** Takes work out of the idle time. That is below zero until the next model call adds all since the one before it. */
-export function lessIdle({ idle }: PlanMemory, worked: number): MemoryUpdate {
-  return worked > 0 ? { idle: idle - worked } : {};
 }
 
 /** The refusal for an item that a person closed, or set otherwise than in progress while the call was waiting. */
@@ -212,20 +200,4 @@ function personsDecision(id: string, { plan, edits }: Standing, state: unknown):
 function idOf(change: Change): string | undefined {
   if (change.type === "todo-add") return change.todo.id;
   return "id" in change ? change.id : undefined;
-}
-
-/** An item charged with what a sub-agent spent on it, which its parent's tally does not hold. */
-function withSpent(todo: Todo, spent: Tally): Todo {
-  const { actuals } = todo;
-  if (!actuals) return todo;
-  return {
-    ...todo,
-    actuals: {
-      ...actuals,
-      modelCalls: actuals.modelCalls + spent.modelCalls,
-      toolCalls: actuals.toolCalls + spent.toolCalls,
-      inputTokens: actuals.inputTokens + spent.inputTokens,
-      outputTokens: actuals.outputTokens + spent.outputTokens,
-    },
-  };
 }

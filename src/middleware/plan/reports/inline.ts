@@ -1,4 +1,4 @@
-import { diffTodos, type Change, type Todo } from "../../../plan/index.ts";
+import { diffTodos, type Change, type Figures, type Ledger, type Todo } from "../../../plan/index.ts";
 import { DONE_ARGUMENT, type Report } from "../messages/inline-argument.ts";
 import { planText } from "../plan-call/tools.ts";
 import { changedMarks, rememberChange, type Outcome, type Turns } from "../plan-call/turn.ts";
@@ -9,7 +9,13 @@ export interface Reported {
   /** The reports, with what the model is to be told of them. */
   reports: Report[];
   /** Absent where nothing changed. */
-  change?: { changes: Change[]; todos: readonly Todo[]; update: { todos: Todo[]; _plan: MemoryUpdate } };
+  change?: {
+    changes: Change[];
+    todos: readonly Todo[];
+    /** What the items have cost before the message. */
+    ledger: Ledger;
+    update: { todos: Todo[]; _plan: MemoryUpdate };
+  };
 }
 
 /** What is at hand when a message with reports has come. */
@@ -23,6 +29,8 @@ export interface Reporting {
   /** The message has a call that writes a plan. */
   isWriting: boolean;
   signal: AbortSignal | undefined;
+  /** What was spent before the message. */
+  now: Figures;
 }
 
 const TOO_EARLY = `${DONE_ARGUMENT} is for what was finished before the call; the plan was only being made.`;
@@ -34,7 +42,7 @@ const TOO_EARLY = `${DONE_ARGUMENT} is for what was finished before the call; th
 export async function applyReports(
   turns: Turns,
   reports: readonly Report[],
-  { state, seen, isUnseen, isWriting, signal }: Reporting,
+  { state, seen, isUnseen, isWriting, signal, now }: Reporting,
 ): Promise<Reported> {
   const { todos: before, memory } = readPlanState(state);
   const said = reports.filter((report) => !isNothing(report.said));
@@ -46,7 +54,7 @@ export async function applyReports(
   const outcomes = await turns.report(
     judged.map((report) => report.said),
     state,
-    signal,
+    { signal, now },
   );
   const answered = reports.map((report): Report => {
     if (judged.includes(report)) return withReply(report, outcomes[judged.indexOf(report)]!);
@@ -67,7 +75,12 @@ export async function applyReports(
   const update = { todos: todosUpdate(todos, diffTodos(before, todos)), _plan };
   return {
     reports: isUnseen ? showing(answered, judged.at(-1)!, todos) : answered,
-    change: { changes, todos, update },
+    change: {
+      changes,
+      todos,
+      ledger: outcomes.findLast(({ accepted }) => accepted)!.accepted!.ledger,
+      update,
+    },
   };
 }
 

@@ -1,11 +1,5 @@
-import {
-  applyUpdate,
-  chargeActuals,
-  nextStartable,
-  type Change,
-  type Mark,
-  type Todo,
-} from "../../../plan/index.ts";
+import { applyUpdate, nextStartable, type Change, type Mark, type Todo } from "../../../plan/index.ts";
+import { nextMarks } from "../../../plan/todo/actuals.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, type PlanState } from "../state.ts";
 
@@ -31,5 +25,9 @@ export function startNext(
   const result = next && applyUpdate(planFrom(state), { start: next.id }, policy);
   if (!result?.ok) return undefined;
   const { changes, plan } = result;
-  return { changes, ...chargeActuals({ before: todos, after: plan.todos, marks: memory.marks, now }) };
+  return {
+    changes,
+    todos: plan.todos,
+    marks: nextMarks({ before: todos, after: plan.todos, marks: memory.marks, now }),
+  };
 }

@@ -1,0 +1,282 @@
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import {
+  PRESETS,
+  ZERO_TALLY,
+  type Actuals,
+  type Figures,
+  type Ledger,
+  type Tally,
+  type Todo,
+} from "../../plan/index.ts";
+import { idsInProgress, NO_FIGURES, sumFigures } from "../../plan/todo/actuals.ts";
+import { isSame } from "../../plan/todo/diff.ts";
+import { lengthOf, settle, withHelper, type Interval, type Move, type Part } from "../../plan/todo/ledger.ts";
+import { usedTokens } from "../budget/prices.ts";
+import { isFromUser } from "../text/from-user.ts";
+import { timeOf } from "../tools/result-marks.ts";
+import type { PlanSetup } from "./setup.ts";
+import {
+  readPlanState,
+  type Helper,
+  type PlanMemory,
+  type PlanState,
+  type Row,
+  type SavedLedger,
+} from "./state.ts";
+
+/** When an invocation of a graph was first seen here. */
+const firstSeen = new WeakMap<object, number>();
+
+/**
+ * For how many milliseconds nothing has run in the thread so far. A stop, a kill and a question all end the invocation
+ * of the graph, so what lies between the last model call of one and the next was no work, but for what the results of
+ * `calls` and `helpers` tell of theirs. LangGraph tells nobody when an invocation began, but makes one writer for each:
+ * the first look at it will do.
+ */
+export function idleOf(
+  { now }: Pick<PlanSetup, "now">,
+  { at, idle, helpers }: PlanMemory,
+  {
+    // In a tool it is in the tool's runtime alone. Absent where a tool is called by hand.
+    writer = (getConfig() as LangGraphRunnableConfig | undefined)?.writer,
+    results = [],
+  }: { writer?: object | undefined; results?: readonly ToolMessage[] } = {},
+): number {
+  if (!writer) return idle;
+  const start = firstSeen.get(writer) ?? now();
+  firstSeen.set(writer, start);
+  if (at === 0 || start <= at) return idle;
+  const worked = results.flatMap((result): Interval[] => {
+    const [from, to] = timeOf(result) ?? [0, 0];
+    return [[Math.max(from, at), Math.min(to, start)]];
+  });
+  const before = Math.max(0, ...Object.values(helpers).map((helper) => helper.before ?? 0));
+  return idle + Math.max(0, start - at - lengthOf(worked) - before);
+}
+
+/** A moment of a thread: its tally, and how long it has worked, from a beginning that is the same for all moments. */
+export function figuresAt(tally: Tally, { at, idle }: { at: number; idle: number }): Figures {
+  return { ...tally, elapsedMs: at - idle };
+}
+
+/**
+ * The ledger of a state; where there is none yet, it begins `now`. Figures that are only in the plan count, but for items
+ * that were worked on since: theirs have a part of what is still to be shared out.
+ */
+function readLedger({ memory, todos }: PlanState, now: Figures, since: Iterable<string>): Ledger {
+  const inPlan = new Map(
+    todos.flatMap(({ id, actuals }) => (actuals ? [[id, actualFigures(actuals)] as const] : [])),
+  );
+  const { ledger } = memory;
+  if (!ledger) {
+    // Of a thread from before there were ledgers nobody knows what belongs to no item.
+    const settled = inPlan.size > 0 ? now : { ...NO_FIGURES, elapsedMs: now.elapsedMs };
+    return { spent: Object.fromEntries(inPlan), settled, active: [], helped: NO_FIGURES };
+  }
+  for (const id of [...ledger.active, ...since]) inPlan.delete(id);
+  const saved = Object.entries(ledger.spent).map(([id, row]) => [id, figuresOf(row)] as const);
+  return {
+    spent: Object.fromEntries([...inPlan, ...saved]),
+    settled: figuresOf(ledger.settled),
+    active: ledger.active,
+    helped: figuresOf(ledger.helped),
+  };
+}
+
+/** A ledger as it is saved beside these items. */
+export function savedLedger({ spent, settled, active, helped }: Ledger, todos: readonly Todo[]): SavedLedger {
+  const inPlan = new Map(todos.map((todo) => [todo.id, todo]));
+  const rows = Object.entries(spent).flatMap(([id, figures]) => {
+    const { status, actuals } = inPlan.get(id) ?? {};
+    const isOver = status === "completed" || status === "cancelled";
+    const isKept = isOver && actuals && isSame(actualFigures(actuals), figures);
+    return isKept ? [] : [[id, rowOf(figures)] as const];
+  });
+  return { spent: Object.fromEntries(rows), settled: rowOf(settled), active, helped: rowOf(helped) };
+}
+
+/** What sub-agents have spent so far. */
+export function helpedIn({ ledger, helpers }: PlanMemory): Figures {
+  const before = ledger ? figuresOf(ledger.helped) : NO_FIGURES;
+  return Object.values(helpers).reduce((sum, { spent = NO_FIGURES }) => sumFigures(sum, spent), before);
+}
+
+function actualFigures(actuals: Actuals): Figures {
+  return figuresOf(rowOf(actuals));
+}
+
+function rowOf({ elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens }: Figures): Row {
+  return [elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens];
+}
+
+function figuresOf([elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens]: Row): Figures {
+  return { elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens };
+}
+
+/** The items that the agent itself works on: those in progress that are in nobody's hands, where there are such. */
+export function activeItems(todos: readonly Todo[], { helpers }: PlanMemory): string[] {
+  const away = new Set(Object.values(helpers).flatMap(({ item, spent }) => (spent ? [] : (item ?? []))));
+  const items = idsInProgress(todos);
+  const own = items.filter((id) => !away.has(id));
+  return own.length > 0 ? own : items;
+}
+
+/** Whether the last turn left something to share out in other ways than alike among the items worked on. */
+export function isDue({ memory, todos }: PlanState): boolean {
+  const { ledger, moves, helpers } = memory;
+  if (!ledger || Object.keys(moves).length > 0) return true;
+  if (Object.values(helpers).some(({ spent }) => spent)) return true;
+  return activeItems(todos, memory).join("\n") !== ledger.active.join("\n");
+}
+
+/** What is known of the turn that is shared out. */
+export interface TurnInSight {
+  /** The conversation; its last answer began the turn. */
+  messages: readonly BaseMessage[];
+  now: Figures;
+  /** The call up to which the turn is shared out, while it is being run. Default: all of it. */
+  until?: string | undefined;
+  moves?: Readonly<Record<string, Move>>;
+  helpers?: Readonly<Record<string, Helper>>;
+}
+
+/** Shares out all that was spent until now, the last turn by what its calls were for. */
+export function settleTurn(
+  state: PlanState,
+  { messages, now, until, moves = state.memory.moves, helpers = state.memory.helpers }: TurnInSight,
+): Ledger {
+  const { at, took, idle } = state.memory;
+  const index = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  const calls = new Map(
+    (messages[index] as AIMessage | undefined)?.tool_calls?.map((call) => [call.id, call]),
+  );
+  const since = [
+    ...Object.values(moves).flatMap(({ active, closed = [] }) => [...active, ...closed]),
+    ...Object.values(helpers).flatMap(({ item = [] }) => item),
+    ...[...calls.values()].flatMap(({ args }) => itemOf(args) ?? []),
+  ];
+  const before = readLedger(state, now, since);
+  // An answer that completed an item was shared out with it.
+  const isOpen = at > 0 && now.modelCalls > before.settled.modelCalls;
+  const answer = isOpen ? (messages[index] as AIMessage | undefined) : undefined;
+  const results = messages.slice(index + 1);
+  const parts = answer ? partsOf(answer, { results, until, moves, helpers }) : [];
+  // A turn that is being run is not in the tally yet.
+  const made = until === undefined ? 0 : parts.filter(({ isWork }) => isWork).length;
+  const spent = { ...now, toolCalls: now.toolCalls + made };
+  const turn = answer
+    ? {
+        answer: { ...NO_FIGURES, modelCalls: 1, ...tokensOf(answer), elapsedMs: took },
+        toolsMs: Math.max(0, now.elapsedMs - (at - idle)),
+        parts,
+      }
+    : { answer: NO_FIGURES, toolsMs: 0, parts: Object.values(moves).map((move) => ({ weight: 0, move })) };
+  let ledger = settle(before, spent, turn);
+  for (const [call, { item, spent: figures }] of Object.entries(helpers)) {
+    if (figures && !(answer && calls.has(call))) ledger = withHelper(ledger, item, figures);
+  }
+  return ledger;
+}
+
+const TOOLS = Object.values(PRESETS).map(({ tools }) => tools);
+const REPORT_TOOLS = new Set(TOOLS.flatMap(({ update }) => update?.name ?? []));
+const PLAN_TOOLS = new Set([...REPORT_TOOLS, ...TOOLS.map(({ write }) => write.name)]);
+
+interface Parts extends Required<Pick<TurnInSight, "moves" | "helpers">> {
+  results: readonly BaseMessage[];
+  until: string | undefined;
+}
+
+/** What each item has cost until the end of the last step, what belongs to none, and all of it. */
+export function figuresIn(values: unknown): {
+  items: Record<string, Figures>;
+  rest: Figures;
+  total: Figures;
+} {
+  const state = readPlanState(values);
+  const { tally, at, idle } = state.memory;
+  const { messages = [] } = (values ?? {}) as { messages?: BaseMessage[] };
+  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  const results = messages.slice(turn + 1).filter((message) => ToolMessage.isInstance(message));
+  const worked = lengthOf(results.flatMap((result): Interval[] => [timeOf(result) ?? [0, 0]]));
+  const work = results.filter(({ status, name = "" }) => status !== "error" && !PLAN_TOOLS.has(name));
+  const { spent } = settleTurn(state, {
+    messages,
+    now: figuresAt({ ...tally, toolCalls: tally.toolCalls + work.length }, { at: at + worked, idle }),
+  });
+  const ids = new Set(state.todos.map(({ id }) => id));
+  const rest = Object.entries(spent).flatMap(([id, figures]) => (ids.has(id) ? [] : figures));
+  return {
+    items: Object.fromEntries(Object.entries(spent).filter(([id]) => ids.has(id))),
+    rest: rest.reduce(sumFigures, NO_FIGURES),
+    total: Object.values(spent).reduce(sumFigures, NO_FIGURES),
+  };
+}
+
+/** The parts of an answer: its text, and its calls in their order. A report beside work is hardly any of it. */
+function partsOf(answer: AIMessage, { results, until, moves, helpers }: Parts): Part[] {
+  const calls = answer.tool_calls ?? [];
+  const replies = new Map(
+    results.flatMap((result) =>
+      ToolMessage.isInstance(result) ? [[result.tool_call_id, result] as const] : [],
+    ),
+  );
+  const last = until === undefined ? Infinity : calls.findIndex(({ id }) => id === until);
+  const parts = calls.map(({ id = "", name, args }, at): Part => {
+    const reply = replies.get(id);
+    const isOurs = PLAN_TOOLS.has(name);
+    const isRun = until === undefined ? reply !== undefined && reply.status !== "error" : at <= last;
+    return {
+      weight: REPORT_TOOLS.has(name) ? 1 : JSON.stringify(args).length + name.length,
+      item: helpers[id]?.item ?? (isOurs ? undefined : itemOf(args)),
+      move: at <= last ? moves[id] : undefined,
+      isWork: isRun && !isOurs,
+      interval: reply && timeOf(reply),
+      helper: helpers[id]?.spent,
+    };
+  });
+  return [{ weight: answer.text.length }, ...parts];
+}
+
+/** The item that a call says it is for. */
+function itemOf(args: Record<string, unknown>): string | undefined {
+  return typeof args["todo_id"] === "string" ? args["todo_id"] : undefined;
+}
+
+/** What the answers since the user's last message have used, where nobody has counted yet. */
+export function uncountedTally(messages: readonly BaseMessage[]): Tally {
+  const start = messages.findLastIndex((message) => isFromUser(message));
+  const answers = messages.slice(start + 1).filter((message) => AIMessage.isInstance(message));
+  return answers.map(tallyOf).reduce(sumTallies, ZERO_TALLY);
+}
+
+/** What a model call has used, by its answer. */
+export function tallyOf(answer: AIMessage): Tally {
+  return { ...ZERO_TALLY, modelCalls: 1, ...tokensOf(answer) };
+}
+
+function tokensOf(answer: AIMessage): Pick<Tally, "inputTokens" | "outputTokens"> {
+  const { inputTokens, outputTokens } = usedTokens(answer);
+  return { inputTokens, outputTokens };
+}
+
+export function sumTallies(a: Tally, b: Tally): Tally {
+  const { elapsedMs: _, ...tally } = sumFigures({ ...NO_FIGURES, ...a }, { ...NO_FIGURES, ...b });
+  return tally;
+}
+
+/** The change of what is worked on from one list to the next; undefined where there is none. */
+export function moveOf(
+  before: readonly Todo[],
+  after: readonly Todo[],
+  { memory, isReset }: { memory: PlanMemory; isReset: boolean },
+): Move | undefined {
+  const active = activeItems(after, memory);
+  const old = new Map(isReset ? [] : before.map((todo) => [todo.id, todo]));
+  const closed = after.filter(({ id, status }) => status === "completed" && old.get(id)?.status !== status);
+  const wasStarted = ({ id }: Todo): boolean => old.get(id)?.status === "in_progress";
+  const isShared = closed.some(wasStarted) && !closed.every(wasStarted);
+  if (!isReset && !isShared && active.join("\n") === activeItems(before, memory).join("\n")) return undefined;
+  return { active, ...(isShared && { closed: closed.map(({ id }) => id) }), ...(isReset && { isReset }) };
+}
