@@ -75,6 +75,8 @@ function tell(
 export interface Conclusion {
   text: string;
   isError: boolean;
+  /** Why it did not succeed, by its call, where it did not. */
+  failures: Record<string, string>;
   update: Record<string, unknown>;
 }
 
@@ -104,7 +106,7 @@ export async function conclude(
     const { failure: reason } = outcome;
     const ended = await followed?.end({ ok: false, reason, helpers });
     const text = `the sub-agent "${subagent.name}" failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;
-    return { text, isError: true, update: { ...counted, ...ended?.update } };
+    return { text, isError: true, failures: { [call]: reason }, update: { ...counted, ...ended?.update } };
   }
   const { text, unfinished, after } = outcome.report;
   const ended = await followed?.end(
@@ -117,6 +119,7 @@ export async function conclude(
   return {
     text: remarks.length > 0 ? `${text}\n\n[${remarks.join(" ")}]` : text,
     isError: false,
+    failures: unfinished === undefined ? {} : { [call]: unfinished },
     update: { ...broughtBack(subagent, given, after), ...counted, ...ended?.update },
   };
 }

@@ -16,6 +16,7 @@ import { Crew } from "./background/crew.ts";
 import { backgroundHooks } from "./background/index.ts";
 import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
+import { markFailures } from "./events.ts";
 import { givenTo, type Job } from "./exchange.ts";
 import type { SubagentsOptions } from "./options.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
@@ -127,10 +128,11 @@ async function runJob(
   }
   const elapsedMs = before + now() - began;
   const closing = { followed, hasPlan: plan !== undefined, elapsedMs, before };
-  const { text, isError, update } = await conclude(assignment, outcome, closing);
+  const { text, isError, failures, update } = await conclude(assignment, outcome, closing);
   const message = isError
     ? failure(TASK, call, text)
     : new ToolMessage({ content: text, name: TASK, tool_call_id: call });
+  markFailures(message, failures);
   return new Command({ update: { ...update, messages: [message] } });
 }
 

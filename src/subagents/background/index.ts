@@ -14,10 +14,11 @@ import { answered } from "../../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import { withContent } from "../../middleware/tools/with-content.ts";
 import type { Todo } from "../../plan/index.ts";
+import { failuresIn, markFailures } from "../events.ts";
 import type { Crew, Ended } from "./crew.ts";
 import { forgetJobs } from "./registry.ts";
 import { backgroundSchema, readBackground } from "./state.ts";
-import { BACKGROUND, backgroundTool, reportText, updatesOf } from "./tool.ts";
+import { BACKGROUND, backgroundTool, failuresOf, reportText, updatesOf } from "./tool.ts";
 
 /**
  * What the middleware of sub-agents has besides, where they may work in the background: reports come with the results
@@ -72,6 +73,7 @@ export function backgroundHooks(crew: Crew) {
         for (const job of jobs.values()) job.claimedIn = undefined;
         const ended = await crew.collect(crew.together(jobs), runtime);
         const message = toMessage({ name: "background_reports", text: ended.map(reportText).join("\n\n") });
+        markFailures(message, failuresOf(ended));
         return { ...joined(ended, runtime.state), messages: [message], jumpTo: "model" as const };
       },
     },
@@ -102,8 +104,12 @@ function withReports(
   const { update = {}, ...rest } = isCommand(result) ? result : { update: { messages: [result] } };
   const writes = Array.isArray(update) ? update : Object.entries(update);
   const text = ended.map(reportText).join("\n\n");
-  const told = (message: BaseMessage): BaseMessage =>
-    ToolMessage.isInstance(message) && message.tool_call_id === call ? withMore(message, text) : message;
+  const told = (message: BaseMessage): BaseMessage => {
+    if (!ToolMessage.isInstance(message) || message.tool_call_id !== call) return message;
+    const more = withMore(message, text);
+    markFailures(more, { ...failuresIn(message), ...failuresOf(ended) });
+    return more;
+  };
   const put = ([channel, value]: [string, unknown]): [string, unknown] =>
     channel === "messages" ? [channel, [value as BaseMessage].flat().map(told)] : [channel, value];
   return new Command({ ...rest, update: [...writes.map(put), ...updatesOf(ended)] });

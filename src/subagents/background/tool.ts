@@ -4,6 +4,7 @@ import { Command } from "@langchain/langgraph";
 import { z } from "zod";
 import { shortened } from "../../middleware/text/shortened.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/tools/loose-tool.ts";
+import { markFailures } from "../events.ts";
 import { BACKGROUND_DESCRIPTION, BACKGROUND_TEXTS } from "./background.prompt.ts";
 import type { Crew, Ended } from "./crew.ts";
 import type { BackgroundJob } from "./job.ts";
@@ -60,13 +61,19 @@ function answer(call: string, content: string): ToolMessage {
 
 /** The reports as one result, with the changes of each for the reducers. */
 function handedOver(call: string, ended: readonly Ended[]): ToolMessage | Command {
-  const text = ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told;
-  return new Command({ update: [["messages", [answer(call, text)]], ...updatesOf(ended)] });
+  const message = answer(call, ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told);
+  markFailures(message, failuresOf(ended));
+  return new Command({ update: [["messages", [message]], ...updatesOf(ended)] });
 }
 
 export function reportText({ id, name, text }: Ended): string {
   const values: Record<string, string> = { id, name, report: text };
   return BACKGROUND_TEXTS.ended.replaceAll(/\{(\w+)\}/g, (_, key: string) => values[key]!);
+}
+
+/** Why some of these did not succeed, by the calls that started them. */
+export function failuresOf(ended: readonly Ended[]): Record<string, string> {
+  return Object.assign({}, ...ended.map(({ failures }) => failures)) as Record<string, string>;
 }
 
 /** The writes to the state for jobs that have ended; the thread need not know them any more. */

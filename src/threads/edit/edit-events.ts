@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
-import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
+import { countTodos, diffTodos, type Change, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/read/values.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { MAIN } from "../events/view.ts";
@@ -28,8 +27,8 @@ interface Place {
 /** Makes the edits of a run and tells of them at once: the middleware does when the model hears of them. */
 export class EditEvents {
   readonly #place: Place;
-  /** The plan as it was told last. */
-  #told: readonly Todo[] | undefined;
+  /** What was told since the model last heard of edits. */
+  #told = new Set<string>();
 
   constructor(place: Place) {
     this.#place = place;
@@ -40,16 +39,23 @@ export class EditEvents {
     const before = await thread.todos();
     const todos = await thread.writePlan(edit, begin);
     const event = editEvent(edit, { before, todos });
-    if (event.changes.length > 0) this.#told = todos;
+    for (const change of diffTodos(before, todos)) this.#told.add(targetOf(change));
     if (event.changes.length > 0 || event.rules) emit(event);
     return todos;
   }
 
   /** Whether a chunk of the stream tells of nothing but what was told here. */
   isKnown(chunk: unknown): boolean {
-    if (!isPlanChangeEvent(chunk) || chunk.owner !== MAIN) return false;
-    const isSame = chunk.by === "person" && isDeepStrictEqual(chunk.todos, this.#told);
-    this.#told = undefined;
-    return isSame;
+    if (!isPlanChangeEvent(chunk) || chunk.owner !== MAIN || chunk.by !== "person") return false;
+    // The plan may have gone on between the edit and the model's next call: what the person changed is what counts.
+    const isTold = chunk.changes.every((change) => this.#told.has(targetOf(change)));
+    this.#told = new Set();
+    return isTold;
   }
+}
+
+/** What a change is about. */
+function targetOf(change: Change): string {
+  if (change.type === "todo-add") return `${change.type} ${change.todo.id}`;
+  return "id" in change ? `${change.type} ${change.id}` : change.type;
 }

@@ -92,7 +92,7 @@ describe("an edit of a plan that runs", () => {
     expect(said(model, 2)).toContain("The user changed");
     expect(said(model, 2)).toContain("Water daily");
     expect(kinds(await messages())).toBe("human ai1 tool ai2 tool tool ai1 tool ai1 tool ai");
-    expect(byPerson(events)[0]).toMatchObject({ changes: [{ id: "3", set: { content: "Water daily" } }] });
+    expect(byPerson(events)).toMatchObject([{ changes: [{ id: "3", set: { content: "Water daily" } }] }]);
     expect(events.filter(({ type }) => type === "tool-start")).toHaveLength(5);
   });
 

@@ -4,6 +4,7 @@ import type { Summary } from "../../middleware/summarization/state.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
 import { isSame } from "../../plan/todo/diff.ts";
+import { failuresIn } from "../../subagents/events.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { ownerName } from "../events/view.ts";
 import { detailsOf, ended, resultOf } from "./recorder.ts";
@@ -29,6 +30,7 @@ export interface Told {
 }
 
 const TASK = "task";
+const FAILED = /the sub-agent "[^"]*" failed: /;
 
 /** Tells what one agent did: what is new from frame to frame, as events. */
 export class AgentReplay {
@@ -45,6 +47,9 @@ export class AgentReplay {
   readonly #seen: Set<string>;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
   readonly #helpers = new Map<string, AgentReplay>();
+  /** Calls that started no sub-agent, and why sub-agents did not succeed, by call. */
+  readonly #refused = new Set<string>();
+  readonly #failures = new Map<string, string>();
 
   /** `known`: messages of others, which a fork begins with. */
   constructor(
@@ -54,6 +59,19 @@ export class AgentReplay {
     this.#owner = owner;
     this.#seen = new Set(known);
     this.isInBackground = isInBackground;
+  }
+
+  /** Takes note of how its sub-agents will have ended. To be called before any of it is told. */
+  expect(messages: readonly BaseMessage[]): void {
+    for (const message of messages) {
+      for (const [call, why] of Object.entries(failuresIn(message))) this.#failures.set(call, why);
+    }
+    for (const message of messages) {
+      if (!ToolMessage.isInstance(message) || message.name !== TASK || message.status !== "error") continue;
+      const { tool_call_id: call, text } = message;
+      // Threads from before failures were marked have them in words alone.
+      if (!this.#failures.has(call) && !FAILED.test(text)) this.#refused.add(call);
+    }
   }
 
   /** What is new. Of messages that the agent neither wrote nor asked for, `other` tells. */
@@ -74,10 +92,17 @@ export class AgentReplay {
     yield* this.#plan(frame);
   }
 
-  /** That it has ended. */
-  end(): Told {
-    const name = ownerName(this.#owner);
-    return this.#now({ type: "subagent-end", owner: this.#owner, name, ok: true });
+  /** That a sub-agent in the background has ended. */
+  endOf(call: string): Told[] {
+    const helper = this.#helpers.get(call);
+    if (!helper) return [];
+    const owner = helper.#owner;
+    return [helper.#now({ type: "subagent-end", owner, name: ownerName(owner), ...this.#outcomeOf(call) })];
+  }
+
+  #outcomeOf(call: string): { ok: boolean; error?: string } {
+    const error = this.#failures.get(call);
+    return error === undefined ? { ok: true } : { ok: false, error };
   }
 
   /** The sub-agent that a call started, where it is such a call. */
@@ -113,7 +138,7 @@ export class AgentReplay {
     this.#calls.set(call, { name, args });
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const start = this.#now({ type: "tool-start", owner: this.#owner, ...details });
-    if (name !== TASK) return [start];
+    if (name !== TASK || this.#refused.has(call)) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
     const owner = this.#ownerOf(helper, call);
     this.#helpers.set(
@@ -131,13 +156,14 @@ export class AgentReplay {
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...ended(result) });
     // One in the background ends when its own story does.
-    if (name !== TASK || wasStartedInBackground(args)) return [end];
+    if (name !== TASK || wasStartedInBackground(args) || this.#refused.has(call)) return [end];
     const helper = String(args["subagent_type"]);
     // It may have ended long before the others of its step, which are saved together.
     const at = this.#helpers.get(call)?.at || this.at;
     const owner = this.#ownerOf(helper, call);
+    const outcome = result.ok ? this.#outcomeOf(call) : { ...this.#outcomeOf(call), ok: false };
     return [
-      { at, body: { type: "subagent-end", owner, name: helper, ok: result.ok } },
+      { at, body: { type: "subagent-end", owner, name: helper, ...outcome } },
       { ...end, at },
     ];
   }

@@ -146,3 +146,31 @@ it("of a fork only what it did itself is told as its own", async () => {
   );
   expect(said).toEqual(["Thought."]);
 });
+
+it("a sub-agent in the background that failed has failed later too; a refused call started none", async () => {
+  const task = (description: string, more: object = {}) =>
+    callTool("task", { description, subagent_type: "general-purpose", ...more });
+  const { live, later } = await told(
+    {
+      Go: [
+        [
+          task("Break", { background: true }),
+          callTool("task", { description: "Help", subagent_type: "nobody" }),
+        ],
+        callTool("background", { action: "wait" }),
+        "Done.",
+      ],
+      Break: [new Error("no such model")],
+    },
+    new MemorySaver(),
+  );
+  const helpers = (events: readonly RunEvent[]) =>
+    events.flatMap((event) => {
+      if (event.type === "subagent-start") return [`${event.description} began`];
+      return event.type === "subagent-end"
+        ? [`ended ${event.ok} ${event.error?.includes("no such model")}`]
+        : [];
+    });
+  expect(helpers(live)).toEqual(["Break began", "ended false true"]);
+  expect(helpers(await later())).toEqual(helpers(live));
+});

@@ -55,6 +55,7 @@ export async function replay(thread: Thread, options: ReplayOptions = {}): Promi
   const story = new Story(thread.id, run?.model ?? "", run?.dir);
   const { checkpointer: saver } = graph;
   const open = new Set(Object.values(readBackground(state.values).jobs).map(({ call }) => call));
+  story.main.expect(frames.at(-1)?.messages ?? []);
   for (const frame of frames) {
     story.tell(frame);
     if (typeof saver !== "object") continue;
@@ -116,10 +117,12 @@ async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Pro
   for (const { call, ns } of jobs) {
     const helper = agent.helper(call);
     if (!helper) continue;
-    for (const frame of await helperFrames(ns, saved)) {
+    const frames = await helperFrames(ns, saved);
+    helper.expect(frames.at(-1)?.messages ?? []);
+    for (const frame of frames) {
       told.push(...helper.tell(frame), ...(await helpersOf(helper, frame, saved)));
     }
-    if (helper.isInBackground && !saved.open.has(call)) told.push(helper.end());
+    if (helper.isInBackground && !saved.open.has(call)) told.push(...agent.endOf(call));
   }
   return told.toSorted((a, b) => a.at - b.at);
 }
