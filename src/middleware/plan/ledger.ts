@@ -10,8 +10,15 @@ import {
   type Todo,
 } from "../../plan/index.ts";
 import { idsInProgress, NO_FIGURES, sumFigures } from "../../plan/todo/actuals.ts";
-import { isSame } from "../../plan/todo/diff.ts";
-import { lengthOf, settle, withHelper, type Interval, type Move, type Part } from "../../plan/todo/ledger.ts";
+import {
+  isSameFigures,
+  lengthOf,
+  settle,
+  withHelper,
+  type Interval,
+  type Move,
+  type Part,
+} from "../../plan/todo/ledger.ts";
 import { usedTokens } from "../budget/prices.ts";
 import { isFromUser } from "../text/from-user.ts";
 import { timeOf } from "../tools/result-marks.ts";
@@ -90,7 +97,7 @@ export function savedLedger({ spent, settled, active, helped }: Ledger, todos: r
   const rows = Object.entries(spent).flatMap(([id, figures]) => {
     const { status, actuals } = inPlan.get(id) ?? {};
     const isOver = status === "completed" || status === "cancelled";
-    const isKept = isOver && actuals && isSame(actualFigures(actuals), figures);
+    const isKept = isOver && isSameFigures(actuals, figures);
     return isKept ? [] : [[id, rowOf(figures)] as const];
   });
   return { spent: Object.fromEntries(rows), settled: rowOf(settled), active, helped: rowOf(helped) };

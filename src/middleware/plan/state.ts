@@ -274,8 +274,9 @@ export function keptPlanSchema() {
   });
 }
 
+/** Threads from before a record was kept have none. */
 function mergeEntries<T>(
-  entries: Record<string, T>,
+  entries: Record<string, T> = {},
   update: Record<string, T | null> | undefined,
 ): Record<string, T> {
   if (!update) return entries;

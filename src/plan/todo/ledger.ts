@@ -99,8 +99,13 @@ export function withFigures(todos: readonly Todo[], { spent }: Ledger, at: numbe
   });
 }
 
-export function isSameFigures(a: Actuals | undefined, b: Actuals): boolean {
-  return a !== undefined && FIELDS.every((field) => a[field] === b[field]);
+/** How much later the clock may have been read, in milliseconds: less than anybody is shown. */
+const SLACK = 100;
+
+/** Whether an item need not be written again: only the clock was read a moment later. */
+export function isSameFigures(a: Figures | undefined, b: Figures): boolean {
+  if (!a || Math.abs(a.elapsedMs - b.elapsedMs) >= SLACK) return false;
+  return FIELDS.every((field) => field === "elapsedMs" || a[field] === b[field]);
 }
 
 function startedAt(at: number): Actuals {

@@ -72,6 +72,37 @@ it("a stop ends a run whose question nobody ever answers, also where that was op
   }
 });
 
+it("a plan is stored when it is shown: a process that is killed at that moment has not lost it", async () => {
+  const saver = new MemorySaver();
+  let isKilled = false;
+  // What a killed process would have saved later is not saved.
+  const mortal = new Proxy(saver, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function") return value;
+      const method = value.bind(target) as (...args: unknown[]) => unknown;
+      if (key !== "put" && key !== "putWrites") return method;
+      return async (...args: unknown[]) => (isKilled ? args[0] : method(...args));
+    },
+  });
+  const controller = new AbortController();
+  const model = new ScriptedModel([callTool("write_todos", { todos: ["Dig", "Plant"] }), "Done.", "Done."]);
+  const agent = createRunAgent({ settings: SETTINGS, model, checkpointer: mortal });
+  await runGraph(taskInput("Go", {}), {
+    thread: new Thread(agent, "t"),
+    model: { model, name: "scripted", source: "option" },
+    emit: ({ type }) => {
+      isKilled ||= type === "plan-change";
+      if (isKilled) controller.abort();
+    },
+    signal: controller.signal,
+    answer: () => Promise.resolve(undefined),
+  });
+  expect(isKilled).toBe(true);
+  const later = new Thread(createRunAgent({ settings: SETTINGS, model, checkpointer: saver }), "t");
+  expect((await later.todos()).map(({ content }) => content)).toEqual(["Dig", "Plant"]);
+});
+
 it("a thread is held while it runs: a second run of it fails, and changes nothing", async () => {
   const saver = await sqliteSaver(":memory:");
   const second: Ending[] = [];

@@ -163,7 +163,8 @@ async function isDrained(
   { thread, held, emit, signal, edits, tap }: Run,
   { recorder, news }: Parts,
 ): Promise<boolean> {
-  const { modes = ["custom"], callbacks = [] } = tap ?? {};
+  const { modes = [], callbacks = [] } = tap ?? {};
+  const shown = new StoredPlan(emit);
   const options = tap?.options();
   const control = new StepControl();
   await edits.enter(control);
@@ -171,7 +172,7 @@ async function isDrained(
     const chunks = await thread.agent.stream(input as never, {
       ...options,
       configurable: { ...options?.configurable, thread_id: thread.id, [LEASE]: held.token },
-      streamMode: modes,
+      streamMode: [...new Set([...modes, "custom" as const, "updates" as const])],
       subgraphs: true,
       // Saved before the next step begins: a kill repeats at most the step in flight.
       durability: "sync",
@@ -181,9 +182,10 @@ async function isDrained(
     });
     for await (const entry of chunks) {
       const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
-      tap?.onChunk(namespace, mode, chunk);
+      if (mode !== "updates" || modes.includes(mode)) tap?.onChunk(namespace, mode, chunk);
+      if (mode === "updates") shown.note(namespace, chunk);
       const event = mode === "custom" && !news.isKnown(chunk) ? eventIn(chunk) : undefined;
-      if (event) emit(event);
+      if (event) shown.emit(event);
     }
     return false;
   } catch (error) {
@@ -191,6 +193,31 @@ async function isDrained(
     throw error;
   } finally {
     edits.exit();
+  }
+}
+
+/** Shows what the model changed of the main plan when it is stored, and not before. */
+class StoredPlan {
+  readonly #show: (event: RunEventBody) => void;
+  #held: RunEventBody[] = [];
+
+  constructor(show: (event: RunEventBody) => void) {
+    this.#show = show;
+  }
+
+  emit(event: RunEventBody): void {
+    const isPlan = event.type === "plan-change" && event.owner === MAIN;
+    // Later changes are of the plan with this one.
+    if (isPlan && (event.by === "model" || this.#held.length > 0)) this.#held.push(event);
+    else this.#show(event);
+  }
+
+  /** Takes note of a task that has ended: LangGraph has saved what it wrote. */
+  note(namespace: readonly string[], update: unknown): void {
+    const writes = Object.values((update ?? {}) as Record<string, unknown>).flat();
+    const isPlan = writes.some((write) => typeof write === "object" && write !== null && "todos" in write);
+    if (namespace.length > 0 || !isPlan) return;
+    for (const event of this.#held.splice(0)) this.#show(event);
   }
 }
 

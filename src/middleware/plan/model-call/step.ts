@@ -253,12 +253,13 @@ export class ModelStep {
     return sumTallies(this.#tally, helpedIn(this.#stored));
   }
 
-  /** Tells watchers what people changed, what was started, and what the answer reported or completed. */
+  /** Tells watchers what people changed, what was started or cost more, and what the answer reported or completed. */
   async announceChanges(stage: Stage): Promise<void> {
     const completed = this.#completion?.ok ? this.#completion : undefined;
+    const figures = diffTodos(this.#started?.todos ?? this.#found, this.state.todos);
     const steps = [
       { by: "person", changes: this.edits, todos: this.#found },
-      { by: "harness", ...this.#started },
+      { by: "harness", changes: [...(this.#started?.changes ?? []), ...figures], todos: this.state.todos },
       { by: "model", ...this.#reported?.change },
       { by: "harness", ...completed },
     ] as const;
