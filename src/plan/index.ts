@@ -22,7 +22,7 @@ export {
   type ReminderKind,
   type Situation,
 } from "./presets/reminders.ts";
-export { MARKS, renderChecklist, renderSnapshot, renderStatus } from "./render/render.ts";
+export { itemWords, MARKS, renderChecklist, renderSnapshot, renderStatus } from "./render/render.ts";
 export { checkTodos } from "./apply/rules.ts";
 export { TodoManager } from "./todo-manager.ts";
 export {

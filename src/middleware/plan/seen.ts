@@ -12,7 +12,9 @@ const digests = new WeakMap<Todo, string>();
 function digest(todo: Todo): string {
   const known = digests.get(todo);
   if (known !== undefined) return known;
-  const text = JSON.stringify([todo.content, todo.priority, todo.dependsOn, todo.estimate, todo.note]);
+  const { content, priority, dependsOn, estimate, note, mustVerify } = todo;
+  const fields = [content, priority, dependsOn, estimate, note, ...(mustVerify ? [mustVerify] : [])];
+  const text = JSON.stringify(fields);
   const made = `${todo.status} ${hash(text)}`;
   digests.set(todo, made);
   return made;
@@ -110,13 +112,14 @@ function reorder(order: string, todos: readonly Todo[]): Change[] {
   return [{ type: "plan-reorder", order: ids }];
 }
 
-function visibleFields({ content, priority, dependsOn, estimate, note }: Todo): Partial<Todo> {
+function visibleFields({ content, priority, dependsOn, estimate, note, mustVerify }: Todo): Partial<Todo> {
   return {
     content,
     ...(priority && { priority }),
     ...(dependsOn && { dependsOn }),
     ...(estimate !== undefined && { estimate }),
     ...(note !== undefined && { note }),
+    ...(mustVerify && { mustVerify }),
   };
 }
 

@@ -233,6 +233,9 @@ const todoSchema = z.object({
   dependsOn: z.array(z.string()).optional(),
   estimate: z.number().optional(),
   note: z.string().optional(),
+  key: z.string().optional(),
+  mustVerify: z.literal(true).optional(),
+  unverified: z.literal(true).optional(),
   actuals: z.record(z.string(), z.number()).optional(),
 });
 

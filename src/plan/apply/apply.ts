@@ -28,6 +28,8 @@ export interface ApplyOptions {
   author?: Author;
   /** Ids that this change may not complete: they keep their status, and nothing starts that waits on them. */
   refused?: ReadonlySet<string>;
+  /** Ids that this change completes on the model's word alone. */
+  unverified?: ReadonlySet<string>;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -40,7 +42,7 @@ export function applyWrite(
   plan: Plan,
   raw: unknown,
   policy: Policy,
-  { author = "model", refused = NONE }: ApplyOptions = {},
+  { author = "model", refused = NONE, unverified = NONE }: ApplyOptions = {},
 ): Result {
   const reading = new Reading(policyFor(author, policy));
   const drafts = readItems(raw, reading);
@@ -55,7 +57,7 @@ export function applyWrite(
     reading.policy.completed === "frozen"
       ? base.todos.filter((todo) => todo.status === "completed" && !ids.has(todo.id))
       : [];
-  return settle({ plan, base, todos: [...kept, ...written], reading, refused });
+  return settle({ plan, base, todos: [...kept, ...written], reading, refused, unverified });
 }
 
 /** Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them. */
@@ -63,22 +65,22 @@ export function applyUpdate(
   plan: Plan,
   raw: unknown,
   policy: Policy,
-  { author = "model", refused = NONE }: ApplyOptions = {},
+  { author = "model", refused = NONE, unverified = NONE }: ApplyOptions = {},
 ): Result {
   const reading = new Reading(policyFor(author, policy));
-  const update = readUpdate(raw, reading);
+  const update = readUpdate(raw, reading, plan.todos);
   if (reading.isTooMuch) return { ok: false, issues: reading.issues };
   const work = new Workbench(plan, reading);
   for (const draft of update.edit) work.edit(draft);
   for (const draft of update.add) work.add(draft);
-  for (const id of update.done) work.status(id, "completed", "done");
-  for (const id of update.cancel) work.status(id, "cancelled", "cancel");
-  for (const draft of update.block) work.block(draft);
-  for (const id of update.start) work.status(id, "in_progress", "start");
+  for (const draft of update.done) work.close(draft, "completed", "done");
+  for (const draft of update.cancel) work.close(draft, "cancelled", "cancel");
+  for (const draft of update.block) work.close(draft, "blocked", "block");
+  for (const { id } of update.start) work.status(id, "in_progress", "start");
   for (const draft of update.move) work.move(draft);
   if (update.order.length > 0) work.order(update.order);
   const base = work.plan;
-  return settle({ plan, base, todos: base.todos, reading, refused });
+  return settle({ plan, base, todos: base.todos, reading, refused, unverified });
 }
 
 function policyFor(author: Author, policy: Policy): Policy {
@@ -93,12 +95,14 @@ function settle({
   todos,
   reading,
   refused,
+  unverified,
 }: {
   plan: Plan;
   base: Plan;
   todos: readonly Todo[];
   reading: Reading;
   refused: ReadonlySet<string>;
+  unverified: ReadonlySet<string>;
 }): Result {
   const { policy } = reading;
   const fresh = base === EMPTY_PLAN && plan.todos.length > 0;
@@ -106,6 +110,7 @@ function settle({
   let list = todos.map((todo) => withKnownDependencies(todo, ids, reading));
   if (policy.cycles === "drop") list = withoutCycles(list, reading);
   if (refused.size > 0) list = withhold(list, { before: fresh ? [] : plan.todos, refused, reading });
+  if (unverified.size > 0) list = list.map((todo) => (unverified.has(todo.id) ? onItsWord(todo) : todo));
   // What was refused is no fault of the list's: where idleness is one, the next item starts by itself.
   const starts = policy.idle === "start" || (policy.idle === "refuse" && refused.size > 0);
   if (starts && !list.some((todo) => todo.status === "in_progress")) {
@@ -160,6 +165,8 @@ function merged(
     { ...base, id, content: draft.content!, status: draft.status ?? was?.status ?? "pending" },
     draft,
   );
+  if (author === "person") setVerification(todo, draft);
+  if (todo.status !== "completed") delete todo.unverified;
   if (draft.dependsOn) setDependencies(todo, draft.dependsOn.map(resolve));
   return todo;
 }
@@ -189,7 +196,19 @@ function withFields(todo: Todo, draft: Draft): Todo {
     ...(draft.priority && { priority: draft.priority }),
     ...(draft.estimate !== undefined && { estimate: draft.estimate }),
     ...(draft.note !== undefined && { note: draft.note }),
+    ...(draft.key !== undefined && { key: draft.key }),
+    ...(draft.mustVerify && { mustVerify: true }),
   };
+}
+
+/** A model can ask for verification; to do without it, and to say that there was none, is for people. */
+function setVerification(todo: Todo, { mustVerify, unverified }: Draft): void {
+  if (mustVerify === false) delete todo.mustVerify;
+  if (unverified) todo.unverified = true;
+}
+
+function onItsWord(todo: Todo): Todo {
+  return todo.status === "completed" ? { ...todo, unverified: true } : todo;
 }
 
 function setDependencies(todo: Todo, ids: readonly string[]): void {
@@ -299,15 +318,19 @@ class Workbench {
     } else if (this.#isFrozen(todo)) {
       this.#reading.issue(frozen(id, field, status));
     } else {
-      this.#items.replace({ ...todo, status });
+      const { unverified: _, ...rest } = todo;
+      this.#items.replace({ ...rest, status });
     }
   }
 
-  block(draft: Draft): void {
+  /** Sets a status at which work ends, with what is said of it. */
+  close(draft: Draft, status: Status, field: string): void {
     const { problems } = this.#reading;
-    this.status(draft.id!, "blocked", "block");
+    const before = this.#items.get(draft.id!)?.status;
+    this.status(draft.id!, status, field);
     const todo = this.#items.get(draft.id!);
-    if (todo && draft.note && this.#reading.problems === problems)
+    const isNew = todo !== undefined && todo.status !== before;
+    if (draft.note && (isNew || status === "blocked") && todo && this.#reading.problems === problems)
       this.#items.replace({ ...todo, note: draft.note });
   }
 

@@ -1,6 +1,7 @@
 import type { Draft } from "../read/read.ts";
 import type { Reading } from "../read/reading.ts";
-import { nextNumber, numberOf, type Plan, type Todo } from "../todo/todo.ts";
+import { contentKey } from "../todo/content-key.ts";
+import { isClosed, nextNumber, numberOf, type Plan, type Todo } from "../todo/todo.ts";
 import { duplicateId } from "./rules.ts";
 
 /** A draft with the id it will have, and the item it continues if there is one. */
@@ -49,7 +50,7 @@ function byPosition(named: Ids, taken: Set<string>): Ids {
   });
 }
 
-/** Items without an id are those that say the same. */
+/** Items without an id are those that say the same, or nearly so at their place. */
 function byContent(
   drafts: readonly Draft[],
   { named, plan, taken }: { named: Ids; plan: Plan; taken: Set<string> },
@@ -62,12 +63,36 @@ function byContent(
     if (same) same.push(id);
     else unclaimed.set(key, [id]);
   }
-  return drafts.map((draft, index) => {
+  const ids = drafts.map((draft, index) => {
     if (named[index] !== undefined) return named[index];
     const id = unclaimed.get(contentKey(draft.content ?? ""))?.pop();
     if (id !== undefined) taken.add(id);
     return id;
   });
+  return ids.map((id, index) => id ?? reworded(drafts[index]!, { index, plan, taken }));
+}
+
+/** How much of their words two items must share to be one in other words. */
+const ALIKE = 0.6;
+
+/** The open item at the place of a draft, or beside it, that says nearly the same. */
+function reworded(
+  { content = "" }: Draft,
+  { index, plan, taken }: { index: number; plan: Plan; taken: Set<string> },
+): string | undefined {
+  const near = [index, index - 1, index + 1].flatMap((at) => plan.todos[at] ?? []);
+  const same = near.find(
+    (todo) => !taken.has(todo.id) && !isClosed(todo) && likeness(todo.content, content) >= ALIKE,
+  );
+  if (same) taken.add(same.id);
+  return same?.id;
+}
+
+/** The share of words that two texts have in common. */
+function likeness(one: string, other: string): number {
+  const [left, right] = [one, other].map((text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu)));
+  const common = [...left!].filter((word) => right!.has(word)).length;
+  return (2 * common) / Math.max(1, left!.size + right!.size);
 }
 
 /** The plan that holds these items, remembering every id that is gone. */
@@ -105,11 +130,4 @@ function namedId(
   }
   taken.add(id);
   return id;
-}
-
-function contentKey(content: string): string {
-  return content
-    .toLowerCase()
-    .replaceAll(/[\s.,;:!]+/g, " ")
-    .trim();
 }

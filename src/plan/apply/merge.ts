@@ -59,7 +59,17 @@ export function readEdit(base: readonly Todo[], sent: unknown): Result {
 
 const NO_RULES: Policy = { ...CLASSIC_POLICY, statuses: STATUSES };
 
-const FIELDS = ["content", "status", "priority", "dependsOn", "estimate", "note"] as const;
+const FIELDS = [
+  "content",
+  "status",
+  "priority",
+  "dependsOn",
+  "estimate",
+  "note",
+  "key",
+  "mustVerify",
+  "unverified",
+] as const;
 
 function isConflict({ base, mine, theirs }: Conflict): boolean {
   const own = changed(base, mine);

@@ -1,7 +1,8 @@
 import { tooManyItems } from "../apply/rules.ts";
 import { own } from "../todo/own.ts";
-import { PRIORITIES, type Actuals, type Issue, type Priority, type Status } from "../todo/todo.ts";
+import { PRIORITIES, type Actuals, type Issue, type Priority, type Status, type Todo } from "../todo/todo.ts";
 import { isRecord, MAX_OPERATIONS, parsed, show, type Reading } from "./reading.ts";
+import { readReferences, type Reference } from "./references.ts";
 import {
   isActuals,
   oneLine,
@@ -25,6 +26,10 @@ export interface Draft {
   dependsOn?: string[];
   estimate?: number;
   note?: string;
+  key?: string;
+  /** False takes the mark away, which only a person may. */
+  mustVerify?: boolean;
+  unverified?: true;
   actuals?: Actuals;
   /** For added items: the id of the item it goes in front of. */
   before?: string;
@@ -32,9 +37,9 @@ export interface Draft {
 
 /** What an update asks for. */
 export interface UpdateDraft {
-  start: string[];
-  done: string[];
-  cancel: string[];
+  start: Reference[];
+  done: Reference[];
+  cancel: Reference[];
   block: Draft[];
   add: Draft[];
   edit: Draft[];
@@ -73,7 +78,7 @@ export function readItems(raw: unknown, reading: Reading): Draft[] {
 }
 
 /** Reads an update from whatever a model sent. */
-export function readUpdate(raw: unknown, reading: Reading): UpdateDraft {
+export function readUpdate(raw: unknown, reading: Reading, todos: readonly Todo[]): UpdateDraft {
   const update: UpdateDraft = {
     start: [],
     done: [],
@@ -86,7 +91,7 @@ export function readUpdate(raw: unknown, reading: Reading): UpdateDraft {
   };
   const value = parsed(raw, reading, "arguments");
   if (Array.isArray(value)) {
-    update.edit = readDrafts(value, "edit", reading);
+    update.edit = readDrafts(value, "edit", reading, todos);
     return update;
   }
   if (!isRecord(value)) {
@@ -99,11 +104,13 @@ export function readUpdate(raw: unknown, reading: Reading): UpdateDraft {
     return update;
   }
   if ("id" in value) {
-    update.edit = readDrafts([value], "edit", reading);
+    update.edit = readDrafts([value], "edit", reading, todos);
     return update;
   }
-  for (const [key, part] of Object.entries(value)) {
-    if (part === null || part === undefined) continue;
+  const rest = Object.entries(value).filter(([, part]) => part !== null && part !== undefined);
+  const note = takeNote(rest);
+  dropStatus(rest, reading);
+  for (const [key, part] of rest) {
     const name = own(OPERATION_WORDS, key);
     if (name === undefined) {
       // What `move` does, `before` of an edit does, too.
@@ -116,17 +123,55 @@ export function readUpdate(raw: unknown, reading: Reading): UpdateDraft {
         valid,
         message: `"${key}" is not an operation; use ${valid}.`,
       });
-    } else if (name === "start" || name === "done" || name === "cancel" || name === "order") {
-      update[name] = [...update[name], ...readIds(part, key, reading)];
+    } else if (name === "order") {
+      update.order = [...update.order, ...readIds(part, key, reading)];
+    } else if (name === "start" || name === "done" || name === "cancel") {
+      update[name] = [...update[name], ...readReferences(part, key, { reading, todos })];
     } else {
       const operation = name as "block" | "add" | "edit" | "move";
-      update[operation] = [...update[operation], ...readDrafts(part, operation, reading)];
+      update[operation] = [...update[operation], ...readDrafts(part, operation, reading, todos)];
     }
   }
-  return update;
+  if (note === undefined) return update;
+  const noted = <Of extends Draft>(drafts: Of[]): Of[] => drafts.map((draft) => ({ note, ...draft }));
+  return { ...update, done: noted(update.done), cancel: noted(update.cancel), block: noted(update.block) };
 }
 
-function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading: Reading): Draft[] {
+type Fields = [key: string, value: unknown][];
+
+/** Takes a remark out of the fields of an update: it is about the items that the update closes or blocks. */
+function takeNote(fields: Fields): string | undefined {
+  const at = fields.findIndex(([key]) => own(FIELD_WORDS, key) === "note");
+  if (at < 0 || fields.length === 1) return undefined;
+  const [[, value]] = fields.splice(at, 1) as [Fields[number]];
+  return typeof value === "string" && oneLine(value) ? oneLine(value) : undefined;
+}
+
+/** A status beside the operation that gives it says the same once more. */
+function dropStatus(fields: Fields, reading: Reading): void {
+  const at = fields.findIndex(([key]) => own(FIELD_WORDS, key) === "status");
+  if (at < 0) return;
+  const word = wordOf(fields[at]![1]).replaceAll(/[\s-]+/g, "_");
+  const status = own(STATUS_WORDS, word) ?? word;
+  if (!fields.some(([key]) => own(STATUS_OF, own(OPERATION_WORDS, key) ?? "") === status)) return;
+  fields.splice(at, 1);
+  reading.note("Ignored the status: the operation says it.");
+}
+
+/** The status that each operation gives. */
+const STATUS_OF: Readonly<Record<string, Status>> = {
+  start: "in_progress",
+  done: "completed",
+  block: "blocked",
+  cancel: "cancelled",
+};
+
+function readDrafts(
+  raw: unknown,
+  at: "block" | "add" | "edit" | "move",
+  reading: Reading,
+  todos: readonly Todo[],
+): Draft[] {
   const value = parsed(raw, reading, at);
   const list: unknown[] = Array.isArray(value) ? value : [value];
   if (list.length > MAX_OPERATIONS) {
@@ -135,7 +180,7 @@ function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading
   }
   return list.flatMap((item, index): Draft | Draft[] => {
     const where = `${at}[${index}]`;
-    if (at === "block" && typeof item === "string") return readReasons(item, where, reading);
+    if (at === "block" && typeof item === "string") return readReferences(item, where, { reading, todos });
     if (at !== "add" && (typeof item === "string" || typeof item === "number")) {
       return readIds(item, where, reading).map((id) => ({ at: where, id }));
     }
@@ -152,15 +197,6 @@ function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading
       return [];
     }
     return draft ?? [];
-  });
-}
-
-/** Blocked items in text: `2`, `2, 3`, `2: no access`, `2: no access, 3: no key`. */
-function readReasons(text: string, at: string, reading: Reading): Draft[] {
-  return text.split(/[;,]\s*(?=#?[\w-]+\s*:)/).flatMap((part): Draft | Draft[] => {
-    const reason = /^\s*#?([^\s,:;]+)(?:\s*:\s*|\s+[–-]\s+)(.+)$/s.exec(part);
-    if (reason) return { at, id: reason[1]!, note: oneLine(reason[2]!) };
-    return readIds(part, at, reading).map((id) => ({ at, id }));
   });
 }
 
@@ -238,6 +274,17 @@ function readField(draft: Draft, key: string, value: unknown, reading: Reading):
     }
     case "dependsOn":
       draft.dependsOn = readIds(value, `${draft.at}.${key}`, reading);
+      return;
+    case "key":
+      if (typeof value !== "string" || value.length > maxLength) return bad("a short string");
+      if (oneLine(value)) draft.key = oneLine(value);
+      return;
+    case "mustVerify":
+      if (typeof value !== "boolean") return bad("true or false");
+      draft.mustVerify = value;
+      return;
+    case "unverified":
+      if (value === true) draft.unverified = true;
       return;
     case "actuals":
       if (isActuals(value)) draft.actuals = value;

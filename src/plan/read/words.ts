@@ -70,6 +70,10 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   notes: "note",
   reason: "note",
   before: "before",
+  key: "key",
+  mustVerify: "mustVerify",
+  must_verify: "mustVerify",
+  unverified: "unverified",
   actuals: "actuals",
 };
 

@@ -15,6 +15,9 @@ export function renderMarkdown(todos: readonly Todo[]): string {
       ...(todo.dependsOn ? [`  - after: ${todo.dependsOn.join(", ")}`] : []),
       ...(todo.estimate !== undefined ? [`  - estimate: ${todo.estimate}`] : []),
       ...(todo.note !== undefined ? [`  - note: ${todo.note}`] : []),
+      ...(todo.key !== undefined ? [`  - key: ${todo.key}`] : []),
+      ...(todo.mustVerify ? ["  - must verify: yes"] : []),
+      ...(todo.unverified ? ["  - unverified: yes"] : []),
       ...(todo.actuals ? [`  - actuals: ${JSON.stringify(todo.actuals)}`] : []),
     ])
     .map((line) => `${line}\n`)
@@ -36,7 +39,8 @@ export function parseMarkdown(markdown: string): MarkdownResult {
       else issues.push(badMark(item[1]!, index + 1));
       return;
     }
-    const detail = /^\s{2,}[-*+] (priority|after|estimate|note|actuals): (.*)$/u.exec(line);
+    const detail =
+      /^\s{2,}[-*+] (priority|after|estimate|note|key|must verify|unverified|actuals): (.*)$/u.exec(line);
     const todo = todos.at(-1);
     if (!detail || !todo) return;
     const issue = readDetail(todo, detail[1] as Detail, detail[2]!, index + 1);
@@ -58,7 +62,7 @@ function readId(shown: string): string {
   }
 }
 
-type Detail = "priority" | "after" | "estimate" | "note" | "actuals";
+type Detail = "priority" | "after" | "estimate" | "note" | "key" | "must verify" | "unverified" | "actuals";
 
 function readDetail(todo: MarkdownTodo, name: Detail, value: string, line: number): Issue | undefined {
   const bad = (valid: string): Issue => ({
@@ -87,6 +91,15 @@ function readDetail(todo: MarkdownTodo, name: Detail, value: string, line: numbe
     case "note":
       todo.note = value.trim();
       return undefined;
+    case "key":
+      todo.key = value.trim();
+      return undefined;
+    case "must verify":
+      if (isYes(value)) todo.mustVerify = true;
+      return undefined;
+    case "unverified":
+      if (isYes(value)) todo.unverified = true;
+      return undefined;
     case "actuals":
       try {
         todo.actuals = JSON.parse(value) as NonNullable<Todo["actuals"]>;
@@ -95,6 +108,10 @@ function readDetail(todo: MarkdownTodo, name: Detail, value: string, line: numbe
         return bad("the value as it was exported");
       }
   }
+}
+
+function isYes(value: string): boolean {
+  return /^(?:yes|true)$/i.test(value.trim());
 }
 
 function statusOf(mark: string): Status | undefined {

@@ -1,4 +1,5 @@
 import type { Status, Todo } from "../todo/todo.ts";
+import { itemWords } from "./render.ts";
 
 const STYLES: Readonly<Record<Status, string>> = {
   pending: "fill:#f6f8fa,stroke:#8c959f,color:#24292f",
@@ -27,6 +28,9 @@ export function renderMermaid(todos: readonly Todo[]): string {
 }
 
 /** Mermaid reads entities such as `#quot;` in labels; everything that could end or format one is written so. */
-function label({ id, content }: Todo): string {
-  return `${id}: ${content}`.replaceAll(/[^\p{L}\p{N} .,:_/-]/gu, (sign) => `#${sign.codePointAt(0)};`);
+function label(todo: Todo): string {
+  return `${todo.id}: ${itemWords(todo)}`.replaceAll(
+    /[^\p{L}\p{N} .,:_/-]/gu,
+    (sign) => `#${sign.codePointAt(0)};`,
+  );
 }

@@ -82,6 +82,17 @@ describe("a plan is drawn", () => {
     ]);
   });
 
+  it("with a word where nothing has shown an item's work, and with what a verifier holds on to", () => {
+    const todos: Todo[] = [
+      { id: "1", content: "Read", status: "completed", unverified: true, note: "by heart" },
+      { id: "2", content: "Test", status: "in_progress", key: "tests", mustVerify: true },
+    ];
+    expect(renderChecklist(todos)).toContain("[x] #1: Read (unverified)\n[>] #2: Test\n");
+    expect(renderSnapshot(todos)).toBe("[x] 1: Read (unverified)\n[>] 2: Test (must be verified)");
+    expect(renderMermaid(todos)).toContain("1: Read #40;unverified#41;");
+    expect(parseMarkdown(renderMarkdown(todos))).toEqual({ ok: true, todos });
+  });
+
   it("but not from Markdown that says something impossible", () => {
     const result = parseMarkdown("- [?] a\n- [ ] b\n  - priority: soon\n  - estimate: long\n");
     expect(!result.ok && result.issues.map((issue) => issue.message)).toEqual([

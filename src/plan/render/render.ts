@@ -10,9 +10,14 @@ export const MARKS: Readonly<Record<Status, string>> = {
   cancelled: "[-]",
 };
 
+/** What an item says, and that nothing has shown its work where that is so. */
+export function itemWords({ content, unverified }: Pick<Todo, "content" | "unverified">): string {
+  return unverified ? `${content} (unverified)` : content;
+}
+
 /** The checklist of the TodoWrite lesson: one `[x] #1: text` line per item and `(n/m completed)`. */
 export function renderChecklist(todos: readonly Todo[]): string {
-  const lines = todos.map((todo) => `${MARKS[todo.status]} #${todo.id}: ${todo.content}`);
+  const lines = todos.map((todo) => `${MARKS[todo.status]} #${todo.id}: ${itemWords(todo)}`);
   const { completed, total } = countTodos(todos);
   return [...lines, "", `(${completed}/${total} completed)`].join("\n");
 }
@@ -52,9 +57,10 @@ export function renderSnapshot(todos: readonly Todo[], rules: readonly string[] 
         todo.priority && todo.priority !== "medium" ? todo.priority : "",
         todo.dependsOn ? `after ${todo.dependsOn.join(", ")}` : "",
         todo.note && isOpenOrBlocked(todo) ? todo.note : "",
+        todo.mustVerify && isOpen(todo) ? "must be verified" : "",
       ].filter(Boolean);
       const tail = details.length > 0 ? ` (${details.join("; ")})` : "";
-      return `${MARKS[todo.status]} ${todo.id}: ${todo.content}${tail}`;
+      return `${MARKS[todo.status]} ${todo.id}: ${itemWords(todo)}${tail}`;
     })
     .join("\n");
   return rules.length > 0 ? `${lines}\n${renderRules(rules)}` : lines;

@@ -29,6 +29,12 @@ export interface Todo<Of extends Status = Status> {
   estimate?: number;
   /** Why it is blocked, what failed, what to remember. */
   note?: string;
+  /** A name that stays when the words change, for a verifier to hold on to. */
+  key?: string;
+  /** Only the verifier or a person completes it. */
+  mustVerify?: true;
+  /** It was completed on the model's word: nothing was seen that shows its work. */
+  unverified?: true;
   actuals?: Actuals;
 }
 
@@ -52,7 +58,17 @@ export type Change =
   | { type: "todo-edit"; id: string; set: Partial<Omit<Todo, "id" | "status">>; unset?: OptionalField[] }
   | { type: "plan-reorder"; order: string[] };
 
-export const EDITABLE_FIELDS = ["content", "priority", "dependsOn", "estimate", "note", "actuals"] as const;
+export const EDITABLE_FIELDS = [
+  "content",
+  "priority",
+  "dependsOn",
+  "estimate",
+  "note",
+  "key",
+  "mustVerify",
+  "unverified",
+  "actuals",
+] as const;
 export type EditableField = (typeof EDITABLE_FIELDS)[number];
 export type OptionalField = Exclude<EditableField, "content">;
 

@@ -18,6 +18,12 @@ const todo = z.object({
   dependsOn: z.array(z.string()).optional(),
   estimate: z.number().describe("Minutes.").optional(),
   note: z.string().optional(),
+  key: z.string().describe("A name that stays when the words change.").optional(),
+  mustVerify: z.literal(true).describe("Only a verifier or a person completes it.").optional(),
+  unverified: z
+    .literal(true)
+    .describe("It was completed on the model's word: nothing was seen that shows its work.")
+    .optional(),
   actuals: actuals.optional().describe("What the item cost while it was in progress."),
 });
 

@@ -1,4 +1,4 @@
-import { MARKS, type Todo } from "../../plan/index.ts";
+import { itemWords, MARKS, type Todo } from "../../plan/index.ts";
 import { renderRules } from "../../plan/render/render.ts";
 import type { RunEvent } from "../events/events.ts";
 import { jsonText } from "../events/json-text.ts";
@@ -48,7 +48,7 @@ function speaker(owner: string): string {
 }
 
 function planText(todos: readonly Todo[], rules: readonly string[] = []): string {
-  const items = todos.map(({ status, content }) => `- ${MARKS[status]} ${content}`).join("\n");
+  const items = todos.map((todo) => `- ${MARKS[todo.status]} ${itemWords(todo)}`).join("\n");
   return rules.length > 0 ? `${renderRules(rules)}\n\n${items}` : items;
 }
 

@@ -11,6 +11,11 @@ export const STATUS_NAMES: Readonly<Record<Status, string>> = {
   cancelled: "Cancelled",
 };
 
+/** An item's status as people read it: an item that nothing has shown to be done says so. */
+export function statusName({ status, unverified }: Pick<Todo, "status" | "unverified">): string {
+  return unverified ? `${STATUS_NAMES[status]}, unverified` : STATUS_NAMES[status];
+}
+
 /** `8 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

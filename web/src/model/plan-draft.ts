@@ -114,7 +114,7 @@ export function isNew(id: string): boolean {
   return id.startsWith(NEW);
 }
 
-const FIELDS = ["content", "status", "priority", "dependsOn", "estimate", "note"] as const;
+const FIELDS = ["content", "status", "priority", "dependsOn", "estimate", "note", "mustVerify"] as const;
 
 function pick(todo: Todo, fields: readonly (keyof Todo)[]): Partial<Todo> {
   return Object.fromEntries(fields.map((field) => [field, todo[field]]));

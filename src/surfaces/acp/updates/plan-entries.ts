@@ -1,5 +1,5 @@
 import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
-import { isClosed, type Todo } from "../../../plan/index.ts";
+import { isClosed, itemWords, type Todo } from "../../../plan/index.ts";
 import { editable } from "../../../threads/plan/plan-text.ts";
 
 /** A plan with its rules. */
@@ -20,11 +20,12 @@ export function planUpdate({ todos, rules }: RuledPlan): SessionUpdate {
 
 /** The protocol has three states: what is blocked waits, what was cancelled is over, and both are said in words. */
 function toEntry(todo: Todo): PlanEntry {
-  const { content, status, priority = "medium", note } = todo;
+  const { status, priority = "medium", note } = todo;
   const states = { blocked: "pending", cancelled: "completed" } as const;
-  const said = status === "blocked" || status === "cancelled" ? ` (${status}${note ? `: ${note}` : ""})` : "";
+  const about =
+    status === "blocked" || status === "cancelled" ? ` (${status}${note ? `: ${note}` : ""})` : "";
   return {
-    content: `${content}${said}`,
+    content: `${itemWords(todo)}${about}`,
     priority,
     status: status === "blocked" || status === "cancelled" ? states[status] : status,
     _meta: { holdfast: todo },

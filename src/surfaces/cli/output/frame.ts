@@ -1,5 +1,5 @@
 import { shortened } from "../../../middleware/text/shortened.ts";
-import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
+import { countTodos, itemWords, MARKS, type Todo } from "../../../plan/index.ts";
 import { timeLeft } from "../../../threads/events/time-left.ts";
 import { helpersOf, MAIN, tokensOf, type AgentView, type RunView } from "../../../threads/events/view.ts";
 import { costOf, type Prices } from "../../../threads/prepare/prices.ts";
@@ -63,8 +63,8 @@ function helperLines(view: RunView, helper: AgentView, options: FrameOptions & {
 }
 
 function itemText(view: RunView, agent: AgentView, todo: Todo, { now, paint }: FrameOptions): Harmless {
-  const { id, content, status, actuals, note } = todo;
-  const text = oneLine(`${MARKS[status]} ${id} ${content}`);
+  const { id, status, actuals, note } = todo;
+  const text = oneLine(`${MARKS[status]} ${id} ${itemWords(todo)}`);
   const line = paint(STATUS_STYLES[status], text);
   const tail = (parts: (string | undefined)[]): Harmless => shown`${line} ${paint("dim", join(parts))}`;
   switch (status) {

@@ -1,5 +1,5 @@
 import { shortened } from "../../../middleware/text/shortened.ts";
-import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
+import { countTodos, itemWords, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN, tokensOf, type RunView } from "../../../threads/events/view.ts";
 import { summaryWords } from "../../../threads/story/words.ts";
@@ -155,10 +155,11 @@ function idOf(change: Record<string, unknown>): string | undefined {
   return id ?? todo?.id;
 }
 
-function itemLine({ id, content, status, actuals, note }: Todo, paint: Paint): Harmless {
+function itemLine(todo: Todo, paint: Paint): Harmless {
+  const { id, status, actuals, note } = todo;
   const took = status === "completed" && actuals ? duration(actuals.elapsedMs) : undefined;
   const tail = oneLine([took, note].filter(Boolean).join("; "));
-  const text = paint(STATUS_STYLES[status], oneLine(`${MARKS[status]} ${id} ${content}`));
+  const text = paint(STATUS_STYLES[status], oneLine(`${MARKS[status]} ${id} ${itemWords(todo)}`));
   return tail ? shown`${text}${paint("dim", shown` (${tail})`)}` : text;
 }
 

@@ -3,7 +3,7 @@ import { MAIN, tokensOf } from "../../events/view.ts";
 import type { Entry } from "../entries.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
 import { agentOf, planOf, rulesOf, type ThreadState } from "../thread.ts";
-import { amount, changeWords, dollars, duration, STATUS_NAMES } from "../words.ts";
+import { amount, changeWords, dollars, duration, statusName } from "../words.ts";
 import { callHtml } from "./call.ts";
 import { escaped } from "./escaped.ts";
 import { timelineHtml } from "./timeline.ts";
@@ -49,9 +49,10 @@ svg{width:100%}svg text{font-size:13px;fill:currentColor}rect{fill:#7a8699}rect.
 
 function planHtml(todos: readonly Todo[], rules: readonly string[] = []): string {
   if (todos.length === 0) return "";
-  const items = todos.map(({ status, content, note, actuals }) => {
+  const items = todos.map((todo) => {
+    const { content, note, actuals } = todo;
     const facts = [
-      STATUS_NAMES[status],
+      statusName(todo),
       ...(actuals ? [duration(actuals.elapsedMs)] : []),
       ...(note ? [note] : []),
     ];

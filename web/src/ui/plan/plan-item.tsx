@@ -2,7 +2,7 @@ import type { Todo } from "../../../../src/plan/todo/todo.ts";
 import { MAIN, tokensOf } from "../../../../src/threads/events/view.ts";
 import { parentOf } from "../../../../src/threads/story/entries.ts";
 import { agentOf, type Helper, type ThreadState } from "../../../../src/threads/story/thread.ts";
-import { amount, duration, inSight, STATUS_NAMES } from "../../../../src/threads/story/words.ts";
+import { amount, duration, inSight, statusName } from "../../../../src/threads/story/words.ts";
 import { HelperFacts } from "../conversation/helper.tsx";
 import { StatusMark } from "../threads/marks.tsx";
 import { useNow } from "../use-store.ts";
@@ -18,8 +18,9 @@ export function PlanItem({ todo, thread }: { todo: Todo; thread: ThreadState }) 
       <div className="item-body">
         <p className="item-text">{inSight(todo.content)}</p>
         <p className="item-about">
-          <span className={`word word-${todo.status}`}>{STATUS_NAMES[todo.status]}</span>
+          <span className={`word word-${todo.status}`}>{statusName(todo)}</span>
           <Cost todo={todo} thread={thread} />
+          {todo.mustVerify && todo.status !== "completed" && <span>must be verified</span>}
           {todo.priority === "high" && <span>high priority</span>}
           {todo.status === "pending" && todo.dependsOn && <span>after {names(todo.dependsOn, thread)}</span>}
         </p>
@@ -56,7 +57,7 @@ export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadSt
             <li key={todo.id} className={`item item-${todo.status}`}>
               <StatusMark status={todo.status} />
               <span className="item-text">
-                {inSight(todo.content)} <span className="hidden">{STATUS_NAMES[todo.status]}</span>
+                {inSight(todo.content)} <span className="hidden">{statusName(todo)}</span>
               </span>
             </li>
           ))}
