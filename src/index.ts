@@ -35,12 +35,9 @@ export { planMiddleware } from "./middleware/plan/index.ts";
 export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/people/approval.ts";
 export { isPlanChangeEvent, type PlanChangeEvent } from "./middleware/plan/events.ts";
 export type { PlanOptions, ReminderOptions } from "./middleware/plan/options.ts";
-export {
-  workWasDone,
-  type Verdict,
-  type Verifier,
-  type VerifyContext,
-} from "./middleware/plan/plan-call/verify.ts";
+export { workWasDone } from "./middleware/plan/plan-call/evidence.ts";
+export type { FinishedCall } from "./middleware/plan/plan-call/finished-calls.ts";
+export type { Verdict, Verifier, VerifyContext } from "./middleware/plan/plan-call/verifier.ts";
 export type { RepeatOptions, RepeatPolicy } from "./middleware/repeats/options.ts";
 export { isRepetition } from "./middleware/repeats/repetition.ts";
 export {

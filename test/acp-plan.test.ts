@@ -14,7 +14,7 @@ const SHOW = "_holdfast/plan/show";
 /** A loaded machine is slow, not wrong. */
 const SLOWLY = { timeout: 120_000 };
 const STOPS = Array.from({ length: 3 }, () => says("Later."));
-const done = (ids: string) => calls(["update_todos", { done: ids }]);
+const done = (ids: string) => calls(["update_todos", { done: ids, note: "by hand" }]);
 const begun = (...todos: string[]) => calls(["write_todos", { todos }]);
 /** A step that goes on until there is a file `go`. */
 const waits = (): string =>

@@ -159,9 +159,9 @@ describe("holdfast acp", () => {
         ["task", { subagent_type: "general-purpose", description: "Read it all" }],
       ),
       calls(["write_todos", { todos: ["Look", "Report"] }]),
-      calls(["update_todos", { done: "1,2" }]),
+      calls(["update_todos", { done: "1,2", note: "by hand" }]),
       says("Read."),
-      calls(["update_todos", { done: "1,2" }]),
+      calls(["update_todos", { done: "1,2", note: "by hand" }]),
       says("Built."),
     ];
     const editor = plain;

@@ -159,4 +159,4 @@ export const types = (events: readonly { type?: unknown }[]): unknown[] =>
 
 export const PLAN = callTool("write_todos", { todos: [{ content: "Write", status: "in_progress" }] });
 export const WRITE = callTool("write_file", { file_path: "/a.md", content: "one\ntwo\n" });
-export const DONE = callTool("update_todos", { done: ["1"] });
+export const DONE = callTool("update_todos", { done: ["1"], note: "by hand" });

@@ -18,7 +18,7 @@ const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const SETTINGS = { ...DEFAULT_SETTINGS, model: "openai:gpt-5.1" };
 const TODOS = { todos: ["Dig", "Plant", "Water"] };
 const PLAN = callTool("write_todos", TODOS);
-const done = (ids: string) => callTool("update_todos", { done: ids });
+const done = (ids: string) => callTool("update_todos", { done: ids, note: "by hand" });
 const STOPS: Step[] = ["Stop.", "Stop.", "Stop."];
 
 let home: string;

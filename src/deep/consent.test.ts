@@ -38,6 +38,7 @@ function agentOf(steps: Step[], options: Omit<DeepAgentOptions, "contextSchema">
     model,
     checkpointer: new MemorySaver(),
     interruptOn: { write_file: true },
+    plan: { verify: false },
     ...options,
   });
   const run = async (input: unknown, more = {}): Promise<Result & { open: Open[] }> => {

@@ -326,6 +326,7 @@ describe("sub-agents", () => {
     });
     const agent = createDeepAgent({
       model,
+      plan: { verify: false },
       subagents: [
         { name: "broken", description: "x", runnable: { invoke: () => Promise.reject(new Error("no bed")) } },
       ],

@@ -80,7 +80,7 @@ describe.each([
     const agent = createAgent({
       model: chosen.model,
       tools: [look],
-      middleware: [planMiddleware()],
+      middleware: [planMiddleware({ verify: false })],
       systemPrompt: "You are careful.",
     });
     const input = { messages: [{ role: "user" as const, content: "Look and report." }] };
@@ -122,7 +122,7 @@ describe.each([
     const agent = createAgent({
       model: chosen.model,
       tools: [look],
-      middleware: [planMiddleware({ reports: "inline" })],
+      middleware: [planMiddleware({ verify: false, reports: "inline" })],
     });
     const input = { messages: [{ role: "user" as const, content: "Look inline." }] };
     let state: Awaited<ReturnType<typeof agent.invoke>> | undefined;

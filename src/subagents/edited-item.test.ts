@@ -20,7 +20,12 @@ const EDITABLE: PlanOptions = { completed: "editable" };
 function threadWith(steps: Step[], options: PlanOptions = {}) {
   let runs = 0;
   const model = new ScriptedModel(steps);
-  const plan = planParts({ finalAnswer: "leave", reminders: { exit: false, stale: false }, ...options });
+  const plan = planParts({
+    verify: false,
+    finalAnswer: "leave",
+    reminders: { exit: false, stale: false },
+    ...options,
+  });
   const runnable = {
     invoke: async () => {
       runs += 1;

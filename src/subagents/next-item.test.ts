@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { PlanChangeEvent } from "../middleware/plan/events.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
-import { workWasDone } from "../middleware/plan/plan-call/verify.ts";
+import { workWasDone } from "../middleware/plan/plan-call/evidence.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { subagentsMiddleware } from "./index.ts";
 
@@ -50,7 +50,7 @@ function threadWith(steps: Step[], options: PlanOptions = {}) {
   const events: PlanChangeEvent[] = [];
   const checkpointer = new MemorySaver();
   const agent = () => {
-    const plan = planParts({ onPlanChange: (event) => void events.push(event), ...options });
+    const plan = planParts({ verify: false, onPlanChange: (event) => void events.push(event), ...options });
     return createAgent({
       model,
       tools: [work],

@@ -95,8 +95,8 @@ describe("holdfast mcp", () => {
   it("runs a task with progress that names the items of the plan, and tells of it afterwards", async () => {
     script = [
       todos(),
-      calls(["update_todos", { done: "1" }], write("notes.md")),
-      calls(["update_todos", { done: "2" }]),
+      calls(["update_todos", { done: "1", note: "by hand" }], write("notes.md")),
+      calls(["update_todos", { done: "2", note: "by hand" }]),
       says("Built."),
     ];
     const { client, call } = await connect([]);
@@ -167,7 +167,7 @@ describe("holdfast mcp", () => {
       await client.connect(
         new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
       );
-      script = [todos(), calls(["update_todos", { done: "1,2" }]), says("Built.")];
+      script = [todos(), calls(["update_todos", { done: "1,2", note: "by hand" }]), says("Built.")];
       const heard: string[] = [];
       const onprogress = ({ message = "" }: Progress): void => void heard.push(message);
       const done = await client.callTool(

@@ -21,7 +21,7 @@ import { serve, type Served } from "../served.ts";
 
 const TODOS = callTool("write_todos", { todos: [{ content: "Write", status: "in_progress" }] });
 const WRITE = callTool("write_file", { file_path: "/a.md", content: "as asked" });
-const DONE = callTool("update_todos", { done: ["1"] });
+const DONE = callTool("update_todos", { done: ["1"], note: "by hand" });
 
 /** A loaded machine is slow, not wrong. */
 const PATIENCE = { timeout: 120_000 };

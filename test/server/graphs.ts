@@ -20,10 +20,10 @@ function play({ messages, tools }: ModelRequestRecord): Step {
     const deep = [
       callTool("write_todos", { todos: ["Look", "Change"] }),
       [
-        callTool("update_todos", { done: "1" }),
+        callTool("update_todos", { done: "1", note: "by hand" }),
         callTool("write_file", { file_path: "/note.md", content: "looked" }),
       ],
-      callTool("update_todos", { done: "2" }),
+      callTool("update_todos", { done: "2", note: "by hand" }),
     ];
     return deep[turn] ?? "Done.";
   }

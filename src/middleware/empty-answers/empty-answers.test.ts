@@ -104,7 +104,7 @@ describe("an empty answer", () => {
   it("does not complete the last item: the answer that follows it does", async () => {
     const plan = callTool("write_todos", { todos: ["a"] });
     const model = new ScriptedModel([plan, callTool("ls"), "", "done"]);
-    const { todos, messages } = await createDeepAgent({ model }).invoke(go);
+    const { todos, messages } = await createDeepAgent({ model, plan: { verify: false } }).invoke(go);
     expect(todos.map(({ status }) => status)).toEqual(["completed"]);
     expect(messages.at(-1)!.text).toBe("done");
   });

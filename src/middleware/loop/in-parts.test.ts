@@ -27,7 +27,7 @@ const SCRIPT: readonly Step[] = [
 ];
 
 it("a middleware in parts has no schema in the part that wraps model calls", () => {
-  const parts = inParts(planMiddleware() as AnyAgentMiddleware);
+  const parts = inParts(planMiddleware({ verify: false }) as AnyAgentMiddleware);
   expect(parts.map(({ name }) => name)).toEqual(["PlanMiddleware.state", "PlanMiddleware"]);
   expect(parts.some(({ stateSchema, wrapModelCall }) => stateSchema && wrapModelCall)).toBe(false);
 });
@@ -91,7 +91,7 @@ describe("a middleware in parts does what it does in one:", () => {
 });
 
 it("one with a hook stays in one part, as a hook is given its own fields", () => {
-  const approval = planMiddleware({ approval: "first" }) as AnyAgentMiddleware;
+  const approval = planMiddleware({ verify: false, approval: "first" }) as AnyAgentMiddleware;
   expect(inParts(approval)).toEqual([approval]);
 });
 
@@ -104,7 +104,7 @@ interface AgentOf {
 
 function agentOf({ isSplit, isAsking = false, saver, script = SCRIPT }: AgentOf) {
   const whole = [
-    planMiddleware({ now: () => 1 }),
+    planMiddleware({ verify: false, now: () => 1 }),
     filesMiddleware(),
     ...(isAsking ? [consentMiddleware({ interruptOn: { write_file: true } })] : []),
   ] as AnyAgentMiddleware[];

@@ -40,7 +40,7 @@ export const PLAN_OPTIONS = z
         edited: z.union([z.boolean(), z.strictObject(named)]).optional(),
       }),
     ]),
-    verify: callback,
+    verify: z.union([z.literal(false), callback]),
     verifyTimeout: z.number().positive(),
     approval: z.enum(["first", "always", "never"]),
     reports: z.enum(["call", "inline"]),

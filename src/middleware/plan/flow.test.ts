@@ -112,7 +112,7 @@ describe("the workflow of the planning document", () => {
       callTool("update_todos", { done: "1" }),
       new Error("the power goes out"),
     ]);
-    const agent = createAgent({ model, middleware: [planMiddleware()], checkpointer });
+    const agent = createAgent({ model, middleware: [planMiddleware({ verify: false })], checkpointer });
     const config = { configurable: { thread_id: "two-processes" } };
     await expect(agent.invoke(QUESTION, config)).rejects.toThrow("the power goes out");
     const { storage, writes } = checkpointer;

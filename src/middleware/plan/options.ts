@@ -1,6 +1,6 @@
 import type { Policy, PresetName, Reminders, Status } from "../../plan/index.ts";
 import type { PlanChangeEvent } from "./events.ts";
-import type { Verifier } from "./plan-call/verify.ts";
+import type { Verifier } from "./plan-call/verifier.ts";
 
 /** Changes to one reminder: off, on, or on with some of its parts. */
 export type Switch<T> = false | true | Partial<Exclude<T, false>>;
@@ -33,8 +33,11 @@ export interface PlanOptions extends Partial<Policy> {
   reports?: "call" | "inline";
   /** `false` switches all reminders off. */
   reminders?: false | ReminderOptions;
-  /** Asked before an item counts as completed. */
-  verify?: Verifier;
+  /**
+   * Asked before an item counts as completed; `false` asks nobody. Default: `workWasDone()` in preset `lean`, nobody in
+   * the others.
+   */
+  verify?: Verifier | false;
   /** How long `verify` may take, in milliseconds. Default 60,000. */
   verifyTimeout?: number;
   /**

@@ -19,7 +19,7 @@ async function run(steps: Step[], options: PlanOptions = {}) {
   const agent = createAgent({
     model,
     tools: [work],
-    middleware: [planMiddleware({ reminders: false, ...options })],
+    middleware: [planMiddleware({ verify: false, reminders: false, ...options })],
   });
   const { messages, todos } = await agent.invoke(go);
   const replies = messages.filter((message) => ToolMessage.isInstance(message));
@@ -169,7 +169,7 @@ describe("lean", () => {
       ["1", "2", "3"].map((id) => callTool("update_todos", { done: id })),
       "ok",
     ]);
-    const agent = createAgent({ model, middleware: [planMiddleware()], version: "v1" });
+    const agent = createAgent({ model, middleware: [planMiddleware({ verify: false })], version: "v1" });
     const { todos } = await agent.invoke(go);
     expect(todos.map((todo) => todo.status)).toEqual(["completed", "completed", "completed"]);
   });
@@ -188,7 +188,7 @@ describe("lean", () => {
     const agent = createAgent({
       model,
       tools: [suggest],
-      middleware: [planMiddleware({ reminders: false })],
+      middleware: [planMiddleware({ verify: false, reminders: false })],
     });
     const { todos } = await agent.invoke(go);
     expect(todos.map((todo) => `${todo.id} ${todo.content}`)).toEqual([
@@ -208,7 +208,10 @@ describe("lean", () => {
       },
     });
     const model = new ScriptedModel([callTool("write_todos", { todos: ["secret a", "secret b"] }), "ok"]);
-    const agent = createAgent({ model, middleware: [planMiddleware({ reminders: false }), redact] });
+    const agent = createAgent({
+      model,
+      middleware: [planMiddleware({ verify: false, reminders: false }), redact],
+    });
     const { todos } = await agent.invoke(go);
     expect(todos.map((todo) => todo.content)).toEqual(["REDACTED"]);
   });

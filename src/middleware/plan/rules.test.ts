@@ -16,7 +16,16 @@ const note = tool(() => "noted", { name: "note", description: "n", schema: z.loo
 function agentOf(steps: Step[], options: Parameters<typeof createDeepAgent>[0] = {}) {
   const model = new ScriptedModel(steps);
   const checkpointer = new MemorySaver();
-  return { model, agent: createDeepAgent({ model, tools: [note], checkpointer, ...options }) };
+  return {
+    model,
+    agent: createDeepAgent({
+      model,
+      tools: [note],
+      checkpointer,
+      ...options,
+      plan: { verify: false, ...(options?.plan as object) },
+    }),
+  };
 }
 const isIn = (messages: readonly BaseMessage[], words: string): boolean =>
   messages.some(({ text }) => text.includes(words));
@@ -126,7 +135,7 @@ describe("the rules of a plan", () => {
   });
 
   it("stand in the question for approval, and stay when the plan is edited there", async () => {
-    const { model, agent } = agentOf([PLAN, DONE, "ok"], { plan: { approval: "first" } });
+    const { model, agent } = agentOf([PLAN, DONE, "ok"], { plan: { verify: false, approval: "first" } });
     await agent.invoke(go, config);
     const { tasks } = await agent.graph.getState(config);
     expect(JSON.stringify(tasks[0]!.interrupts)).toContain(RULES[0]);

@@ -3,7 +3,8 @@ import { LEAN_FINAL_ANSWER, LEAN_REPORTS } from "../../plan/presets/lean.prompt.
 import { REMINDER_TEXTS } from "../../plan/presets/presets.ts";
 import { checkPlanOptions } from "./check-options.ts";
 import type { PlanOptions, Switch } from "./options.ts";
-import type { Verifier } from "./plan-call/verify.ts";
+import { workWasDone } from "./plan-call/evidence.ts";
+import type { Verifier } from "./plan-call/verifier.ts";
 
 /** Options with every default filled in. */
 export interface PlanSetup {
@@ -11,6 +12,8 @@ export interface PlanSetup {
   /** The names of the plan's own tools. */
   toolNames: readonly string[];
   verify: Verifier | undefined;
+  /** The verifier is the one that looks for evidence. */
+  wantsEvidence: boolean;
   verifyTimeout: number;
   approval: "first" | "always" | "never";
   reports: "call" | "inline";
@@ -36,7 +39,7 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
   } = options;
   const base = PRESETS[name];
   const {
-    verify,
+    verify = base.evidence && workWasDone(),
     verifyTimeout = 60_000,
     approval = "never",
     reports = "call",
@@ -68,7 +71,18 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
   };
   const toolNames = Object.values(preset.tools).map((tool: ToolText) => tool.name);
   const people = { approval, askTools, conversation };
-  return { preset, toolNames, verify, verifyTimeout, reports, owner, onPlanChange, now, ...people };
+  return {
+    preset,
+    toolNames,
+    verify: verify || undefined,
+    verifyTimeout,
+    wantsEvidence: options.verify === undefined && base.evidence,
+    reports,
+    owner,
+    onPlanChange,
+    now,
+    ...people,
+  };
 }
 
 function mergeReminders(base: Preset, options: PlanOptions["reminders"]): Reminders {

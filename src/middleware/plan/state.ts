@@ -77,6 +77,8 @@ export interface PlanMemory {
   run: string;
   /** Calls to other tools that had finished when it began. */
   callsBefore: number;
+  /** The same when the plan was made. */
+  madeAt: number;
   /** Rounds of tool calls since the last plan call, and stale reminders given since. */
   rounds: number;
   nags: number;
@@ -125,6 +127,7 @@ export const NO_MEMORY: PlanMemory = {
   retired: [],
   run: "",
   callsBefore: 0,
+  madeAt: 0,
   rounds: 0,
   nags: 0,
   exits: 0,

@@ -42,6 +42,8 @@ export interface Preset {
   result: "status" | "echo" | "checklist";
   /** Two full writes in one turn: the last one wins in call order, or all of them are refused. */
   parallelWrites: "merge" | "refuse";
+  /** An item completes when its work was seen. */
+  evidence: boolean;
   policy: Policy;
   reminders: Reminders;
 }
@@ -59,6 +61,7 @@ const LEAN: Preset = {
   },
   result: "status",
   parallelWrites: "merge",
+  evidence: true,
   policy: LEAN_POLICY,
   reminders: {
     tag: "system_reminder",
@@ -91,6 +94,7 @@ const CLASSIC: Preset = {
   },
   result: "echo",
   parallelWrites: "refuse",
+  evidence: false,
   policy: CLASSIC_POLICY,
   reminders: {
     tag: "system_reminder",
@@ -135,6 +139,7 @@ const CHECKLIST: Preset = {
   },
   result: "checklist",
   parallelWrites: "merge",
+  evidence: false,
   policy: CHECKLIST_POLICY,
   reminders: {
     tag: "reminder",

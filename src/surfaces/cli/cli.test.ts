@@ -66,7 +66,7 @@ describe("holdfast run", () => {
     script = [
       PLAN,
       call("write_file", { file_path: "/a.md", content: "x" }),
-      call("update_todos", { done: "1,2" }),
+      call("update_todos", { done: "1,2", note: "by hand" }),
       say("Planted."),
     ];
     const { code, out, err } = await holdfast(["run", "--thread", "garden", "A garden"]);
@@ -89,7 +89,7 @@ describe("holdfast run", () => {
   });
 
   it("prints events that the published schema allows, and nothing else, with --json", async () => {
-    script = [PLAN, call("update_todos", { done: "1,2" }), say("Planted.")];
+    script = [PLAN, call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     const { out } = await holdfast(["run", "--json", "A garden"], { env: { HOLDFAST_PRICES: "3,15" } });
     const events = eventsOf(out);
     expect(events.map(({ type }) => type)).toEqual(
@@ -135,7 +135,7 @@ describe("holdfast run", () => {
     expect(stopped.out).toContain("Stopped after 2 turns, as asked (0/2");
     expect(stopped.out).toContain("Go on with: holdfast resume t");
 
-    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     const again = await holdfast(["resume", "t", "--max-turns", "1"]);
     expect(again).toMatchObject({ code: 3, out: expect.stringContaining("Stopped after 1 turn, as asked") });
     script = [say("Planted.")];
@@ -192,7 +192,7 @@ describe("holdfast run", () => {
       /^Failed: OpenAI did not accept the API key \(401\): check OPENAI_API_KEY\. \(/m,
     );
     expect(failed.code).toBe(1);
-    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     expect(await holdfast(["resume"])).toMatchObject({ code: 0 });
   });
 
@@ -210,7 +210,7 @@ describe("holdfast run", () => {
       env: { HOLDFAST_PRICES: "3,15" },
     });
     expect(eventsOf(again.out).at(-1)).toMatchObject({ outcome: "open", reason: "cost-limit" });
-    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     expect(await holdfast(["resume", "t", "--budget", "minutes=5"])).toMatchObject({ code: 0 });
   });
 
@@ -301,7 +301,7 @@ describe("holdfast run", () => {
     await agent.invoke({ messages: [{ role: "user", content: "x" }] }, config).catch(() => {});
     saver.close();
     expect((await holdfast(["resume", "foreign"])).err).toContain("was not started by holdfast run");
-    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     expect((await holdfast(["resume"])).out).toContain("resumed ours");
   });
 
@@ -351,7 +351,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(wrong).toMatchObject({ code: 3 });
     expect(wrong.out).toContain('The answer "perhaps" is not understood; use approve');
 
-    script = [call("update_todos", { done: "1,2,3" }), say("Planted.")];
+    script = [call("update_todos", { done: "1,2,3", note: "by hand" }), say("Planted.")];
     const input = "- [ ] Dig\n- [ ] Water\n- [ ] Plant\n";
     const answered = await holdfast(["resume", "t", "--answer", "@-"], { input });
     expect(answered.out).toContain("[x] 2 Water");
@@ -472,7 +472,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(await holdfast(["plan", "edit", "t"], { env: { EDITOR: editor } })).toMatchObject({ code: 0 });
     expect((await holdfast(["show", "t"])).out).toContain("#2: Plant kelp");
     expect((await holdfast(["threads"])).out).toMatch(/^t +waiting /m);
-    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     expect(await holdfast(["resume", "t", "--answer", "left"])).toMatchObject({ code: 0 });
     const told = JSON.stringify(requests().at(-2)!.messages);
     expect(told).toContain("The user answers: left");
@@ -495,7 +495,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(refused.code).toBe(2);
     expect(refused.err).toContain("go on with holdfast resume t first. Your text is in ");
     rmSync(join(/in (\S+)\.\n$/.exec(refused.err)![1]!, ".."), { recursive: true });
-    script = [say("Dug."), call("update_todos", { done: "1,2" }), say("Done.")];
+    script = [say("Dug."), call("update_todos", { done: "1,2", note: "by hand" }), say("Done.")];
     expect(await holdfast(["resume", "t", "--answer", "approve"])).toMatchObject({ code: 0 });
     expect((await holdfast(["show", "t"])).out).toContain("#2: Plant");
   });
@@ -633,7 +633,7 @@ describe("threads", () => {
   });
 
   it("are resumed by default where something is left", async () => {
-    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     expect((await holdfast(["resume"])).out).toContain("resumed garden-1");
     expect(await holdfast(["resume"])).toMatchObject({ code: 2 });
     expect((await holdfast(["resume", "garden-1"])).err).toContain("is finished. Give it another task");
@@ -647,7 +647,7 @@ describe("threads", () => {
     const edited = await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: editor } });
     expect(edited).toMatchObject({ code: 0, err: "" });
     expect((await holdfast(["show", "garden-1"])).out).toContain("#2: Plant kelp");
-    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     await holdfast(["resume", "garden-1"]);
     expect(JSON.stringify(requests().at(-2)!.messages.at(-1))).toContain("Plant kelp");
   });

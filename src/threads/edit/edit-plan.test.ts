@@ -91,7 +91,7 @@ it("the rules of a plan are edited with it, between runs and while one is at wor
 });
 
 it("what is done stays when a plan is cleared", async () => {
-  const agent = await agentWith([PLAN, callTool("update_todos", { done: "1" }), ...STOPS]);
+  const agent = await agentWith([PLAN, callTool("update_todos", { done: "1", note: "by hand" }), ...STOPS]);
   await driveAlone(agent, taskInput("Go", {}));
   expect(contents(await clearPlan(new Thread(agent, "t")))).toEqual(["Dig"]);
 });

@@ -15,7 +15,7 @@ import { requestEdit } from "./mailbox.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant", "Water"] });
 const LOOK = callTool("ls", { path: "/" });
-const done = (ids: string) => callTool("update_todos", { done: ids });
+const done = (ids: string) => callTool("update_todos", { done: ids, note: "by hand" });
 
 let folder: string;
 /** The store as the process that runs the thread has it, and as another one has. */

@@ -21,7 +21,7 @@ const MAIN: Step[] = [
   [file("/a"), task("1"), callTool("ls", { path: "/" })],
   [callTool("update_todos", { add: ["Weed"] }), file("/b"), task("2")],
   [file("/c"), file("/d")],
-  callTool("update_todos", { done: "3,4" }),
+  callTool("update_todos", { done: "3,4", note: "by hand" }),
   "Done.",
 ];
 const HELPER: Step[] = [file("/h"), callTool("ls", { path: "/" }), "Helped."];

@@ -32,7 +32,9 @@ const change = (todos: readonly Todo[], id: string, more: Partial<Todo>): Todo[]
   todos.map((todo) => (todo.id === id ? { ...todo, ...more } : todo));
 
 it("an edit of an older plan leaves what the agent did since", async () => {
-  const { base, write } = await movedOn(callTool("update_todos", { done: "1", add: ["Weed"] }));
+  const { base, write } = await movedOn(
+    callTool("update_todos", { done: "1", note: "by hand", add: ["Weed"] }),
+  );
   const plan = await write([...change(base, "3", { content: "Water daily" }), "Harvest"]);
   expect(plan.map(({ id, content, status }) => `${id} ${content} ${status}`)).toEqual([
     "1 Dig completed",
@@ -44,7 +46,7 @@ it("an edit of an older plan leaves what the agent did since", async () => {
 });
 
 it("an edit of an item that the agent has changed as well is refused, with what it is now", async () => {
-  const { base, now, write } = await movedOn(callTool("update_todos", { done: "1" }));
+  const { base, now, write } = await movedOn(callTool("update_todos", { done: "1", note: "by hand" }));
   await expect(write(change(base, "1", { content: "Dig deep" }))).rejects.toMatchObject({
     code: "plan-conflict",
     message:
@@ -65,7 +67,7 @@ it("so is one that breaks a rule only together with what the agent did", async (
 });
 
 it("one that breaks a rule by itself is no conflict", async () => {
-  const { base, write } = await movedOn(callTool("update_todos", { done: "1" }));
+  const { base, write } = await movedOn(callTool("update_todos", { done: "1", note: "by hand" }));
   await expect(write(change(base, "3", { dependsOn: ["9"] }))).rejects.toMatchObject({
     code: "invalid-plan",
   });

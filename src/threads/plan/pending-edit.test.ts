@@ -67,7 +67,7 @@ describe("a plan that is edited while a question is open", () => {
     const { model, questions, edit, plan, resume } = await waiting([
       PLAN,
       turn,
-      callTool("update_todos", { done: "1,2,3" }),
+      callTool("update_todos", { done: "1,2,3", note: "by hand" }),
       "Done.",
     ]);
     const before = await questions();
@@ -85,7 +85,7 @@ describe("a plan that is edited while a question is open", () => {
     const { model, edit, resume, plan } = await waiting([
       PLAN,
       [WRITE, callTool("ls", { path: "/" })],
-      callTool("update_todos", { done: "1,2,3" }),
+      callTool("update_todos", { done: "1,2,3", note: "by hand" }),
       "Done.",
     ]);
     await edit(KELP);
@@ -103,7 +103,7 @@ describe("a plan that is edited while a question is open", () => {
       "Dug.",
       WRITE,
       "Planted.",
-      callTool("update_todos", { done: "3" }),
+      callTool("update_todos", { done: "3", note: "by hand" }),
       "Done.",
     ]);
     const made = model.requests.length;

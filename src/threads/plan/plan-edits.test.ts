@@ -13,7 +13,7 @@ import { PlanEdits } from "./plan-edits.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant", "Water"] });
 const LOOK = callTool("ls", { path: "/" });
-const done = (ids: string) => callTool("update_todos", { done: ids });
+const done = (ids: string) => callTool("update_todos", { done: ids, note: "by hand" });
 const task = callTool("task", { description: "Dig", subagent_type: "general-purpose", todo_id: "1" });
 
 /** A thread of which a script is run, with what the model does to submit edits on the way. */

@@ -118,7 +118,11 @@ it("a thread is held while it runs: a second run of it fails, and changes nothin
     });
   };
   const first = await run(
-    [callTool("write_todos", { todos: ["Look"] }), callTool("update_todos", { done: "1" }), "Done."],
+    [
+      callTool("write_todos", { todos: ["Look"] }),
+      callTool("update_todos", { done: "1", note: "by hand" }),
+      "Done.",
+    ],
     async () => {
       second.push(await run(["Me too."], () => Promise.resolve(undefined)));
       return { type: "approve" };
@@ -235,7 +239,7 @@ describe("a call that failed is shown as such:", () => {
         content: "",
         invalid_tool_calls: [{ type: "invalid_tool_call", id: "c1", name: "write_todos", args }],
       }),
-      callTool("update_todos", { done: "1" }),
+      callTool("update_todos", { done: "1", note: "by hand" }),
       "Done.",
     ]);
     expect(events.filter((event) => event.type === "tool-end").map(({ ok }) => ok)).toEqual([true, true]);
@@ -358,7 +362,7 @@ describe("a plan that a person edits while a run is stopped", () => {
         return callTool("ls", {});
       },
       "Looked.",
-      callTool("update_todos", { done: "1,2" }),
+      callTool("update_todos", { done: "1,2", note: "by hand" }),
       "Done.",
     ]);
     const agent = createRunAgent({ settings: SETTINGS, model, checkpointer: await saver() });

@@ -78,7 +78,11 @@ describe("a limit of turns", () => {
     expect(events.some(({ type }) => type === "question" || type === "subagent-end")).toBe(false);
     expect(await plan()).not.toContain("1 completed");
 
-    const resumed = await run(["Both written.", callTool("update_todos", { done: "2" }), "Done."]);
+    const resumed = await run([
+      "Both written.",
+      callTool("update_todos", { done: "2", note: "by hand" }),
+      "Done.",
+    ]);
     expect(resumed).toMatchObject({ outcome: "done", answer: "Done." });
     const [inSubagent, inMain] = resumed.model.requests.map(({ messages }) => JSON.stringify(messages));
     expect(inSubagent).toContain("/a");

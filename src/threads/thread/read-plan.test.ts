@@ -9,8 +9,8 @@ import { taskInput } from "../run/run-graph.ts";
 import { Thread } from "./thread.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
-const DUG = callTool("update_todos", { done: "1" });
-const ALL_DONE = callTool("update_todos", { done: ["1", "2"] });
+const DUG = callTool("update_todos", { done: "1", note: "by hand" });
+const ALL_DONE = callTool("update_todos", { done: ["1", "2"], note: "by hand" });
 const WRITE = callTool("write_file", { file_path: "/a.txt", content: "a" });
 
 it("the plan of a thread that has ended is read without its checkpoint", async () => {

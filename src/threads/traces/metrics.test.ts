@@ -66,7 +66,7 @@ const SCRIPT: Step[] = [
   "Nothing there.",
   callTool("read_file", { file_path: "/none" }),
   "All done.",
-  callTool("update_todos", { done: ["1", "2"] }),
+  callTool("update_todos", { done: ["1", "2"], note: "by hand" }),
   "Done.",
 ];
 
@@ -127,8 +127,8 @@ it("a completion that a verifier refuses is counted", async () => {
   const verify = (): string | true => ((asked += 1) === 1 ? "no test was run" : true);
   const steps = [
     callTool("write_todos", { todos: ["One", "Two"] }),
-    callTool("update_todos", { done: ["1"] }),
-    callTool("update_todos", { done: ["1", "2"] }),
+    callTool("update_todos", { done: ["1"], note: "by hand" }),
+    callTool("update_todos", { done: ["1", "2"], note: "by hand" }),
     "Done.",
   ];
   const metrics = await measured(steps, {}, (model) => {

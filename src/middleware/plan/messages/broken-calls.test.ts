@@ -41,7 +41,7 @@ const limitCalls = modelCallLimitMiddleware as unknown as (options: object) => A
 
 function agentWith(steps: Step[], options: PlanOptions = {}, others: AnyMiddleware[] = []) {
   const model = new ScriptedModel(steps);
-  const middleware = [planMiddleware(options), ...others] as [AnyMiddleware];
+  const middleware = [planMiddleware({ verify: false, ...options }), ...others] as [AnyMiddleware];
   const agent = createAgent({ model, tools: [work], middleware, checkpointer: new MemorySaver() });
   return { model, agent, config: { configurable: { thread_id: "t" } } };
 }
@@ -226,7 +226,7 @@ describe("calls that cannot be read", () => {
     const responseFormat = toolStrategy(z.object({ verdict: z.string() }));
     const [{ name }] = responseFormat as unknown as [{ name: string }];
     const model = new ScriptedModel([broken([[name, '{"verdict": ']]), callTool(name, { verdict: "good" })]);
-    const agent = createAgent({ model, middleware: [planMiddleware()], responseFormat });
+    const agent = createAgent({ model, middleware: [planMiddleware({ verify: false })], responseFormat });
     expect((await agent.invoke(go)).structuredResponse).toEqual({ verdict: "good" });
   });
 });
@@ -309,7 +309,12 @@ describe("over OpenAI's wire", () => {
       const configuration = { baseURL: `${server.url}/v1` };
       const model = new ChatOpenAI({ model: "gpt-5.1", apiKey: "k", configuration, maxRetries: 0 });
       const checkpointer = new MemorySaver();
-      const agent = createAgent({ model, tools: [work], middleware: [planMiddleware()], checkpointer });
+      const agent = createAgent({
+        model,
+        tools: [work],
+        middleware: [planMiddleware({ verify: false })],
+        checkpointer,
+      });
       const config = { configurable: { thread_id: "t" } };
       let state: Awaited<ReturnType<typeof agent.invoke>> | undefined;
       if (method === "invoke") state = await agent.invoke(go, config);

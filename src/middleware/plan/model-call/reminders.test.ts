@@ -41,7 +41,9 @@ function reminders(messages: readonly BaseMessage[], name?: string): BaseMessage
 
 function agentWith(steps: Step[], options: PlanOptions = {}, before: unknown[] = [], after: unknown[] = []) {
   const model = new ScriptedModel(steps);
-  const middleware = [...before, planMiddleware(options), ...after] as [ReturnType<typeof planMiddleware>];
+  const middleware = [...before, planMiddleware({ verify: false, ...options }), ...after] as [
+    ReturnType<typeof planMiddleware>,
+  ];
   return { model, agent: createAgent({ model, tools: [work], middleware }) };
 }
 
@@ -115,7 +117,12 @@ describe("premature exit", () => {
       const model = new ScriptedModel(steps);
       return {
         model,
-        agent: createAgent({ model, tools: [work], middleware: [planMiddleware()], checkpointer }),
+        agent: createAgent({
+          model,
+          tools: [work],
+          middleware: [planMiddleware({ verify: false })],
+          checkpointer,
+        }),
       };
     };
     const first = build([THREE, "1", callTool("work"), new Error("worker lost")]);
@@ -128,7 +135,11 @@ describe("premature exit", () => {
 
   it("starts again with the user's next message", async () => {
     const model = new ScriptedModel([THREE, "1", "2", "3", "4", "5", "6"]);
-    const agent = createAgent({ model, middleware: [planMiddleware()], checkpointer: new MemorySaver() });
+    const agent = createAgent({
+      model,
+      middleware: [planMiddleware({ verify: false })],
+      checkpointer: new MemorySaver(),
+    });
     const config = { configurable: { thread_id: "t" } };
     await agent.invoke(go, config);
     const { messages } = await agent.invoke({ messages: [new HumanMessage("well?")] }, config);
@@ -237,7 +248,11 @@ describe("premature exit", () => {
     ];
     for (const end of ends) {
       const model = new ScriptedModel([THREE, ...end]);
-      const agent = createAgent({ model, tools: [work, ask], middleware: [planMiddleware()] });
+      const agent = createAgent({
+        model,
+        tools: [work, ask],
+        middleware: [planMiddleware({ verify: false })],
+      });
       await agent.invoke(go);
       expect(model.requests).toHaveLength(1 + end.length);
     }
@@ -252,7 +267,7 @@ describe("premature exit", () => {
       [finish, callTool(name, { verdict: "fine" })],
     ]) {
       const model = new ScriptedModel([THREE, early, finish, callTool(name, { verdict: "good" })]);
-      const agent = createAgent({ model, middleware: [planMiddleware()], responseFormat });
+      const agent = createAgent({ model, middleware: [planMiddleware({ verify: false })], responseFormat });
       const { structuredResponse, todos } = await agent.invoke(go);
       expect(structuredResponse).toEqual({ verdict: "good" });
       expect(todos.every((todo) => todo.status === "completed")).toBe(true);
@@ -422,7 +437,7 @@ describe("context loss", () => {
     const agent = createAgent({
       model,
       tools: [work],
-      middleware: [summarizer(), planMiddleware()],
+      middleware: [summarizer(), planMiddleware({ verify: false })],
       checkpointer: new MemorySaver(),
     });
     const config = { configurable: { thread_id: "t" } };

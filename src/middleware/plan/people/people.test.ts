@@ -28,7 +28,10 @@ function threadWith(steps: Step[], options: PlanOptions = {}) {
   const agent = createAgent({
     model,
     tools: [work],
-    middleware: [createMiddleware({ name: "other", afterModel: () => undefined }), planMiddleware(options)],
+    middleware: [
+      createMiddleware({ name: "other", afterModel: () => undefined }),
+      planMiddleware({ verify: false, ...options }),
+    ],
     checkpointer: new MemorySaver(),
   });
   const todos = async (): Promise<Todo[]> => (await agent.graph.getState(config)).values.todos as Todo[];
@@ -167,7 +170,7 @@ describe("a person changes the plan through updateState", () => {
     });
     await theirs.invoke(go, config);
     const model = new ScriptedModel([callTool("update_todos", { done: "1,2" }), "2"]);
-    const ours = createAgent({ model, middleware: [planMiddleware()], checkpointer });
+    const ours = createAgent({ model, middleware: [planMiddleware({ verify: false })], checkpointer });
     const { todos: after } = await ours.invoke({ messages: [new HumanMessage("go on")] }, config);
     expect(lines(after)).toEqual(["1 read completed", "2 build completed"]);
     expect(model.requests[0]!.messages.at(-1)!.text).toBe("go on");
@@ -375,7 +378,7 @@ describe("approval", () => {
   it("says that it needs a checkpointer where there is none", async () => {
     const agent = createAgent({
       model: new ScriptedModel([THREE]),
-      middleware: [planMiddleware({ approval: "first" })],
+      middleware: [planMiddleware({ verify: false, approval: "first" })],
     });
     const error: unknown = await agent.invoke(go).catch((reason: unknown) => reason);
     expect(HarnessError.from(error)?.message).toContain("approval needs a checkpointer");

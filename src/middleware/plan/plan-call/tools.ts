@@ -3,7 +3,6 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import {
   describeChanges,
-  isFinished,
   isOpen,
   renderChecklist,
   renderSnapshot,
@@ -19,7 +18,7 @@ import { announce } from "../announce.ts";
 import { rememberEdits, rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
-import { rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
+import { isNewPlan, rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
 
 /** Marks the result that tells of a person's edit: an answer right after it completes nothing. */
 export const PLAN_EDITED = "plan_edited";
@@ -100,10 +99,6 @@ function rulesAfter(
 ): string[] | undefined {
   const next = sent ?? (isNew ? [] : undefined);
   return next === undefined || isSame(next, current) ? undefined : next;
-}
-
-function isNewPlan(before: Outcome["before"]): boolean {
-  return before.length === 0 || isFinished(before);
 }
 
 const APPROVED_EDIT = "The user edited this plan before approving it.";

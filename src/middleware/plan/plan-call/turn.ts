@@ -3,6 +3,7 @@ import {
   applyUpdate,
   applyWrite,
   diffTodos,
+  isFinished,
   patchTodos,
   type Change,
   type Figures,
@@ -29,7 +30,8 @@ import {
   type PlanMemory,
   type PlanState,
 } from "../state.ts";
-import { verifyCompletions, workFor } from "./verify.ts";
+import { callsInFront } from "./finished-calls.ts";
+import { verifyCompletions, type Verified } from "./verify.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
@@ -60,6 +62,8 @@ export interface Outcome {
     move?: Move;
     /** What the items have cost, with what the turn has spent until here. */
     ledger: Ledger;
+    /** Calls to other tools that had finished when a new plan was made. */
+    madeAt?: number;
     notes: string[];
   };
   /** Why the call was refused, or which of its completions were. */
@@ -97,8 +101,8 @@ export class Turns {
     const index = exact >= 0 ? exact : calls.findIndex((other) => other.id === call.id);
     const at = Math.max(index, 0);
     // Another middleware may have changed the arguments on their way here: what arrives is what counts.
-    if (isSame(calls[at]?.args, call.args)) return this.#outcomes(run)[at]!;
-    return this.#start({ ...run, calls: calls.with(at, call) })[at]!;
+    if (isSame(calls[at]?.args, call.args)) return this.#outcome(run, at);
+    return this.#start({ ...run, calls: calls.with(at, call) }, [], at);
   }
 
   /** Evaluates reports that are in no plan call, one after the other. `now`: what was spent until then. */
@@ -109,8 +113,10 @@ export class Turns {
   ): Promise<Outcome[]> {
     const { name } = this.#setup.preset.tools.update!;
     const calls = reported.map((done): ToolCall => ({ name, args: { done } }));
-    const run = this.#run(undefined, rawState, { signal });
-    return Promise.all(this.#start({ ...run, now, message: undefined, calls }));
+    const outcomes: Promise<Outcome>[] = [];
+    const run = { ...this.#run(undefined, rawState, { signal }), now, message: undefined, calls };
+    void this.#start(run, outcomes, calls.length - 1);
+    return Promise.all(outcomes);
   }
 
   /**
@@ -137,7 +143,7 @@ export class Turns {
   async standingBefore(id: string, rawState: unknown, caller: Caller): Promise<Standing> {
     const run = this.#run(id, rawState, caller);
     const earlier = callsBefore(id, run).length;
-    const last = earlier > 0 ? await this.#outcomes(run)[earlier - 1] : undefined;
+    const last = earlier > 0 ? await this.#outcome(run, earlier - 1) : undefined;
     return {
       plan: last?.plan ?? planFrom(run.state),
       marks: last?.marks ?? run.state.memory.marks,
@@ -148,7 +154,7 @@ export class Turns {
     };
   }
 
-  #run(id: string | undefined, rawState: unknown, { signal, writer }: Caller): Run {
+  #run(id: string | undefined, rawState: unknown, { signal, writer, configurable }: Caller): Run {
     const state = readPlanState(rawState);
     const messages = (rawState as { messages?: BaseMessage[] } | undefined)?.messages ?? [];
     const message = callingMessage(messages, id);
@@ -161,30 +167,33 @@ export class Turns {
       calls,
       signal,
       writer,
+      configurable,
       raw: (rawState ?? {}) as Record<string, unknown>,
     };
   }
 
-  #outcomes(run: Run): Promise<Outcome>[] {
+  /** The outcome of the plan call at a place of its turn. */
+  #outcome(run: Run, at: number): Promise<Outcome> {
     const known = run.message && this.#running.get(run.message);
     // Not by identity: LangGraph hands each call its own copy of the state.
-    if (known && isSame(known.calls, run.calls) && isSame(known.state, run.state)) return known.outcomes;
-    const outcomes = this.#start(run);
-    if (run.message) this.#running.set(run.message, { state: run.state, calls: run.calls, outcomes });
-    return outcomes;
+    const isKnown = known && isSame(known.calls, run.calls) && isSame(known.state, run.state);
+    const outcomes = isKnown ? known.outcomes : [];
+    if (run.message && !isKnown) {
+      this.#running.set(run.message, { state: run.state, calls: run.calls, outcomes });
+    }
+    return this.#start(run, outcomes, at);
   }
 
-  #start(run: Run): Promise<Outcome>[] {
-    const outcomes: Promise<Outcome>[] = [];
-    let previous: Promise<Outcome> | undefined;
-    for (const call of run.calls) {
-      const before: Promise<Outcome> | undefined = previous;
-      previous = (async () => this.#evaluate(call, await before, run))();
+  /** Evaluates calls up to a place, one after the other. Those behind it wait: work in front of them may not be over. */
+  #start(run: Run, outcomes: Promise<Outcome>[], at: number): Promise<Outcome> {
+    for (let next = outcomes.length; next <= at; next += 1) {
+      const before = outcomes.at(-1);
+      const outcome = (async () => this.#evaluate(run.calls[next]!, await before, run))();
       // Every call awaits its own; one that never runs must not bring the process down.
-      void previous.catch(() => undefined);
-      outcomes.push(previous);
+      void outcome.catch(() => undefined);
+      outcomes.push(outcome);
     }
-    return outcomes;
+    return outcomes[at]!;
   }
 
   async #evaluate(call: ToolCall, previous: Outcome | undefined, run: Run): Promise<Outcome> {
@@ -210,9 +219,11 @@ export class Turns {
     const loss = repaired ? lossInRepair(call.name, before, wanted.changes) : undefined;
     if (loss) return refused([loss]);
 
-    const issues = await this.#verify(wanted, { before, marks, run });
+    const { toolCalls } = run.state.memory.tally;
+    const { issues, unverified } = await this.#verify(wanted, { call, before, marks, run });
     const ids = new Set(issues.flatMap(({ item }) => item ?? []));
-    const result = ids.size > 0 ? apply(plan, call.args, policy, { refused: ids }) : wanted;
+    const isAsWanted = ids.size === 0 && unverified.size === 0;
+    const result = isAsWanted ? wanted : apply(plan, call.args, policy, { refused: ids, unverified });
     if (!result.ok || (ids.size > 0 && result.changes.length === 0)) return refused(issues);
 
     const isReset = result.changes[0]?.type === "plan-reset";
@@ -240,28 +251,37 @@ export class Turns {
         marks: changedMarks(marks, next),
         ...(move && { move }),
         ledger,
+        ...(isNewPlan(before) && { madeAt: toolCalls }),
         notes: [...(repaired ? [REPAIRED_NOTE] : []), ...result.notes],
       },
       issues,
     };
   }
 
-  /** Asks the verifier about every completion of a call, and returns its refusals. */
-  async #verify(
+  /** Asks the verifier about every completion of a call. */
+  #verify(
     { plan: { todos }, changes }: Accepted,
-    { before, marks, run }: { before: readonly Todo[]; marks: Outcome["marks"]; run: Run },
-  ): Promise<Issue[]> {
-    const { verify, verifyTimeout } = this.#setup;
-    if (!verify) return [];
-    const { toolCalls } = run.state.memory.tally;
-    const work = workFor(changes, { before, marks, toolCalls });
-    return verifyCompletions(verify, changes, {
-      timeout: verifyTimeout,
+    {
+      call,
+      before,
+      marks,
+      run,
+    }: { call: ToolCall; marks: Outcome["marks"]; run: Run } & Pick<Outcome, "before">,
+  ): Promise<Verified> {
+    const { memory } = run.state;
+    const { toolCalls } = memory.tally;
+    // What is reported with a new plan was done before it.
+    const madeAt = isNewPlan(before) ? toolCalls : memory.madeAt;
+    return verifyCompletions(this.#setup, {
+      changes,
+      before,
+      todos,
+      memory: { ...memory, marks, madeAt },
+      toolCalls,
+      results: callsInFront(call.id, run, this.#setup.toolNames),
+      messages: run.messages,
+      state: run.raw,
       signal: run.signal,
-      contextFor: (id) => [
-        todos.find((todo) => todo.id === id)!,
-        { todos, messages: run.messages, state: run.raw, ...work(id) },
-      ],
     });
   }
 
@@ -322,6 +342,7 @@ type Accepted = Extract<Result, { ok: true }>;
 export interface Caller {
   signal?: AbortSignal | undefined;
   writer?: object | undefined;
+  configurable?: Record<string, unknown> | undefined;
 }
 
 interface Run extends Caller {
@@ -365,7 +386,12 @@ function callingMessage(messages: readonly BaseMessage[], id: string | undefined
 
 /** What to remember of a change that was accepted, where the model knew `seen` before. */
 export function rememberChange(
-  { plan, changes, marks }: { plan: Plan } & Pick<NonNullable<Outcome["accepted"]>, "changes" | "marks">,
+  {
+    plan,
+    changes,
+    marks,
+    madeAt,
+  }: { plan: Plan } & Pick<NonNullable<Outcome["accepted"]>, "changes" | "marks" | "madeAt">,
   seen: PlanMemory["seen"],
 ): MemoryUpdate {
   const { nextId, retired, todos } = plan;
@@ -374,6 +400,7 @@ export function rememberChange(
     nextId,
     retired: [...retired],
     marks,
+    ...(madeAt !== undefined && { madeAt }),
     ...(changes.some(isProgress) && { exits: 0 }),
   };
 }
@@ -397,4 +424,9 @@ export function changedMarks(
   for (const id of Object.keys(before)) if (!after[id]) changed[id] = null;
   for (const [id, mark] of Object.entries(after)) if (before[id] !== mark) changed[id] = mark;
   return changed;
+}
+
+/** Whether a list that is written now begins a plan. */
+export function isNewPlan(before: readonly Todo[]): boolean {
+  return before.length === 0 || isFinished(before);
 }

@@ -7,7 +7,8 @@ import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { isPlanChangeEvent, type PlanChangeEvent } from "../events.ts";
 import { planMiddleware } from "../index.ts";
 import type { PlanOptions } from "../options.ts";
-import { workWasDone, type Verifier } from "./verify.ts";
+import { workWasDone } from "./evidence.ts";
+import type { Verifier } from "./verifier.ts";
 
 const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });
 const go = { messages: [new HumanMessage("go")] };
@@ -19,7 +20,7 @@ async function run(steps: Step[], options: PlanOptions) {
   const agent = createAgent({
     model,
     tools: [work],
-    middleware: [planMiddleware({ reminders: false, ...options })],
+    middleware: [planMiddleware({ verify: false, reminders: false, ...options })],
   });
   const { messages, todos } = await agent.invoke(go);
   const replies = messages.filter((message) => ToolMessage.isInstance(message) && message.name !== "work");
@@ -106,7 +107,7 @@ describe("verified completion", () => {
   it("workWasDone wants a finished call to another tool since the item was started", async () => {
     const verify = workWasDone();
     const lazy = await run([THREE, done("1"), "ok"], { verify });
-    expect(lazy.texts[1]).toContain("no tool has finished since it was started");
+    expect(lazy.texts[1]).toContain("no call has finished that could be its work");
     const sameTurn = await run([THREE, [callTool("work"), done("1")], "ok"], { verify });
     expect(sameTurn.statuses[0]).toBe("in_progress");
     const honest = await run(
@@ -226,7 +227,7 @@ it("workWasDone judges an item that was never started by the work since the earl
   expect(claimed.statuses).toEqual(["completed", "in_progress", "pending"]);
   const lazy = await run([THREE, done("2"), "ok"], { verify });
   for (const text of [claimed.texts[1], lazy.texts[1]]) {
-    expect(text).toContain("Item 2 is not accepted as completed: it was not started, and no tool has");
+    expect(text).toContain("Item 2 is not accepted as completed: no call has finished");
   }
 });
 
@@ -286,7 +287,12 @@ describe("events", () => {
     const agent = createAgent({
       model: new ScriptedModel(steps),
       middleware: [
-        planMiddleware({ reminders: false, onPlanChange: (event) => void called.push(event), now: () => 5 }),
+        planMiddleware({
+          verify: false,
+          reminders: false,
+          onPlanChange: (event) => void called.push(event),
+          now: () => 5,
+        }),
       ],
     });
     const streamed: PlanChangeEvent[] = [];
@@ -313,7 +319,7 @@ describe("events", () => {
   it("come from inside a sub-agent too, with its name", async () => {
     const child = createAgent({
       model: new ScriptedModel(steps),
-      middleware: [planMiddleware({ reminders: false, owner: "researcher" })],
+      middleware: [planMiddleware({ verify: false, reminders: false, owner: "researcher" })],
     });
     const delegate = tool(
       async (_, config) => (await child.invoke(go, config as object)).messages.at(-1)!.text,
@@ -326,7 +332,7 @@ describe("events", () => {
     const agent = createAgent({
       model: new ScriptedModel([callTool("write_todos", { todos: ["ask"] }), callTool("delegate"), "ok"]),
       tools: [delegate],
-      middleware: [planMiddleware({ reminders: false })],
+      middleware: [planMiddleware({ verify: false, reminders: false })],
     });
     const owners: string[] = [];
     for await (const chunk of await agent.stream(go, { streamMode: "custom", subgraphs: true })) {

@@ -1,46 +1,12 @@
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import type { Change, Issue, Mark, Todo } from "../../../plan/index.ts";
+import type { Change, Issue, Todo } from "../../../plan/index.ts";
 import { own } from "../../../plan/todo/own.ts";
-
-/** What a verifier can look at. */
-export interface VerifyContext {
-  /** The plan as it would be with the completion accepted. */
-  todos: readonly Todo[];
-  /** The conversation in the graph state. */
-  messages: readonly BaseMessage[];
-  /** The whole graph state, such as `files`. */
-  state: Readonly<Record<string, unknown>>;
-  /** The item was in progress. If not, nobody knows when the work on it began. */
-  wasStarted: boolean;
-  /**
-   * Calls to tools other than the plan's that finished since the item was started. For one that was not: since the
-   * earliest start among the items that stay in progress.
-   */
-  toolCalls: number;
-  /** Aborted when the run is cancelled or the time is up. */
-  signal: AbortSignal;
-}
-
-/**
- * Decides whether an item may count as completed. `true` or nothing accepts it; `false` or a reason refuses it,
- * and so does an error. The model is told the reason and the item stays as it was.
- */
-export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise<Verdict>;
-
-export type Verdict = boolean | string | null | void;
-
-/** A verifier that refuses a completion when no tool but the plan's own has finished that could be its work. */
-export function workWasDone(): Verifier {
-  return (_todo, { toolCalls, wasStarted }) => {
-    if (toolCalls > 0) return true;
-    const found = wasStarted
-      ? "no tool has finished since it was started"
-      : "it was not started, and no tool has finished that could be its work";
-    return `${found}. Do the work, look at the result, then mark it`;
-  };
-}
+import type { PlanSetup } from "../setup.ts";
+import type { PlanMemory } from "../state.ts";
+import { lastCalls, type FinishedCall } from "./finished-calls.ts";
+import type { VerifyContext } from "./verifier.ts";
 
 /** The custom event of LangChain's callbacks that says an item was not accepted as completed. */
 export const COMPLETION_REFUSAL = "completion-refusal";
@@ -51,60 +17,114 @@ export interface CompletionRefusal {
   reason: string;
 }
 
-/** Runs the verifier on every item that a change completes and returns the refusals. */
-export async function verifyCompletions(
-  verify: Verifier,
-  changes: readonly Change[],
-  { contextFor, timeout, signal }: VerifyRun,
-): Promise<Issue[]> {
-  const issues = await Promise.all(
-    completedIds(changes).map(async (id): Promise<Issue[]> => {
-      const [todo, context] = contextFor(id);
-      const reason = await judge(verify, todo, { context, timeout, signal });
-      if (reason === undefined) return [];
-      const refusal: CompletionRefusal = { todoId: id, reason };
-      // Fails outside of a run, where nobody listens.
-      await dispatchCustomEvent(COMPLETION_REFUSAL, refusal).catch(() => {});
-      const message = `Item ${id} is not accepted as completed: ${reason.replace(/\.$/, "")}.`;
-      return [
-        {
-          rule: "verification",
-          item: id,
-          field: "status",
-          sent: "completed",
-          valid: "verified work",
-          message,
-        },
-      ];
-    }),
-  );
-  return issues.flat();
-}
-
-export interface VerifyRun {
-  contextFor: (id: string) => [Todo, Omit<VerifyContext, "signal">];
-  timeout: number;
+/** A change that completes items, and what it was made on. */
+export interface Completing {
+  changes: readonly Change[];
+  /** The plan before and after the change. */
+  before: readonly Todo[];
+  todos: readonly Todo[];
+  memory: Pick<PlanMemory, "marks" | "madeAt">;
+  /** Calls to other tools that had finished when it was made. */
+  toolCalls: number;
+  /** Those of the same message that finished before it. */
+  results?: readonly FinishedCall[];
+  messages: readonly BaseMessage[];
+  state: Readonly<Record<string, unknown>>;
   signal: AbortSignal | undefined;
 }
 
-/** How much work each completion of a change can be about, when so many `toolCalls` have finished in all. */
-export function workFor(
-  changes: readonly Change[],
-  {
-    before,
-    marks,
-    toolCalls,
-  }: { before: readonly Todo[]; marks: Readonly<Record<string, Mark>>; toolCalls: number },
-): (id: string) => Pick<VerifyContext, "wasStarted" | "toolCalls"> {
+/** What the verifier comes to for a change. */
+export interface Verified {
+  issues: Issue[];
+  /** Ids of items that are accepted on the model's word. */
+  unverified: ReadonlySet<string>;
+}
+
+const ACCEPTED: Verified = { issues: [], unverified: new Set() };
+
+/** Runs the verifier on every item that a change completes. */
+export async function verifyCompletions(setup: PlanSetup, completing: Completing): Promise<Verified> {
+  const { changes, todos } = completing;
+  const items = completedIds(changes).map((id) => todos.find((todo) => todo.id === id)!);
+  if (items.length === 0 || (!setup.verify && !items.some(({ mustVerify }) => mustVerify))) return ACCEPTED;
+  const contextFor = contextOf(setup, completing);
+  const unverified = new Set<string>();
+  const issues = await Promise.all(
+    items.map(async (todo): Promise<Issue[]> => {
+      const context = contextFor(todo.id);
+      const verdict = await judge(setup, todo, { context, signal: completing.signal });
+      if (verdict === undefined) return [];
+      const isOnItsWord = verdict.isOpenToNotes && !todo.mustVerify;
+      if (isOnItsWord && context.note !== undefined) {
+        unverified.add(todo.id);
+        return [];
+      }
+      return [await refusal(todo, `${verdict.reason.replace(/\.$/, "")}.${wayOn(setup, todo, isOnItsWord)}`)];
+    }),
+  );
+  return { issues: issues.flat(), unverified };
+}
+
+async function refusal({ id }: Todo, reason: string): Promise<Issue> {
+  const event: CompletionRefusal = { todoId: id, reason };
+  // Fails outside of a run, where nobody listens.
+  await dispatchCustomEvent(COMPLETION_REFUSAL, event).catch(() => {});
+  const message = `Item ${id} is not accepted as completed: ${reason}`;
+  return {
+    rule: "verification",
+    item: id,
+    field: "status",
+    sent: "completed",
+    valid: "verified work",
+    message,
+  };
+}
+
+/** How a refused item can be completed, in the words of the preset. */
+function wayOn({ preset, reports }: PlanSetup, { id, mustVerify }: Todo, isOnItsWord: boolean): string {
+  if (mustVerify) return " It must be verified: do it, or have the user mark it.";
+  if (!isOnItsWord) return "";
+  const said = `${id}: what you did`;
+  if (!preset.tools.update) return " Do it, or give it a note of what was done.";
+  return ` Do it, or report ${reports === "inline" ? `todo_done "${said}"` : `{"done":"${said}"}`}.`;
+}
+
+/** What each completion of a change can be judged by. */
+function contextOf(
+  { toolNames: planTools }: PlanSetup,
+  { changes, before, todos, memory, toolCalls, results = [], messages, state }: Completing,
+): (id: string) => Omit<VerifyContext, "signal"> {
+  const { marks, madeAt } = memory;
   const since = (id: string): number => toolCalls - (own(marks, id)?.toolCalls ?? toolCalls);
   // Work on an item that is completed as well was that item's: a claim beside it must not profit from it.
   const completed = completedIds(changes);
   const staying = before.filter(({ id, status }) => status === "in_progress" && !completed.includes(id));
   const elsewhere = Math.max(0, ...staying.map(({ id }) => since(id)));
+  const { calls, earlier, gone } = lastCalls(messages, { count: toolCalls - madeAt, planTools });
   return (id) => {
     const wasStarted = own(marks, id) !== undefined;
-    return { wasStarted, toolCalls: wasStarted ? since(id) : elsewhere };
+    const note = noteIn(changes, id);
+    return {
+      todos,
+      messages,
+      state,
+      wasStarted,
+      toolCalls: (wasStarted ? since(id) : elsewhere) + results.length,
+      calls: [...calls, ...results],
+      callsBefore: earlier,
+      gone,
+      ...(note !== undefined && { note }),
+    };
   };
+}
+
+/** What a change says of an item, if that is more than a sign. */
+function noteIn(changes: readonly Change[], id: string): string | undefined {
+  const notes = changes.flatMap((change) => {
+    if (change.type === "todo-edit" && change.id === id) return change.set.note ?? [];
+    return change.type === "todo-add" && change.todo.id === id ? (change.todo.note ?? []) : [];
+  });
+  return notes.find((note) => /[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(note));
 }
 
 function completedIds(changes: readonly Change[]): string[] {
@@ -118,15 +138,19 @@ function completedIds(changes: readonly Change[]): string[] {
 /** Node takes a longer delay for none at all. */
 const MAX_DELAY = 2 ** 31 - 1;
 
+interface Refused {
+  reason: string;
+  /** A note of what was done will do. */
+  isOpenToNotes: boolean;
+}
+
 async function judge(
-  verify: Verifier,
+  { verify, verifyTimeout: timeout }: PlanSetup,
   todo: Todo,
-  {
-    context,
-    timeout,
-    signal,
-  }: Pick<VerifyRun, "timeout" | "signal"> & { context: Omit<VerifyContext, "signal"> },
-): Promise<string | undefined> {
+  { context, signal }: { context: Omit<VerifyContext, "signal">; signal: AbortSignal | undefined },
+): Promise<Refused | undefined> {
+  const refused = (reason: string): Refused => ({ reason, isOpenToNotes: false });
+  if (!verify) return todo.mustVerify ? refused("nothing here can verify it") : undefined;
   const timer = new AbortController();
   // Not AbortSignal.timeout: its timer would let the process end while a check hangs.
   const clock = setTimeout(() => timer.abort(new Error("time is up")), Math.min(timeout, MAX_DELAY));
@@ -134,11 +158,12 @@ async function judge(
   try {
     const verdict = await Promise.race([verify(todo, { ...context, signal: either }), aborted(either)]);
     if ((verdict ?? true) === true) return undefined;
-    return typeof verdict === "string" ? verdict : "the check did not pass";
+    if (typeof verdict === "object" && verdict) return { reason: verdict.unverified, isOpenToNotes: true };
+    return refused(typeof verdict === "string" ? verdict : "the check did not pass");
   } catch (error) {
     if (signal?.aborted || isGraphBubbleUp(error)) throw error;
-    if (timer.signal.aborted) return `its check did not finish within ${timeout / 1000} s`;
-    return `its check failed: ${error instanceof Error ? error.message : String(error)}`;
+    if (timer.signal.aborted) return refused(`its check did not finish within ${timeout / 1000} s`);
+    return refused(`its check failed: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     clearTimeout(clock);
   }

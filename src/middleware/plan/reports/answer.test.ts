@@ -15,7 +15,8 @@ import { summarizationMiddleware } from "../../summarization/index.ts";
 import { isPlanChangeEvent, type PlanChangeEvent } from "../events.ts";
 import { planMiddleware } from "../index.ts";
 import type { PlanOptions } from "../options.ts";
-import { workWasDone, type VerifyContext } from "../plan-call/verify.ts";
+import { workWasDone } from "../plan-call/evidence.ts";
+import type { VerifyContext } from "../plan-call/verifier.ts";
 
 const named = (name: string, answer: () => string) =>
   tool(answer, { name, description: name, schema: z.object({}) });
@@ -42,7 +43,11 @@ const retry = modelRetryMiddleware as unknown as (options: object) => AnyMiddlew
 function agentWith(steps: Step[], options: PlanOptions = {}, others: unknown[] = []) {
   const model = new ScriptedModel(steps);
   const events: PlanChangeEvent[] = [];
-  const plan = planMiddleware({ onPlanChange: (event) => void events.push(event), ...options });
+  const plan = planMiddleware({
+    verify: false,
+    onPlanChange: (event) => void events.push(event),
+    ...options,
+  });
   const middleware = [plan, ...others] as [AnyMiddleware];
   const checkpointer = new MemorySaver();
   return { model, events, agent: createAgent({ model, tools: [work, fail, ask], middleware, checkpointer }) };
@@ -124,7 +129,7 @@ describe("a clean final answer", () => {
     });
     for (const before of [[], [passive]]) {
       const model = new ScriptedModel([...WORKED, "Built."]);
-      const middleware = [...before, planMiddleware({ reminders: false })] as [AnyMiddleware];
+      const middleware = [...before, planMiddleware({ verify: false, reminders: false })] as [AnyMiddleware];
       const { todos } = await createAgent({ model, tools: [work], middleware }).invoke(go);
       expect(todos[1]?.status).toBe("completed");
     }
@@ -142,7 +147,7 @@ describe("a clean final answer", () => {
       { name: "delegate", description: "delegate", schema: z.object({}) },
     );
     const model = new ScriptedModel([[TWO, callTool("delegate")], "Early.", done("1,2"), "Done."]);
-    const agent = createAgent({ model, tools: [delegate], middleware: [planMiddleware()] });
+    const agent = createAgent({ model, tools: [delegate], middleware: [planMiddleware({ verify: false })] });
     await agent.invoke(go);
     expect(model.requests).toHaveLength(4);
     expect(child.events.map(({ owner, by }) => `${owner} ${by}`)).toEqual([
@@ -166,7 +171,7 @@ describe("a clean final answer", () => {
     ] as const) {
       const model = new Nameless([...WORKED, ...ends]);
       const patient = retry({ maxRetries: 0, onFailure: "continue" });
-      const middleware = [planMiddleware(), patient] as unknown as [AnyMiddleware];
+      const middleware = [planMiddleware({ verify: false }), patient] as unknown as [AnyMiddleware];
       const { todos } = await createAgent({ model, tools: [work], middleware }).invoke(go);
       expect(todos[1]?.status).toBe(status);
     }
@@ -235,7 +240,12 @@ describe("the exit guard works as ever", () => {
     const [{ name }] = responseFormat as unknown as [{ name: string }];
     const verdict = callTool(name, { verdict: "fine" });
     const model = new ScriptedModel([...WORKED, verdict, done("2"), verdict]);
-    const agent = createAgent({ model, tools: [work], middleware: [planMiddleware()], responseFormat });
+    const agent = createAgent({
+      model,
+      tools: [work],
+      middleware: [planMiddleware({ verify: false })],
+      responseFormat,
+    });
     const { todos } = await agent.invoke(go);
     expect(todos[1]?.status).toBe("completed");
     expect(model.requests).toHaveLength(5);
@@ -324,7 +334,7 @@ describe("in a later request of the user", () => {
     const agent = createAgent({
       model,
       tools: [show],
-      middleware: [planMiddleware()],
+      middleware: [planMiddleware({ verify: false })],
       checkpointer: new MemorySaver(),
     });
     await agent.invoke(go, config);
@@ -365,7 +375,7 @@ describe("in a later request of the user", () => {
       });
       const first: Step[] = [TWO, [done("1"), callTool("work"), callTool("ask_user")], "Shall I?"];
       const model = new ScriptedModel([...first, turn, note, note, "1", "2", "3"]);
-      const middleware = [summaries, planMiddleware()] as unknown as [AnyMiddleware];
+      const middleware = [summaries, planMiddleware({ verify: false })] as unknown as [AnyMiddleware];
       const checkpointer = new MemorySaver();
       const agent = createAgent({ model, tools: [work, ask], middleware, checkpointer });
       await agent.invoke(go, config);

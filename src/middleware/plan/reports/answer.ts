@@ -14,6 +14,8 @@ import { own } from "../../../plan/todo/own.ts";
 import { settleTurn } from "../ledger.ts";
 import { asksBack } from "../messages/final-answer.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
+import { hasPlanned } from "../model-call/run.ts";
+import { isForAnswer } from "../plan-call/item-words.ts";
 import { PLAN_EDITED } from "../plan-call/tools.ts";
 import { changedMarks } from "../plan-call/turn.ts";
 import { verifyCompletions } from "../plan-call/verify.ts";
@@ -55,13 +57,25 @@ export async function completeByAnswer(
   answered: Answered,
 ): Promise<Completion | undefined> {
   const { policy } = setup.preset;
-  const item = policy.finalAnswer === "complete" ? itemBehind(answered) : undefined;
+  const item = policy.finalAnswer === "complete" ? itemBehind(setup, answered) : undefined;
   if (!item) return undefined;
   const { plan, tally } = answered;
   const { marks, seen } = plan.memory;
   const done = applyUpdate(planFrom(plan), { done: item.id }, policy);
   if (!done.ok) return { ok: false, issues: done.issues };
-  const issues = await verified(setup, answered, { todos: done.plan.todos, changes: done.changes });
+  const { messages, state, signal, answer } = answered;
+  // As after a plan call, the message that says it is done is the last one.
+  const said = [...messages, answer];
+  const { issues } = await verifyCompletions(setup, {
+    changes: done.changes,
+    before: plan.todos,
+    todos: done.plan.todos,
+    memory: plan.memory,
+    toolCalls: tally.toolCalls,
+    messages: said,
+    state: { ...state(), messages: said },
+    signal,
+  });
   if (issues.length > 0) return { ok: false, issues };
   const ledger = settleTurn(plan, { messages: [], now: tally });
   const charged = withFigures(done.plan.todos, ledger, setup.now());
@@ -76,15 +90,18 @@ export async function completeByAnswer(
   return { ok: true, changes: done.changes, todos: charged, ledger, update: { todos, _plan: memory } };
 }
 
-/** The item whose work the answer ends: alone, in progress, worked on in this run, and nothing speaks against it. */
-function itemBehind({ answer, plan, tally, messages }: Answered): Todo | undefined {
+/** The item whose work the answer ends: alone, in progress, worked on or the answer itself, and nothing speaks against it. */
+function itemBehind(setup: PlanSetup, { answer, plan, tally, messages }: Answered): Todo | undefined {
   if (answer.text.trim() === "" || asksBack(answer.text)) return undefined;
   const [item, ...others] = actionable(plan.todos);
   if (item?.status !== "in_progress" || others.length > 0) return undefined;
   const { marks, callsBefore } = plan.memory;
   const mark = own(marks, item.id);
   // An answer to a later message of the user may be about anything.
-  if (!mark || tally.toolCalls <= Math.max(mark.toolCalls, callsBefore)) return undefined;
+  if (!mark || (tally.toolCalls <= callsBefore && !hasPlanned(messages, setup))) return undefined;
+  const isWorkedOn = tally.toolCalls > Math.max(mark.toolCalls, callsBefore);
+  // Where evidence is asked for, it may be from before the item was started.
+  if (!isWorkedOn && !setup.wantsEvidence && !isForAnswer(item.content)) return undefined;
   return speaksAgainst(messages) ? undefined : item;
 }
 
@@ -99,28 +116,4 @@ function speaksAgainst(messages: readonly BaseMessage[]): boolean {
     .slice(turn + 1)
     .filter((message) => ToolMessage.isInstance(message))
     .some(({ status, additional_kwargs }) => status === "error" || additional_kwargs[PLAN_EDITED]);
-}
-
-async function verified(
-  { verify, verifyTimeout }: PlanSetup,
-  { answer, plan, tally, messages, state, signal }: Answered,
-  { todos, changes }: { todos: readonly Todo[]; changes: readonly Change[] },
-): Promise<Issue[]> {
-  if (!verify) return [];
-  // As after a plan call, the message that says it is done is the last one.
-  const said = [...messages, answer];
-  return verifyCompletions(verify, changes, {
-    timeout: verifyTimeout,
-    signal,
-    contextFor: (id) => [
-      todos.find((todo) => todo.id === id)!,
-      {
-        todos,
-        messages: said,
-        state: { ...state(), messages: said },
-        wasStarted: true,
-        toolCalls: tally.toolCalls - (own(plan.memory.marks, id)?.toolCalls ?? tally.toolCalls),
-      },
-    ],
-  });
 }

@@ -1,3 +1,4 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import {
   applyUpdate,
   diffTodos,
@@ -5,6 +6,7 @@ import {
   renderStatus,
   type Change,
   type Issue,
+  type Mark,
   type Plan,
   type Todo,
 } from "../../../plan/index.ts";
@@ -113,19 +115,25 @@ export class FollowedTodo {
     return this.#close({ plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` }, helpers);
   }
 
-  async #verify(changes: Change[], plan: Plan, toolCalls: number): Promise<Issue[]> {
-    const { verify, verifyTimeout } = this.#setup;
-    if (!verify) return [];
-    const raw = (this.#context.state ?? {}) as Record<string, unknown>;
-    const messages = (raw["messages"] ?? []) as [];
-    return verifyCompletions(verify, changes, {
-      timeout: verifyTimeout,
-      signal: this.#context.signal,
-      contextFor: (id) => [
-        plan.todos.find((todo) => todo.id === id)!,
-        { todos: plan.todos, messages, state: raw, wasStarted: true, toolCalls },
-      ],
+  async #verify(changes: Change[], { todos }: Plan, spent: number): Promise<Issue[]> {
+    const { state, signal } = this.#context;
+    const raw = (state ?? {}) as Record<string, unknown>;
+    const { memory } = readPlanState(state);
+    const { toolCalls } = memory.tally;
+    // Beside the call itself the item has the sub-agent's own, which are not in the conversation.
+    const mark: Mark = { toolCalls: toolCalls + 1 - spent };
+    const { issues } = await verifyCompletions(this.#setup, {
+      changes,
+      before: this.#started.todos,
+      todos,
+      memory: { ...memory, marks: { [this.#id]: mark } },
+      toolCalls,
+      results: [{ name: "task", args: { todo_id: this.#id }, isFailed: false }],
+      messages: (raw["messages"] ?? []) as BaseMessage[],
+      state: raw,
+      signal,
     });
+    return issues;
   }
 
   async #close({ plan, sentence }: { plan: Plan; sentence: string }, helpers: Ending["helpers"]) {

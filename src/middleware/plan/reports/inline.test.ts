@@ -35,7 +35,7 @@ function agentWith(steps: Step[], options: PlanOptions = {}) {
         schema: z.strictObject({ n: z.number() }),
       }),
     ],
-    middleware: [planMiddleware({ reports: "inline", ...options })],
+    middleware: [planMiddleware({ verify: false, reports: "inline", ...options })],
     checkpointer: new MemorySaver(),
   });
   return { model, agent, got, config: { configurable: { thread_id: "t" } } };
@@ -235,7 +235,7 @@ describe("tools that stay as they are", () => {
       schema: z.object({ todo_done: z.string() }),
     });
     const model = new ScriptedModel([[THREE, callTool("own", { todo_done: "1" })], "Ok.", "Ok.", "Ok."]);
-    const middleware = [planMiddleware({ reports: "inline" })];
+    const middleware = [planMiddleware({ verify: false, reports: "inline" })];
     const { messages } = await createAgent({ model, tools: [own], middleware }).invoke(go);
     expect(messages.map(({ text }) => text)).toContain("got 1");
   });
@@ -366,7 +366,11 @@ describe("reports and everything else that happens to a plan", () => {
       callTool("update_todos", { cancel: "2" }),
       "Done.",
     ]);
-    const agent = createDeepAgent({ model, subagents: [subagent], plan: { reports: "inline" } });
+    const agent = createDeepAgent({
+      model,
+      subagents: [subagent],
+      plan: { verify: false, reports: "inline" },
+    });
     const { todos } = await agent.invoke(go);
     expect(todosOf(todos)).toEqual(["1 completed", "2 cancelled"]);
     expect(told(model.requests[2]!.messages)).toEqual([
@@ -396,7 +400,7 @@ describe("reports and everything else that happens to a plan", () => {
       name: "Strict",
       wrapModelCall: (request, handler) => handler({ ...request, modelSettings: { strict: true } }),
     });
-    const middleware = [settings, planMiddleware({ reports: "inline" })] as const;
+    const middleware = [settings, planMiddleware({ verify: false, reports: "inline" })] as const;
     await createAgent({ model: strict, tools: [], middleware }).invoke(go);
     expect(strict.requests[0]!.messages[0]!.text).toContain("call update_todos in the same turn");
   });

@@ -295,7 +295,10 @@ describe("--mode", () => {
     const { code, out } = await run("--mode", "plan", "--thread", "t", "Go");
     expect(code).toBe(3);
     expect(out).toContain("✗ write_file /a");
-    script = [call("write_file", { file_path: "/a", content: "x" }), call("update_todos", { done: "1" })];
+    script = [
+      call("write_file", { file_path: "/a", content: "x" }),
+      call("update_todos", { done: "1", note: "by hand" }),
+    ];
     expect(await holdfast(["resume", "t", "--answer", "approve"])).toMatchObject({ code: 0 });
     expect(readFileSync(join(folder, "a"), "utf8")).toBe("x");
   });

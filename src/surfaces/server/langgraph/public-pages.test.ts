@@ -24,7 +24,7 @@ async function open(steps: Step[], interruptOn: Record<string, boolean> = {}): P
 const human = (content: string) => ({ id: crypto.randomUUID(), type: "human", content });
 const WRITE = callTool("write_file", { file_path: "/a.md", content: "a" });
 const TODOS = callTool("write_todos", { todos: [{ content: "Write", status: "in_progress" }] });
-const DONE = callTool("update_todos", { done: ["1"] });
+const DONE = callTool("update_todos", { done: ["1"], note: "by hand" });
 
 interface Values {
   messages: { type: string; content: string; tool_calls?: { name: string }[] }[];

@@ -1,0 +1,143 @@
+import type { Todo } from "../../../plan/index.ts";
+import { isMutation } from "../../files/changes/mutations.ts";
+import type { FinishedCall } from "./finished-calls.ts";
+import { commandsIn, filesIn, isForAnswer, isLooking, wordsOf, type NamedCommand } from "./item-words.ts";
+import type { Verifier, VerifyContext } from "./verifier.ts";
+
+/**
+ * A verifier that wants to have seen the work of an item: of one that names a file, that it was read or written; of one
+ * that names a command, that it succeeded after the last change; of any other, a call that could be its work. A
+ * completion without is accepted only with a note of what was done, and the item is then `unverified`.
+ */
+export function workWasDone(): Verifier {
+  return (todo, context) => {
+    const reason = missing(todo, context);
+    return reason === undefined ? true : { unverified: reason };
+  };
+}
+
+/** What is missing of the evidence for an item's work; undefined where nothing is. */
+function missing(todo: Todo, context: VerifyContext): string | undefined {
+  const { content, id } = todo;
+  const { calls, callsBefore, gone } = context;
+  if (calls.some(({ args }) => args["todo_id"] === id)) return undefined;
+  if (isForAnswer(content)) return undefined;
+  const seen = isLooking(content) ? [...callsBefore, ...calls] : calls;
+  const commands = commandsIn(content);
+  const files = commands.length > 0 ? [] : filesIn(content);
+  // What has left the conversation may have been anything.
+  const isUnknown = gone > 0;
+  if (commands.length > 0 && !isUnknown) {
+    return commands.map((command) => missingCommand(command, calls)).find((reason) => reason !== undefined);
+  }
+  if (files.length > 0 && !isUnknown) {
+    const untouched = files.filter((file) => !seen.some((call) => mentions(call, file)));
+    if (untouched.length === 0) return undefined;
+    return `${untouched.join(", ")} ${untouched.length === 1 ? "was" : "were"} neither read nor written since the plan was made`;
+  }
+  return hasWork(todo, context) ? undefined : "no call has finished that could be its work";
+}
+
+/** Why a command cannot be taken for done. */
+function missingCommand({ text, words }: NamedCommand, calls: readonly FinishedCall[]): string | undefined {
+  const runs = calls.filter(
+    (call) => isCommand(call) && words.every((word) => commandOf(call).includes(word)),
+  );
+  const last = runs.at(-1);
+  if (!last) return `"${text}" has not run since the plan was made`;
+  if (last.isFailed) return `"${text}" failed when it last ran`;
+  const changed = calls.slice(calls.indexOf(last) + 1).find(changesCode);
+  return changed ? `"${text}" last ran before ${pathOf(changed)} was changed` : undefined;
+}
+
+/** Whether a call could be the work of an item that names neither a file nor a command. */
+function hasWork(todo: Todo, context: VerifyContext): boolean {
+  const { calls, callsBefore, gone, todos, wasStarted, toolCalls } = context;
+  const own = ownWords(todos);
+  /** The items that a call speaks of. */
+  const itemsOf = (call: FinishedCall): string[] => {
+    const said = wordsOf(shortTexts(call).join(" "));
+    return todos.flatMap(({ id }) => ([...own.get(id)!].some((word) => said.has(word)) ? id : []));
+  };
+  const isWork = (call: FinishedCall): boolean => !isListing(call);
+  const work = [...(isLooking(todo.content) ? callsBefore : []), ...calls].filter(isWork);
+  const items = new Map(work.map((call) => [call, itemsOf(call)]));
+  if (work.some((call) => items.get(call)!.includes(todo.id))) return true;
+  const isFree = (call: FinishedCall): boolean => items.get(call)?.length === 0;
+  const since = wasStarted ? Math.min(toolCalls, calls.length) : 0;
+  if (since > 0 && calls.slice(-since).some(isFree)) return true;
+  // Calls that speak of no item may be for any of them: one for each that is completed.
+  const spoken = new Set([...items.values()].flat());
+  const claimed = todos.filter(
+    ({ id, status, unverified }) => status === "completed" && !unverified && !spoken.has(id),
+  ).length;
+  return work.filter(isFree).length + gone >= claimed;
+}
+
+/** The words of each item that no other item has. */
+function ownWords(todos: readonly Todo[]): Map<string, ReadonlySet<string>> {
+  const words = todos.map(({ content }) => wordsOf(content));
+  const counts = new Map<string, number>();
+  for (const word of words.flatMap((set) => [...set])) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return new Map(
+    todos.map(({ id }, at) => [id, new Set([...words[at]!].filter((word) => counts.get(word) === 1))]),
+  );
+}
+
+/** Arguments that say what a call is about. What it writes is not among them. */
+const LONGEST = 400;
+
+function shortTexts({ args }: FinishedCall): string[] {
+  const texts = (value: unknown): string[] => {
+    if (typeof value === "string") return value.length <= LONGEST ? [value] : [];
+    return typeof value === "object" && value !== null ? Object.values(value).flatMap(texts) : [];
+  };
+  return texts(args);
+}
+
+const COMMAND_FIELDS = ["command", "cmd", "script", "code"];
+const LISTINGS = /^(?:ls|glob|tree|find_tools|list_\w+|list)$/;
+const FILE_TOOLS = /^(?:ls|glob|grep|read_file|write_file|edit_file|delete_file)$/;
+/** Commands that show where one is and what there is. */
+const SHOWING = /^(?:ls|dir|tree|pwd|cd|echo|true|:|date|whoami|which|find)\b/;
+
+function commandOf({ name, args }: FinishedCall): string {
+  const field = COMMAND_FIELDS.find((key) => typeof args[key] === "string");
+  return field === undefined
+    ? [name, ...shortTexts({ name, args, isFailed: false })].join(" ")
+    : String(args[field]);
+}
+
+function isCommand(call: FinishedCall): boolean {
+  return !FILE_TOOLS.test(call.name) && !isListing(call);
+}
+
+/** Whether a call shows no more than which files there are. */
+function isListing({ name, args }: FinishedCall): boolean {
+  if (LISTINGS.test(name)) return true;
+  const command = COMMAND_FIELDS.map((key) => args[key]).find((value) => typeof value === "string");
+  return command !== undefined && command.split(/&&|\|\||[;|\n]/).every((part) => SHOWING.test(part.trim()));
+}
+
+/** Prose that no program reads does not make an earlier run of one worthless. */
+function changesCode(call: FinishedCall): boolean {
+  return isMutation(call.name) && !/\.(?:md|mdx|txt|rst|adoc)$/i.test(pathOf(call));
+}
+
+function pathOf({ args }: FinishedCall): string {
+  const path = args["file_path"] ?? args["path"];
+  return typeof path === "string" ? path : "a file";
+}
+
+/** Whether a call reads or writes a file, by its name in an argument. */
+function mentions(call: FinishedCall, file: string): boolean {
+  if (isListing(call)) return false;
+  const name = file.replace(/^[./~]+/, "").toLowerCase();
+  const command = COMMAND_FIELDS.map((key) => call.args[key]).find((value) => typeof value === "string");
+  return [...shortTexts(call), ...(command === undefined ? [] : [command])].some((text) => {
+    // A command may have changed its folder.
+    const wanted = text === command ? name.slice(name.lastIndexOf("/") + 1) : name;
+    const at = text.toLowerCase().indexOf(wanted);
+    return at >= 0 && !/[\w-]/.test(text[at - 1] ?? "") && !/[\w-]/.test(text[at + wanted.length] ?? "");
+  });
+}

@@ -1,0 +1,39 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { Todo } from "../../../plan/index.ts";
+import type { FinishedCall } from "./finished-calls.ts";
+
+/** What a verifier can look at. */
+export interface VerifyContext {
+  /** The plan as it would be with the completion accepted. */
+  todos: readonly Todo[];
+  /** The conversation in the graph state. */
+  messages: readonly BaseMessage[];
+  /** The whole graph state, such as `files`. */
+  state: Readonly<Record<string, unknown>>;
+  /** The item was in progress. If not, nobody knows when the work on it began. */
+  wasStarted: boolean;
+  /**
+   * Calls to tools other than the plan's that finished since the item was started. For one that was not: since the
+   * earliest start among the items that stay in progress.
+   */
+  toolCalls: number;
+  /** The calls that finished since the plan was made, oldest first, those in front of the report in its message included. */
+  calls: readonly FinishedCall[];
+  /** Those of the same run from before the plan was made. */
+  callsBefore: readonly FinishedCall[];
+  /** How many calls since the plan was made are no longer in the conversation. */
+  gone: number;
+  /** The model's remark on what was done, where its report has one. */
+  note?: string;
+  /** Aborted when the run is cancelled or the time is up. */
+  signal: AbortSignal;
+}
+
+/**
+ * Decides whether an item may count as completed. `true` or nothing accepts it; `false` or a reason refuses it,
+ * and so does an error. The model is told the reason and the item stays as it was. `{ unverified: reason }` accepts it
+ * only with a note of what was done, and marks the item.
+ */
+export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise<Verdict>;
+
+export type Verdict = boolean | string | { unverified: string } | null | void;
