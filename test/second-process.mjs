@@ -12,7 +12,7 @@ const decoded = JSON.parse(text, (_key, value) =>
     : value,
 );
 const checkpointer = Object.assign(new MemorySaver(), decoded);
-const model = new ScriptedModel([callTool("update_todos", { done: "2,3" }), "Finished."]);
+const model = new ScriptedModel([callTool("update_todos", { done: "2,3", note: "by hand" }), "Finished."]);
 const agent = createAgent({ model, middleware: [planMiddleware()], checkpointer });
 const state = await agent.invoke(null, { configurable: { thread_id: "two-processes" } });
 const messages = state.messages.map((message) => `${message.getType()}: ${message.text}`);

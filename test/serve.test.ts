@@ -335,10 +335,10 @@ describe("after a clean end", () => {
       body: JSON.stringify({ todos, base: todos.slice(0, 2) }),
     });
     await until(() => submit.mock.calls.length > 0);
-    await answer("Plan it", call("c2", "update_todos", { done: ["1"], note: "by hand", start: ["2"] }));
+    await answer("Plan it", call("c2", "update_todos", { done: ["1: by hand"], start: ["2"] }));
     const { todos: now } = (await (await edited).json()) as { todos: { content: string }[] };
     expect(now.map(({ content }) => content)).toEqual(["One", "Two", "Three"]);
-    await answer("Plan it", call("c3", "update_todos", { done: ["2"], note: "by hand", cancel: ["3"] }));
+    await answer("Plan it", call("c3", "update_todos", { done: ["2: by hand"], cancel: ["3"] }));
     await answer("Plan it", { content: "Done." });
     expect((await working).code).toBe(0);
   });
@@ -381,7 +381,7 @@ describe("after a clean end", () => {
     while (!(await plan()));
     expect((await opened()).thread).toMatchObject({ status: "running", title: "From the terminal" });
     expect(await plan()).toEqual(["in_progress"]);
-    await answer("From the terminal", call("c2", "update_todos", { done: ["1"], note: "by hand" }));
+    await answer("From the terminal", call("c2", "update_todos", { done: ["1: by hand"] }));
     do await moved();
     while ((await plan())?.[0] !== "completed");
     expect((await opened()).thread.status).toBe("running");

@@ -24,7 +24,7 @@ export const PLAN_OPTIONS = z
         persist: z.boolean().optional(),
         contextLoss: z.union([z.boolean(), z.strictObject(named)]).optional(),
         exit: z
-          .union([z.boolean(), z.strictObject({ ...named, max: z.number().min(0).optional() })])
+          .union([z.boolean(), z.strictObject({ ...named, again: text, max: z.number().min(0).optional() })])
           .optional(),
         stale: z
           .union([

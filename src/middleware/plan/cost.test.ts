@@ -121,7 +121,7 @@ describe("the provider's prompt cache", () => {
     });
   });
 
-  it("holds when reminders are shown: they are at the very end and leave no trace", async () => {
+  it("holds when reminders are shown: they are at the very end, and stay or leave no trace", async () => {
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["a", "b"] }),
       ...Array.from({ length: 8 }, (_, n) => callTool("work", { n })),
@@ -140,6 +140,7 @@ describe("the provider's prompt cache", () => {
       if (tail.length > 0) reminded += 1;
       expect(tail.filter((message) => message.getType() === "tool")).toEqual([]);
     }
-    expect(reminded).toBe(3);
+    expect(reminded).toBe(2);
+    expect(messages.filter(({ name }) => name === "todo_completion_reminder")).toHaveLength(1);
   });
 });

@@ -70,7 +70,9 @@ export const LEAN_UPDATE_SCHEMA = {
 export const LEAN_REMINDERS = {
   contextLoss:
     "Your plan is still open. It stands at:\n{plan}\nGo on with it; update_todos works on these ids.",
-  exit: "Not finished: these items are still open.\n{open}\nDo them now, or block or cancel them with update_todos, then answer.",
+  exit: "Not finished: these items are still open.\n{open}\nDo them now and report them, block or cancel the rest with update_todos, or ask the user, then answer.",
+  exitAgain:
+    "Still open:\n{open}\nYour answer is kept: do not repeat it. For each item call update_todos with done, block (and why) or cancel; what only the user can decide, ask.",
   stale: "Plan check: {status} Update it if that is out of date.",
   edited: "The user changed your plan: {changes}",
 };

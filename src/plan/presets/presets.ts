@@ -22,8 +22,11 @@ export interface Reminders {
   persist: boolean;
   /** The plan is open and the model cannot see it. */
   contextLoss: false | { name: string; text: string };
-  /** The model answers while items are open; at most `max` times since the last progress of a run. */
-  exit: false | { name: string; text: string; max: number };
+  /**
+   * The model answers while items are open; at most `max` times since the last progress of a run. `again` is the text
+   * of all but the first; default `text`.
+   */
+  exit: false | { name: string; text: string; again?: string; max: number };
   /**
    * `after` rounds of tool calls passed without a plan call. Each repetition waits `backoff` times as long as
    * the one before (1: every round). `withoutPlan` also fires before there is a plan.
@@ -67,7 +70,12 @@ const LEAN: Preset = {
     tag: "system_reminder",
     persist: false,
     contextLoss: { name: "todo_reminder", text: lean.LEAN_REMINDERS.contextLoss },
-    exit: { name: "todo_completion_reminder", text: lean.LEAN_REMINDERS.exit, max: 2 },
+    exit: {
+      name: "todo_completion_reminder",
+      text: lean.LEAN_REMINDERS.exit,
+      again: lean.LEAN_REMINDERS.exitAgain,
+      max: 2,
+    },
     stale: {
       name: "todo_stale_reminder",
       text: lean.LEAN_REMINDERS.stale,
@@ -121,7 +129,12 @@ const DEERFLOW: Preset = {
     ...CLASSIC.reminders,
     persist: true,
     contextLoss: { name: "todo_reminder", text: deerflow.DEERFLOW_REMINDERS.contextLoss },
-    exit: { name: "todo_completion_reminder", text: deerflow.DEERFLOW_REMINDERS.exit, max: 2 },
+    exit: {
+      name: "todo_completion_reminder",
+      text: deerflow.DEERFLOW_REMINDERS.exit,
+      again: deerflow.DEERFLOW_REMINDERS.exitAgain,
+      max: 2,
+    },
     stale: { ...RARELY, text: deerflow.DEERFLOW_REMINDERS.stale },
     edited: { name: "todo_edit_reminder", text: deerflow.DEERFLOW_REMINDERS.edited },
   },

@@ -87,9 +87,10 @@ function isStale({ todos, rounds, nags }: Situation, { stale }: Reminders): bool
 }
 
 function reminder(kind: ReminderKind, situation: Situation, reminders: Reminders): Reminder {
-  const { todos, rules, edits, refusal } = situation;
+  const { todos, rules, edits, refusal, exits } = situation;
   const key = kind === "context-loss" ? "contextLoss" : kind;
-  const { name, text } = reminders[key] as { name: string; text: string };
+  const { name, text: usual, again } = reminders[key] as { name: string; text: string; again?: string };
+  const text = (kind === "exit" && exits > 0 ? again : undefined) ?? usual;
   const values: Record<string, string> = {
     plan: renderSnapshot(todos, rules),
     open: renderSnapshot(todos.filter(isOpen)),

@@ -1,14 +1,15 @@
-import type { AIMessage } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import type { Tally } from "../../../plan/index.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
 import { yieldToEventLoop } from "../../loop/yield-to-event-loop.ts";
 import { withSection } from "../../text/system-prompt.ts";
 import { SPENT_KEY } from "../events.ts";
-import { repeated, type Answer } from "../messages/answer.ts";
+import type { Answer } from "../messages/answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
 import { placeOf } from "../place.ts";
 import type { PlanParts } from "../plan-call/turn.ts";
+import { CalledBack } from "./called-back.ts";
 import type { ModelRequest } from "./request.ts";
 import { ModelStep } from "./step.ts";
 import { watchedModel } from "./watched-model.ts";
@@ -38,6 +39,7 @@ export async function callModel<Request extends ModelRequest>(
     request.systemMessage,
     isInline ? systemPrompt : systemPrompt.replace(LEAN_REPORTS.inline, LEAN_REPORTS.call),
   );
+  const calledBack = new CalledBack((request.state as { messages: BaseMessage[] }).messages);
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
     await yieldToEventLoop();
@@ -53,8 +55,8 @@ export async function callModel<Request extends ModelRequest>(
       const told = request.runtime.configurable?.[SPENT_KEY] as { spent?: Tally } | undefined;
       if (told) told.spent = step.spent;
       await step.announceChanges(request.runtime);
-      return step.finish(answer);
+      return calledBack.finish(answer, step.finish(answer));
     }
-    messages.push(...repeated(answer), reminder);
+    messages.push(...calledBack.add(answer, reminder));
   }
 }

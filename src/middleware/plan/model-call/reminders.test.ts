@@ -13,6 +13,7 @@ import { z } from "zod";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { planMiddleware } from "../index.ts";
 import type { PlanOptions } from "../options.ts";
+import { CALLED_BACK } from "./called-back.ts";
 
 const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });
 const go = { messages: [new HumanMessage("go")] };
@@ -87,8 +88,18 @@ describe("premature exit", () => {
         const [reminder] = reminders(model.requests[2]!.messages, "todo_completion_reminder");
         expect(reminder?.text).toMatch(/^<system_reminder>[^]*1: read[^]*<\/system_reminder>$/);
         expect(model.requests[2]!.messages.at(-2)?.text).toBe("All done!");
-        expect(reminders(messages)).toEqual([]);
-        expect(messages.map((message) => message.text)).not.toContain("All done!");
+        // Both stay where they were said: the model need not repeat itself, and the next request begins alike.
+        expect(messages.slice(-5).map(({ name }) => name)).toEqual([
+          "model",
+          "todo_completion_reminder",
+          "model",
+          preset === "lean" ? "update_todos" : "write_todos",
+          "model",
+        ]);
+        expect(messages.at(-5)!.text).toBe("All done!");
+        expect(messages.at(-4)!.additional_kwargs["hide_from_ui"]).toBe(true);
+        expect(messages.at(-5)!.additional_kwargs[CALLED_BACK]).toEqual({});
+        expect(model.requests[3]!.messages.slice(0, -2)).toEqual(model.requests[2]!.messages);
       });
     }
   }
@@ -281,6 +292,70 @@ describe("premature exit", () => {
   });
 });
 
+describe("an answer that was sent back", () => {
+  const responseFormat = toolStrategy(z.object({ verdict: z.string() }));
+  const [{ name: respond }] = responseFormat as unknown as [{ name: string }];
+
+  it("is kept with its structured response, which counts unless another one comes", async () => {
+    const fine = callTool(respond, { verdict: "fine" });
+    for (const end of [["Done!"], [callTool("work"), "Done!"], ["Done!", "Done!!"]] as Step[][]) {
+      const model = new ScriptedModel([THREE, fine, ...end, "Well.", "Well!"]);
+      const middleware = [planMiddleware({ verify: false })] as const;
+      const agent = createAgent({ model, tools: [work], middleware, responseFormat });
+      const { structuredResponse, messages } = await agent.invoke(go);
+      expect(structuredResponse).toEqual({ verdict: "fine" });
+      expect(messages.filter((message) => CALLED_BACK in message.additional_kwargs)[0]).toMatchObject({
+        tool_calls: [{ args: { verdict: "fine" } }],
+      });
+    }
+  });
+
+  it("has its place also when the provider gives all its answers one id", async () => {
+    const answer = (content: string) => new AIMessage({ content, id: "same" });
+    const { agent } = agentWith([THREE, answer("1"), answer("2"), answer("3")]);
+    const { messages } = await agent.invoke(go);
+    expect(messages.slice(3).map(({ type, name, text }) => (type === "ai" ? text : name))).toEqual([
+      "1",
+      "todo_completion_reminder",
+      "2",
+      "todo_completion_reminder",
+      "3",
+    ]);
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
+  });
+
+  it("is called back in other words the second time, with every way out", async () => {
+    const { agent } = agentWith([THREE, "1", "2", "3"]);
+    const { messages } = await agent.invoke(go);
+    const [first, second] = reminders(messages, "todo_completion_reminder").map(({ text }) => text);
+    expect(first).toMatch(/report them, block or cancel[^]*ask the user/);
+    expect(second).toMatch(/Your answer is kept[^]*done, block \(and why\) or cancel[^]*ask/);
+  });
+
+  it("is none where a later message asked for a part of the plan, and that is done", async () => {
+    const plan = callTool("write_todos", {
+      todos: ["Implement report.js", "Implement cli.js", "Write tests"],
+    });
+    const model = new ScriptedModel([
+      plan,
+      "1",
+      "2",
+      "3",
+      callTool("update_todos", { done: "1" }),
+      "The report is there.",
+    ]);
+    const checkpointer = new MemorySaver();
+    const agent = createAgent({ model, middleware: [planMiddleware({ verify: false })], checkpointer });
+    const config = { configurable: { thread_id: "t" } };
+    await agent.invoke(go, config);
+    const { messages } = await agent.invoke(
+      { messages: [new HumanMessage("Go on with report.js.")] },
+      config,
+    );
+    expect([messages.at(-1)!.text, model.requests.length]).toEqual(["The report is there.", 6]);
+  });
+});
+
 describe("context loss", () => {
   const summarizer = () =>
     summarize({
@@ -360,7 +435,7 @@ describe("context loss", () => {
     expect(kept).toHaveLength(1);
     expect(kept[0]?.additional_kwargs["hide_from_ui"]).toBe(true);
     expect(kept[0]?.text).toMatch(/^<system_reminder>[^]*\[>\] 1: read[^]*<\/system_reminder>$/);
-    expect(reminders(messages, "todo_completion_reminder")).toEqual([]);
+    expect(reminders(messages, "todo_completion_reminder")).toHaveLength(2);
   });
 
   it("shows the plan in classic and checklist, too, unless it is switched off as in their sources", async () => {

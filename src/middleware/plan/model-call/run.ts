@@ -1,6 +1,8 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { isClosed, type Todo } from "../../../plan/index.ts";
 import { isFromUser } from "../../text/from-user.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
+import { itemsAbout, wordsOf } from "../plan-call/item-words.ts";
 import type { PlanSetup } from "../setup.ts";
 import type { PlanMemory } from "../state.ts";
 
@@ -22,6 +24,24 @@ export function finishedCalls(messages: readonly BaseMessage[], { toolNames }: P
     .slice(turn + 1)
     .filter((message) => ToolMessage.isInstance(message) && message.status !== "error")
     .filter((message) => !toolNames.includes(message.name ?? "")).length;
+}
+
+/**
+ * Whether the user's last message is about items of an older plan that are all closed by now: then the others were not
+ * asked for. A message that a plan was made for asks for all of it.
+ */
+export function isPartDone(
+  messages: readonly BaseMessage[],
+  { todos, setup }: { todos: readonly Todo[]; setup: PlanSetup },
+): boolean {
+  const start = messages.findLastIndex((message) => isFromUser(message));
+  const { name: write } = setup.preset.tools.write;
+  const writes = (message: BaseMessage): boolean =>
+    AIMessage.isInstance(message) && (message.tool_calls ?? []).some(({ name }) => name === write);
+  if (start < 0 || !messages.slice(0, start).some(writes) || messages.slice(start).some(writes)) return false;
+  const said = wordsOf(messages[start]!.text);
+  const asked = itemsAbout(said, todos);
+  return asked.length > 0 && asked.every(isClosed);
 }
 
 /** Whether the model has worked on the plan since the user last said something, by itself or through a sub-agent. */

@@ -55,7 +55,7 @@ import {
   type PlanState,
 } from "../state.ts";
 import type { ModelRequest } from "./request.ts";
-import { enterRun, finishedCalls, hasPlanned } from "./run.ts";
+import { enterRun, finishedCalls, hasPlanned, isPartDone } from "./run.ts";
 
 /** What is known while one model call of the graph is made. */
 export class ModelStep {
@@ -365,6 +365,7 @@ export class ModelStep {
   #isExit(answer: Answer): boolean {
     if (AIMessage.isInstance(answer) && !isFinalAnswer(answer)) return false;
     if (this.#setup.conversation && !hasPlanned(this.#conversation, this.#setup)) return false;
+    if (isPartDone(this.#conversation, { todos: this.state.todos, setup: this.#setup })) return false;
     return !isAwaitingUser(this.#conversation, this.#setup.askTools);
   }
 

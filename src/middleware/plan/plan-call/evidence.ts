@@ -1,7 +1,15 @@
 import type { Todo } from "../../../plan/index.ts";
 import { isMutation } from "../../files/changes/mutations.ts";
 import type { FinishedCall } from "./finished-calls.ts";
-import { commandsIn, filesIn, isForAnswer, isLooking, wordsOf, type NamedCommand } from "./item-words.ts";
+import {
+  commandsIn,
+  filesIn,
+  isForAnswer,
+  isLooking,
+  itemsAbout,
+  wordsOf,
+  type NamedCommand,
+} from "./item-words.ts";
 import type { Verifier, VerifyContext } from "./verifier.ts";
 
 /**
@@ -53,12 +61,9 @@ function missingCommand({ text, words }: NamedCommand, calls: readonly FinishedC
 /** Whether a call could be the work of an item that names neither a file nor a command. */
 function hasWork(todo: Todo, context: VerifyContext): boolean {
   const { calls, callsBefore, gone, todos, wasStarted, toolCalls } = context;
-  const own = ownWords(todos);
   /** The items that a call speaks of. */
-  const itemsOf = (call: FinishedCall): string[] => {
-    const said = wordsOf(shortTexts(call).join(" "));
-    return todos.flatMap(({ id }) => ([...own.get(id)!].some((word) => said.has(word)) ? id : []));
-  };
+  const itemsOf = (call: FinishedCall): string[] =>
+    itemsAbout(wordsOf(shortTexts(call).join(" ")), todos).map(({ id }) => id);
   const isWork = (call: FinishedCall): boolean => !isListing(call);
   const work = [...(isLooking(todo.content) ? callsBefore : []), ...calls].filter(isWork);
   const items = new Map(work.map((call) => [call, itemsOf(call)]));
@@ -72,16 +77,6 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
     ({ id, status, unverified }) => status === "completed" && !unverified && !spoken.has(id),
   ).length;
   return work.filter(isFree).length + gone >= claimed;
-}
-
-/** The words of each item that no other item has. */
-function ownWords(todos: readonly Todo[]): Map<string, ReadonlySet<string>> {
-  const words = todos.map(({ content }) => wordsOf(content));
-  const counts = new Map<string, number>();
-  for (const word of words.flatMap((set) => [...set])) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return new Map(
-    todos.map(({ id }, at) => [id, new Set([...words[at]!].filter((word) => counts.get(word) === 1))]),
-  );
 }
 
 /** Arguments that say what a call is about. What it writes is not among them. */

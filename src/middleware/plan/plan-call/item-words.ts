@@ -1,3 +1,5 @@
+import type { Todo } from "../../../plan/index.ts";
+
 /** Endings of file names. Others, such as that of `v1.2`, are taken for words. */
 const ENDINGS =
   "[cm]?[jt]sx?|json[c5l]?|mdx?|txt|rst|adoc|py|ipynb|rb|go|rs|java|kts?|swift|[ch]|cc|[ch]pp|cs|php|pl|lua|r|sh|bash|zsh|ps1|" +
@@ -67,4 +69,12 @@ export function isLooking(content: string): boolean {
 /** Words by which an item can be told from others. */
 export function wordsOf(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu));
+}
+
+/** The items that a text speaks of: it has a word that no other item has. */
+export function itemsAbout(said: ReadonlySet<string>, todos: readonly Todo[]): Todo[] {
+  const words = todos.map(({ content }) => wordsOf(content));
+  const counts = new Map<string, number>();
+  for (const word of words.flatMap((set) => [...set])) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return todos.filter((_, at) => [...words[at]!].some((word) => counts.get(word) === 1 && said.has(word)));
 }

@@ -93,10 +93,10 @@ it("a whole list that was made of an older plan does not take back what the agen
   const todos = [{ content: "One", status: "in_progress" }, { content: "Two" }];
   const thread = await serveAgent([
     callTool("write_todos", { todos }),
-    callTool("update_todos", { done: ["1"], note: "by hand", start: ["2"] }),
+    callTool("update_todos", { done: ["1: by hand"], start: ["2"] }),
     async () => {
       await waiting;
-      return callTool("update_todos", { done: ["2"], note: "by hand", cancel: ["3"] });
+      return callTool("update_todos", { done: ["2: by hand"], cancel: ["3"] });
     },
     "Done.",
   ]);
