@@ -81,7 +81,7 @@ describe("an agent without a plan", () => {
   it("is asked again for a call that could not be read, and goes on", async () => {
     const { model, messages } = await deep([broken(), LOOK, "Done."]);
     expect(asked(model.requests[1]!.messages)).toEqual([
-      "<system_reminder>Not run: the arguments of your call to ls were not valid JSON. Call it again.</system_reminder>",
+      "<system_reminder>Not run: the arguments of your call to ls were not valid JSON: they end at character 10, unclosed. Call it again.</system_reminder>",
     ]);
     expect(messages.map((message) => message.type)).toEqual(["human", "ai", "tool", "ai"]);
     expect(

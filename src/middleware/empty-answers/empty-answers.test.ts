@@ -109,3 +109,41 @@ describe("an empty answer", () => {
     expect(messages.at(-1)!.text).toBe("done");
   });
 });
+
+describe("an answer that should have been a call", () => {
+  const sent = async (steps: Step[], more: object = {}) => {
+    const model = new ScriptedModel(steps);
+    const { messages } = await createDeepAgent({ model, ...more }).invoke(go);
+    return { model, messages, names: model.requests.map(({ messages: sentOut }) => sentOut.at(-1)!.name) };
+  };
+
+  it.each([
+    "Let me start by reading SPEC.md.",
+    "Sure! I'll look at the files first:",
+    '<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    '```json\n{"name": "read_file", "arguments": {"file_path": "/a"}}\n```',
+  ])("is asked for once more: %s", async (text) => {
+    for (const more of [{}, { plan: false }]) {
+      const { messages, names } = await sent([text, callTool("ls"), "It is empty."], more);
+      expect(names).toEqual([undefined, "empty_answer_reminder", expect.anything()]);
+      expect(messages.map((message) => message.text)).not.toContain(text);
+      expect(messages.at(-1)!.text).toBe("It is empty.");
+    }
+    const { messages } = await sent([text, text]);
+    expect(messages.at(-1)!.text).toBe(text);
+  });
+
+  it.each([
+    "Hello! Let me know if you need anything.",
+    "I will be there.",
+    "The tool call format is JSON.",
+    "I can read SPEC.md. Shall I?",
+    `${"Long. ".repeat(120)}Let me read it.`,
+  ])("is none: %s", async (text) => {
+    expect((await sent([text])).names).toEqual([undefined]);
+  });
+
+  it("is none once something was done", async () => {
+    expect((await sent([callTool("ls"), "Next, I'll read SPEC.md."])).names).toHaveLength(2);
+  });
+});

@@ -2,11 +2,12 @@ import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messa
 import { createMiddleware } from "langchain";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isFinalAnswer } from "../plan/messages/final-answer.ts";
-import { EMPTY_ANSWER } from "./empty-answers.prompt.ts";
+import { missedCall } from "./announcement.ts";
+import { EMPTY_ANSWER, MISSED_CALL } from "./empty-answers.prompt.ts";
 
 /**
- * Asks once more where a model says nothing and calls nothing, which would end the run without a word. Within the
- * model's own graph step; the empty message is not kept. Stands inside the plan's middleware, so that an empty
+ * Asks once more where a model says nothing and calls nothing, only announces what it will do, or writes a call as text:
+ * each would end the run with nothing done. Within the model's own graph step; the message is not kept. Stands inside the plan's middleware, so that an empty
  * answer completes no item and calls for no reminder before it was asked about.
  */
 export function emptyAnswersMiddleware() {
@@ -15,8 +16,18 @@ export function emptyAnswersMiddleware() {
     wrapModelCall: async (request, handler) => {
       const answer = await handler(request);
       const isAsked = isExitReminder(request.messages.at(-1));
-      if (isAsked || !AIMessage.isInstance(answer) || !isEmpty(answer)) return answer;
-      return handler({ ...request, messages: [...request.messages, reminder()] });
+      if (isAsked || !AIMessage.isInstance(answer)) return answer;
+      if (isEmpty(answer)) {
+        return handler({ ...request, messages: [...request.messages, reminder(EMPTY_ANSWER)] });
+      }
+      const missed = isFinalAnswer(answer)
+        ? missedCall(withoutThoughts(answer.text), {
+            messages: request.state.messages,
+            tools: request.tools.flatMap(({ name }) => (typeof name === "string" ? name : [])),
+          })
+        : undefined;
+      if (!missed) return answer;
+      return handler({ ...request, messages: [...request.messages, answer, reminder(MISSED_CALL[missed])] });
     },
   });
 }
@@ -43,9 +54,9 @@ function isSilent(block: { type?: unknown; text?: unknown }): boolean {
   return THOUGHTS.includes(String(block.type));
 }
 
-function reminder(): HumanMessage {
+function reminder(text: string): HumanMessage {
   return new HumanMessage({
-    content: `<system_reminder>${EMPTY_ANSWER}</system_reminder>`,
+    content: `<system_reminder>${text}</system_reminder>`,
     name: "empty_answer_reminder",
     additional_kwargs: { hide_from_ui: true },
   });

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { isFromUser } from "../text/from-user.ts";
@@ -10,22 +11,34 @@ export interface LoopGuardOptions {
   warnAfter?: number;
   /** So many times: the run ends. Default 5. */
   stopAfter?: number;
+  /** How long the model waits from the warning on, in milliseconds, twice as long each time. Default 1000. */
+  waitMs?: number;
+  /** Tools that may be called alike as often as the model likes, such as `{ job_status: false }`. */
+  tools?: Readonly<Record<string, false>>;
 }
 
 /** What the message that ends a looping run has as its finish reason; the plan's exit guard respects it. */
 export const LOOP_FINISH_REASON = "loop_guard";
 
 /**
- * Stops a model that makes the same tool calls over and over: first a warning, then an honest end of the run. Going
- * round in circles of two or three turns counts too, with twice the patience: waiting and looking again is work. Four
- * times the patience where the results are not the same.
+ * Stops a model that makes the same tool calls over and over with the same results: first a warning and a pause, then an
+ * honest end of the run. Going round in circles of two or three turns counts too, with twice the patience. Other results
+ * are progress.
  */
-export function loopGuardMiddleware({ warnAfter = 3, stopAfter = 5 }: LoopGuardOptions = {}) {
+export function loopGuardMiddleware({
+  warnAfter = 3,
+  stopAfter = 5,
+  waitMs = 1000,
+  tools = {},
+}: LoopGuardOptions = {}) {
+  const isFree = (name: string): boolean => Object.hasOwn(tools, name);
   return createMiddleware({
     name: "LoopGuardMiddleware",
     wrapModelCall: async (request, handler) => {
-      const { next, count, patience } = repeated(request.state.messages);
+      const { next, count, patience } = repeated(request.state.messages, isFree);
       const isWarned = count >= warnAfter * patience;
+      if (isWarned && waitMs > 0)
+        await pause(waitMs * 2 ** (count - warnAfter * patience), request.runtime.signal);
       const messages = isWarned ? [...request.messages, warning(count)] : request.messages;
       const answer = await handler({ ...request, messages });
       const isStopped = count + 1 >= stopAfter * patience && AIMessage.isInstance(answer);
@@ -50,41 +63,29 @@ interface Circle {
 }
 
 /** The circle that the latest tool calls since the user's last message make: the one nearest to its end. */
-function repeated(messages: readonly BaseMessage[]): Circle {
-  const turns = new LatestTurns(messages);
+function repeated(messages: readonly BaseMessage[], isFree: (name: string) => boolean): Circle {
+  const turns = new LatestTurns(messages, isFree);
   const circles = PERIODS.flatMap((period): Circle[] => {
     const next = turns.at(period)?.calls;
-    const patience = period === 1 ? 1 : 2;
-    return [
-      { next, count: timesRound(turns, period, hasSameResults), patience },
-      { next, count: timesRound(turns, period, hasSameCalls), patience: patience * 4 },
-    ];
+    return [{ next, count: timesRound(turns, period), patience: period === 1 ? 1 : 2 }];
   });
   return circles.reduce((most, one) => (one.count / one.patience > most.count / most.patience ? one : most));
 }
 
 /** How many times in a row the last `period` turns were made. */
-function timesRound(
-  turns: LatestTurns,
-  period: number,
-  isSame: (earlier: Turn, later: Turn) => boolean,
-): number {
+function timesRound(turns: LatestTurns, period: number): number {
   if (!turns.at(period)) return 0;
   let same = period;
   for (;;) {
     const earlier = turns.at(same + 1);
-    if (!earlier || !isSame(earlier, turns.at(same + 1 - period)!)) return Math.floor(same / period);
+    if (!earlier || !hasSameResults(earlier, turns.at(same + 1 - period)!)) return Math.floor(same / period);
     same += 1;
   }
 }
 
-function hasSameCalls(one: Turn, other: Turn): boolean {
-  return one.calls === other.calls;
-}
-
 /** Calls first: results are long, and most turns are not the same. */
 function hasSameResults(one: Turn, other: Turn): boolean {
-  return hasSameCalls(one, other) && one.results === other.results;
+  return one.calls === other.calls && one.results === other.results;
 }
 
 /** A turn with tool calls. What they were and what came of them are read only where it is asked for. */
@@ -111,11 +112,13 @@ class Turn {
 class LatestTurns {
   readonly #messages: readonly BaseMessage[];
   readonly #turns: Turn[] = [];
+  readonly #isFree: (name: string) => boolean;
   #next: number;
   #replies: BaseMessage[] = [];
 
-  constructor(messages: readonly BaseMessage[]) {
+  constructor(messages: readonly BaseMessage[], isFree: (name: string) => boolean) {
     this.#messages = messages;
+    this.#isFree = isFree;
     this.#next = messages.length - 1;
   }
 
@@ -127,6 +130,11 @@ class LatestTurns {
       this.#next -= 1;
       if (message.type === "tool") this.#replies.push(message);
       else if (message.type === "ai" && (message as AIMessage).tool_calls?.length) {
+        if ((message as AIMessage).tool_calls!.every(({ name }) => this.#isFree(name))) {
+          // They end whatever circle there was.
+          this.#next = -1;
+          return undefined;
+        }
         this.#turns.push(new Turn(message as AIMessage, this.#replies));
         this.#replies = [];
       }
@@ -162,6 +170,15 @@ function ordered(value: unknown): string {
 
 function names(message: AIMessage): string {
   return [...new Set((message.tool_calls ?? []).map((call) => call.name))].join(", ");
+}
+
+/** Waits, unless the run is stopped before. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await setTimeout(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
 }
 
 function warning(count: number): HumanMessage {

@@ -1,6 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { createAgent, tool } from "langchain";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { LOOP_FINISH_REASON, loopGuardMiddleware, type LoopGuardOptions } from "./index.ts";
@@ -17,7 +17,7 @@ async function turnsOf(places: readonly string[], options: LoopGuardOptions = {}
     callTool("look", { at: places[n % places.length]! }),
   );
   const model = new ScriptedModel([...steps, "Done."]);
-  const agent = createAgent({ model, tools, middleware: [loopGuardMiddleware(options)] });
+  const agent = createAgent({ model, tools, middleware: [loopGuardMiddleware({ waitMs: 0, ...options })] });
   const input = { messages: [new HumanMessage("go")] };
   const { messages } = await agent.invoke(input, { recursionLimit: 1000 });
   const isStopped = messages.at(-1)!.response_metadata["finish_reason"] === LOOP_FINISH_REASON;
@@ -36,10 +36,26 @@ describe("the loop guard", () => {
     expect(await turnsOf(["a", "b", "c"])).toEqual({ isStopped: true, turns: 28, warnedAfter: 18 });
   });
 
-  it("has four times the patience where the results are others", async () => {
+  it("lets one go on whose results are others: a job that is polled makes progress", async () => {
     let seen = 0;
     const other = tool(() => `page ${(seen += 1)}`, { name: "look", description: "l", schema: look.schema });
-    expect(await turnsOf(["a"], {}, [other])).toEqual({ isStopped: true, turns: 20, warnedAfter: 12 });
+    expect(await turnsOf(["a"], {}, [other])).toEqual({ isStopped: false, turns: 41, warnedAfter: -1 });
+  });
+
+  it("lets tools be called alike that are left out of it", async () => {
+    const options: LoopGuardOptions = { tools: { look: false } };
+    expect(await turnsOf(["a"], options)).toEqual({ isStopped: false, turns: 41, warnedAfter: -1 });
+  });
+
+  it("waits before the call that it warns, and no longer than the run", async () => {
+    const model = new ScriptedModel(Array.from({ length: 4 }, () => callTool("look", { at: "a" })));
+    const agent = createAgent({ model, tools: [look], middleware: [loopGuardMiddleware({ waitMs: 1e8 })] });
+    const stop = new AbortController();
+    const run = agent.invoke({ messages: [new HumanMessage("go")] }, { signal: stop.signal });
+    await vi.waitUntil(() => model.requests.length === 3);
+    stop.abort();
+    await expect(run).rejects.toThrow(/abort/i);
+    expect(model.requests).toHaveLength(3);
   });
 
   it("lets one go on that gets further", async () => {

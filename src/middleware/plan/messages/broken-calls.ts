@@ -118,7 +118,24 @@ function askForCalls(message: AIMessage): string | undefined {
   const tools = [...new Set(invalid_tool_calls.map(({ name }) => name || "a tool"))].join(", ");
   const isDeep = invalid_tool_calls.every(({ error }) => error === TOO_DEEP);
   const what = isDeep ? "deep" : isCutOff(message) ? "cut" : "malformed";
-  return BROKEN_CALL[what].replace("{tools}", () => tools);
+  const [broken] = invalid_tool_calls;
+  return BROKEN_CALL[what]
+    .replace("{tools}", () => tools)
+    .replace("{where}", () => breakIn(broken?.args ?? ""));
+}
+
+/** Where a text stops being JSON. */
+function breakIn(text: string): string {
+  try {
+    JSON.parse(text);
+    return "";
+  } catch (error) {
+    if (text.trim() === "") return "";
+    const [, position] = /position (\d+)/.exec((error as Error).message) ?? [];
+    const at = position === undefined ? text.length : Number(position);
+    if (at >= text.length) return `: they end at character ${text.length}, unclosed`;
+    return `: they break at character ${at}, at ${JSON.stringify(text.slice(Math.max(0, at - 12), at + 12))}`;
+  }
 }
 
 type Chunk = { id?: string; args?: string };
