@@ -1,3 +1,4 @@
+import { SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { MCP } from "../mcp/config.ts";
 import { BUDGET } from "../middleware/budget/check-options.ts";
@@ -23,7 +24,10 @@ export const PARTS = {
     'must be a chat model or "provider:name"',
   ),
   tools: z.array(z.custom<unknown>(isObject, "must be a tool")),
-  systemPrompt: z.string(),
+  systemPrompt: z.union([
+    z.string(),
+    z.custom<unknown>((value) => SystemMessage.isInstance(value), "must be a text or a SystemMessage"),
+  ]),
   plan: z.union([z.literal(false), PLAN_OPTIONS]),
   middleware: z.array(z.custom<unknown>(isMiddleware, "must be a middleware, such as planMiddleware()")),
   responseFormat: z.unknown(),
@@ -76,12 +80,14 @@ const OPTIONS = z
     ...PARTS,
     ...KEEPING,
     ...FILES_OPTIONS.shape,
+    systemPrompt: PARTS.systemPrompt,
     mcp: MCP,
     web: WEB,
     instructions: z.union([z.string(), INSTRUCTION_LIST]),
     skills: SKILL_LIST,
     skillsFolder: z.string(),
     subagents: SUBAGENT_LIST,
+    generalPurpose: z.boolean(),
     maxConcurrency: CONCURRENCY,
     background: z.boolean(),
     maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),

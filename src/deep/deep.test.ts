@@ -1,7 +1,13 @@
-import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+  type BaseMessage,
+} from "@langchain/core/messages";
 import { Command, InMemoryStore, interrupt, MemorySaver } from "@langchain/langgraph";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
-import { createAgent, createMiddleware, tool } from "langchain";
+import { createAgent, createMiddleware, todoListMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { compositeBackend, storeBackend } from "../files/index.ts";
@@ -601,6 +607,11 @@ describe("the agent", () => {
   it("refuses a tool with a built-in name, and unknown middleware in without", () => {
     const ls = tool(() => "", { name: "ls", description: "x", schema: z.object({}) });
     const model = new ScriptedModel([]);
+    const theirs = [todoListMiddleware() as never];
+    expect(() => createDeepAgent({ model, middleware: theirs })).toThrow(
+      "two plans: remove todoListMiddleware from middleware, or leave ours out with plan: false",
+    );
+    expect(() => createDeepAgent({ model, middleware: theirs, plan: false })).not.toThrow();
     expect(() => createDeepAgent({ model, tools: [ls] })).toThrow(
       'the tool "ls" has the name of a built-in tool',
     );
@@ -657,5 +668,43 @@ describe("the agent", () => {
       config,
     );
     expect(files).toEqual({ "/a.md": "x" });
+  });
+});
+
+describe("what a deep agent is shown", () => {
+  const shown = async (options: object) => {
+    const model = new ScriptedModel(["ok"]);
+    await createDeepAgent({ model, ...options }).invoke(go);
+    const [{ messages, tools }] = model.requests as unknown as [
+      { messages: { content: unknown; text: string }[]; tools: { name: string; description?: string }[] },
+    ];
+    return {
+      system: messages[0]!,
+      tools: tools.map((one) => ("function" in one ? (one.function as typeof one) : one)),
+    };
+  };
+
+  it("has the file tools that were chosen, with descriptions of one's own", async () => {
+    const fileTools = ["read_file", { name: "ls", description: "What there is." }];
+    const { tools } = await shown({ fileTools, plan: false, maxDepth: 0 });
+    expect(tools.map(({ name }) => name)).toEqual(["read_file", "ls"]);
+    expect(tools[1]!.description).toBe("What there is.");
+    expect(() => createDeepAgent({ fileTools: ["cat"] } as never)).toThrow("fileTools");
+  });
+
+  it("has no general-purpose sub-agent where that is left out", async () => {
+    const names = async (options: object) => (await shown(options)).tools.map(({ name }) => name);
+    expect(await names({})).toContain("task");
+    expect(await names({ generalPurpose: false })).not.toContain("task");
+    const subagents = [{ name: "scout", description: "Looks." }];
+    const { tools } = await shown({ generalPurpose: false, subagents });
+    expect(JSON.stringify(tools.find(({ name }) => name === "task"))).not.toContain("general-purpose");
+  });
+
+  it("has a system message with its parts", async () => {
+    const cached = { type: "text", text: "You count.", cache_control: { type: "ephemeral" } };
+    const { system } = await shown({ systemPrompt: new SystemMessage({ content: [cached] as never }) });
+    expect((system.content as object[])[0]).toEqual(cached);
+    expect(system.text).toMatch(/^You count\.\n\nWork until[^]*update_todos/);
   });
 });

@@ -26,6 +26,7 @@ import { FILES_IN_THREAD } from "../middleware/repeats/policy.ts";
 import { secretsMiddleware } from "../middleware/secrets/index.ts";
 import { SkillLibrary, skillsMiddleware } from "../middleware/skills/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
+import { joinedPrompt } from "../middleware/text/system-prompt.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
@@ -88,7 +89,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
   const delegating = options.background ? ["task", "background"] : ["task"];
   checkToolNames(tools, [
     ...(plan?.setup.toolNames ?? []),
-    ...fileToolNames(workspace),
+    ...fileToolNames(workspace, options.fileTools),
     ...delegating,
     ...(options.mcp ? [FIND_TOOLS] : []),
   ]);
@@ -104,7 +105,10 @@ function assemble(given: DeepAgentOptions, place: Place): object {
     ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
     orderedCallsMiddleware(plan ? { now: plan.setup.now } : {}) as AnyAgentMiddleware,
     ...(plan ? [planMiddlewareOf(plan)] : []),
-    filesMiddlewareOf(workspace, { model, ...picked(options, ["media", "resultLimit", "resultFolder"]) }),
+    filesMiddlewareOf(workspace, {
+      model,
+      ...picked(options, ["media", "resultLimit", "resultFolder", "fileTools"]),
+    }),
     ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),
     ...(skills ? [skillsMiddleware(skills)] : []),
     ...(subagents.length > 0
@@ -132,7 +136,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
   const agent = createAgent({
     model,
     tools,
-    systemPrompt: [promptOf(options), DEEP_SYSTEM_PROMPT].filter(Boolean).join("\n\n"),
+    systemPrompt: joinedPrompt(promptOf(options), DEEP_SYSTEM_PROMPT),
     middleware: inOne(arranged(defaults, options), (one) => defaults.includes(one)),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
@@ -140,7 +144,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
 }
 
 /** The application's own words. */
-function promptOf({ systemPrompt, instructions }: DeepAgentOptions): string | undefined {
+function promptOf({ systemPrompt, instructions }: DeepAgentOptions): DeepAgentOptions["systemPrompt"] {
   return systemPrompt ?? (typeof instructions === "string" ? instructions : undefined);
 }
 
@@ -189,6 +193,9 @@ function arranged(
   }
   const given = new Map(middleware.map((one) => [one.name, one]));
   const names = defaults.map((one) => one.name);
+  if (given.has(THEIR_PLAN) && names.includes("PlanMiddleware") && !without.includes("PlanMiddleware")) {
+    fail(`two plans: remove ${THEIR_PLAN} from middleware, or leave ours out with plan: false`);
+  }
   const own = middleware.filter((one) => !names.includes(one.name));
   const kept = defaults
     .filter((one) => !without.some((name) => name === one.name))
@@ -203,6 +210,9 @@ function arranged(
     .toSpliced(consent < 0 ? kept.length : consent, 0, ...first);
 }
 
+/** LangChain's own plan has the same tool and state as ours. */
+const THEIR_PLAN = "todoListMiddleware";
+
 /** These see every request as it goes out, and every one that others repeat. */
 const INNERMOST = DEFAULT_MIDDLEWARE.slice(DEFAULT_MIDDLEWARE.indexOf("DanglingCallsMiddleware"));
 
@@ -210,7 +220,8 @@ const INNERMOST = DEFAULT_MIDDLEWARE.slice(DEFAULT_MIDDLEWARE.indexOf("DanglingC
 function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place): CompiledSubagent[] {
   const specs = options.subagents ?? [];
   const general: SubagentSpec = { name: GENERAL_PURPOSE, description: GENERAL_PURPOSE_DESCRIPTION };
-  const all = specs.some((spec) => spec.name === GENERAL_PURPOSE) ? specs : [general, ...specs];
+  const isOut = options.generalPurpose === false || specs.some((spec) => spec.name === GENERAL_PURPOSE);
+  const all = isOut ? specs : [general, ...specs];
   return all.map((spec) => {
     if ("runnable" in spec) return spec;
     // Not when it is built: settings that cannot work are refused with the options.
@@ -264,6 +275,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "repeats",
     "loopGuard",
     "subagents",
+    "generalPurpose",
+    "fileTools",
     "maxConcurrency",
     "background",
     "maxDepth",

@@ -1,4 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { SystemMessage } from "@langchain/core/messages";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
 import type { AnyAgentMiddleware, ResponseFormat } from "langchain";
@@ -8,7 +9,7 @@ import type { McpServers } from "../mcp/servers.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
 import type { Media } from "../middleware/files/media.ts";
-import type { BackendOption } from "../middleware/files/options.ts";
+import type { BackendOption, FileToolChoice } from "../middleware/files/options.ts";
 import type { InstructionSource } from "../middleware/instructions/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
@@ -24,7 +25,7 @@ export type AnyTool = ClientTool | ServerTool;
 /** A sub-agent described by its parts. What it leaves out it has from its parent. */
 export interface SubagentSpec extends SubagentTerms {
   /** Its instructions; `prompt` is the same. */
-  systemPrompt?: string;
+  systemPrompt?: string | SystemMessage;
   prompt?: string;
   /** Default: the parent's tools, with those of its `mcp` and `web`. */
   tools?: readonly AnyTool[];
@@ -60,7 +61,7 @@ export interface DeepAgentOptions {
   /** `web_fetch`, and `web_search` where there is a key for it; see `webTools`. Default false. */
   web?: boolean | WebOptions;
   /** What the agent is and how it works; a text in `instructions` is the same. */
-  systemPrompt?: string;
+  systemPrompt?: string | SystemMessage;
   /**
    * A list adds to the system prompt, also of sub-agents: texts, and files such as `{ file: "AGENTS.md" }`, which are read
    * again when they change. At most 32 KiB together; what cannot be read is left out.
@@ -78,6 +79,8 @@ export interface DeepAgentOptions {
    */
   skillsFolder?: string;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
+  /** `false` leaves the sub-agent `general-purpose` out: there are those of `subagents` alone. Default true. */
+  generalPurpose?: boolean;
   /** How many sub-agents run at once. Default 8. */
   maxConcurrency?: number;
   /**
@@ -96,6 +99,8 @@ export interface DeepAgentOptions {
   canExecute?: boolean;
   /** Hold back a write that would lose text which the agent has not seen and nothing else has kept. Default true. */
   readFirst?: boolean;
+  /** The file tools that there are, in this order; one with a description of its own as `{ name, description }`. Default all. */
+  fileTools?: readonly FileToolChoice[];
   /** What the model can look at in `read_file`: images, PDFs. Default: what its profile says. */
   media?: readonly Media[];
   /** Tool results with more characters are saved to a file. Default 40,000. */

@@ -26,6 +26,7 @@ import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
 import { secretsMiddleware } from "../middleware/secrets/index.ts";
 import { SkillLibrary, skillsMiddleware } from "../middleware/skills/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
+import { joinedPrompt } from "../middleware/text/system-prompt.ts";
 import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { inThread, type RunContext } from "../middleware/thread-data/thread-id.ts";
 import { titleMiddleware } from "../middleware/title/index.ts";
@@ -63,7 +64,7 @@ export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {
   const agent = createAgent({
     model,
     tools: [...(options.tools ?? []), ...webToolsOf(options.web)],
-    systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
+    systemPrompt: joinedPrompt(LEAD_SYSTEM_PROMPT, options.systemPrompt),
     middleware: chain(request, options, { modelOf, warn }) as [
       ReturnType<typeof planMiddlewareOf>,
       ReturnType<typeof titleMiddleware>,
@@ -194,7 +195,7 @@ function helpers(
       ...(loopGuard !== undefined && { loopGuard }),
       // It spends the lead's.
       budget: false,
-      systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT, sandboxes)].filter(Boolean).join("\n\n"),
+      systemPrompt: joinedPrompt(systemPrompt ?? prompt, sandboxPrompt(MOUNT, sandboxes)),
       ...(responseFormat !== undefined && { responseFormat }),
     });
     // The caller's files are also there in a run without a thread.

@@ -149,7 +149,7 @@ describe("plan mode", () => {
     expect(named(model.requests[3]!.messages, "todo_reminder")).toHaveLength(1);
     expect(named(model.requests[4]!.messages, "todo_completion_reminder")).toHaveLength(1);
     expect(messages.at(-1)!.text).toBe("Really.");
-    expect(named(messages, "todo_completion_reminder")).toEqual([]);
+    expect(named(messages, "todo_completion_reminder")).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { SystemMessage } from "@langchain/core/messages";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import type { AnyAgentMiddleware } from "langchain";
@@ -31,7 +32,7 @@ export interface LeadOptions {
   /** `web_fetch`, and `web_search` where there is a key for it, as in `createDeepAgent`. Default false. */
   web?: boolean | WebOptions;
   /** Comes after the lead agent's own instructions. */
-  systemPrompt?: string;
+  systemPrompt?: string | SystemMessage;
   /** Skills, as in `createDeepAgent`; they are in `/mnt/user-data/skills`. One that cannot be used is told to `onWarning`. */
   skills?: readonly SkillSource[];
   /** Where the threads' folders are. Default `.holdfast/threads`. */

@@ -3,6 +3,7 @@ import { FILE_ACTIONS, type PermissionRule } from "../../files/paths/permissions
 import { hasMethods } from "../check-options.ts";
 import { MEDIA } from "./media.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
+import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
 
 /** The methods of every file backend. */
 export const FILES_METHODS = [
@@ -40,10 +41,15 @@ export const WORKSPACE_OPTIONS = z
   } satisfies Record<keyof WorkspaceOptions, z.ZodType>)
   .partial();
 
+const TOOL_NAME = z.enum(Object.keys(FILE_ARGUMENTS) as [FileToolName, ...FileToolName[]]);
+
 /** What each option of `filesMiddleware` may be. */
 export const FILES_OPTIONS = z
   .strictObject({
     ...WORKSPACE_OPTIONS.shape,
+    fileTools: z.array(
+      z.union([TOOL_NAME, z.strictObject({ name: TOOL_NAME, description: z.string().optional() })]),
+    ),
     media: z.array(z.enum(MEDIA)),
     systemPrompt: z.string(),
     resultLimit: z.union([z.literal(false), z.number().min(1, "must be at least 1")]),

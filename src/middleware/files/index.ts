@@ -19,7 +19,7 @@ import { FILES_OPTIONS } from "./check-options.ts";
 import { FILE_TOOLS, FILES_HEADING, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { Sight } from "./media.ts";
 import { operate, type Answer } from "./operate.ts";
-import type { FilesOptions, WorkspaceOptions } from "./options.ts";
+import type { FilesOptions, WorkspaceOptions, FileToolChoice } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
 import { shortenResult } from "./shorten.ts";
 import { Workspace } from "./workspace.ts";
@@ -40,7 +40,7 @@ export function filesMiddlewareOf(
   return createMiddleware({
     name: "FilesMiddleware",
     stateSchema: filesStateSchema(),
-    tools: fileTools(workspace, { limit: resultLimit, sight }),
+    tools: fileTools(workspace, { limit: resultLimit, sight, choices: options.fileTools }),
     wrapModelCall: async (request, handler) => {
       noteStart(request.state);
       const opened = await sight.opened(request);
@@ -87,8 +87,8 @@ function conflictNotice(files: Record<string, string> | undefined): HumanMessage
 }
 
 /** The names of the file tools that a workspace offers. */
-export function fileToolNames(workspace: Workspace): FileToolName[] {
-  const names = Object.keys(FILE_ARGUMENTS) as FileToolName[];
+export function fileToolNames(workspace: Workspace, choices?: readonly FileToolChoice[]): FileToolName[] {
+  const names = choices?.map(nameOf) ?? (Object.keys(FILE_ARGUMENTS) as FileToolName[]);
   return names.filter((name) => name !== "execute" || workspace.canExecute);
 }
 
@@ -120,13 +120,27 @@ function artifactOf({ failure, shown, isHeld }: Answer, seen: SeenFile | undefin
   return Object.keys(artifact).length > 0 ? { artifact } : {};
 }
 
+function nameOf(choice: FileToolChoice): FileToolName {
+  return typeof choice === "string" ? choice : choice.name;
+}
+
+/** The description that was chosen for a tool. */
+function descriptionOf(name: FileToolName, choices: readonly FileToolChoice[] = []): string {
+  const choice = choices.find((one) => nameOf(one) === name);
+  return (typeof choice === "object" ? choice.description : undefined) ?? FILE_TOOLS[name];
+}
+
 function fileTools(
   workspace: Workspace,
-  { limit, sight }: { limit: number | false; sight: Sight },
+  {
+    limit,
+    sight,
+    choices,
+  }: { limit: number | false; sight: Sight; choices: readonly FileToolChoice[] | undefined },
 ): DynamicStructuredTool[] {
-  return fileToolNames(workspace).map((name) => {
+  return fileToolNames(workspace, choices).map((name) => {
     const made = checkedTool(
-      { name, description: FILE_TOOLS[name], schema: FILE_ARGUMENTS[name] as z.ZodObject },
+      { name, description: descriptionOf(name, choices), schema: FILE_ARGUMENTS[name] as z.ZodObject },
       async (args, runtime) => {
         const id = callId(runtime);
         const { backend, changes, sightings } = await workspace.openFor(id, runtime);

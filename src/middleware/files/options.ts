@@ -1,6 +1,7 @@
 import type { BaseStore } from "@langchain/langgraph";
 import type { FileBackend, PermissionRule, StateBackend } from "../../files/index.ts";
 import type { Media } from "./media.ts";
+import type { FileToolName } from "./schemas.ts";
 
 /** What a backend can be made of, when it is made anew for each call. */
 export interface BackendContext {
@@ -25,8 +26,13 @@ export interface WorkspaceOptions {
   readFirst?: boolean;
 }
 
+/** A file tool, with a description of its own if the usual one will not do. */
+export type FileToolChoice = FileToolName | { name: FileToolName; description?: string };
+
 /** Options of `filesMiddleware`. */
 export interface FilesOptions extends WorkspaceOptions {
+  /** The tools that there are, in this order. Default: all. */
+  fileTools?: readonly FileToolChoice[];
   /** What the model can look at in `read_file`. Default: what its profile says. */
   media?: readonly Media[];
   /** Replaces the addition to the system prompt. */

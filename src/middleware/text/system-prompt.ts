@@ -12,6 +12,20 @@ export function withSection(system: SystemMessage, section: string): SystemMessa
     : system.concat(`\n\n${section}`);
 }
 
+/** Prompts one below the other: one text, or a message where one of them has parts of its own. */
+export function joinedPrompt(...parts: (string | SystemMessage | undefined)[]): string | SystemMessage {
+  const prompts = parts.flatMap((part) => (part === undefined || part === "" ? [] : [part]));
+  if (prompts.every((part) => typeof part === "string")) return prompts.join("\n\n");
+  const gap = "\n\n";
+  const blocks = prompts.flatMap((part, at) => {
+    if (typeof part !== "string" && typeof part.content !== "string") return part.content;
+    const text = typeof part === "string" ? part : (part.content as string);
+    const isBeforeParts = at + 1 < prompts.length && typeof prompts[at + 1] !== "string";
+    return { type: "text" as const, text: `${at > 0 ? gap : ""}${text}${isBeforeParts ? gap : ""}` };
+  });
+  return new SystemMessage({ content: blocks });
+}
+
 /** Text without anything attached to it, such as a cache breakpoint. */
 function isPlain({ content }: SystemMessage): boolean {
   if (typeof content === "string") return true;

@@ -8,18 +8,6 @@ The \`write_todos\` tool keeps the plan of a complex job. The user sees it chang
 - CRITICAL: call \`write_todos\` at most ONCE per turn; each call replaces the whole list.
 - CRITICAL: do NOT give the final answer while steps are open.
 </critical_rules>
-
-<when_to_use>
-Three or more distinct steps; work whose order matters; several tasks in one request; the user asks for a todo list; a plan that early results may change.
-</when_to_use>
-
-<when_not_to_use>
-One straightforward task; fewer than three trivial steps; conversation or plain questions. Then act directly: NO todo list.
-</when_not_to_use>
-
-<best_practices>
-Break the work into small, specific, actionable steps. Update in real time: \`in_progress\` before you begin, \`completed\` right after. Revise the list when you learn something: add what you discover, remove what became irrelevant.
-</best_practices>
 </todo_list_system>`;
 
 export const DEERFLOW_WRITE_DESCRIPTION = `Writes the todo list of a complex job: all steps with their states. Each call replaces the list.
@@ -30,7 +18,7 @@ export const DEERFLOW_WRITE_DESCRIPTION = `Writes the todo list of a complex job
 Use it for
 1. multi-step work: three or more distinct steps, e.g. "compare these five libraries and write a report";
 2. non-trivial work that needs thought about order and dependencies;
-3. requests for a todo list;
+3. when the user asks for a todo list;
 4. several tasks in one request, e.g. "fix the login, add tests and update the docs";
 5. plans that early results may change.
 Do not use it for

@@ -18,6 +18,8 @@ export interface Situation {
   rounds: number;
   /** Stale reminders given since the last plan call. */
   nags: number;
+  /** The last calls are work on an item in progress: it would be in the middle of it. */
+  busy?: boolean;
   /** Exit reminders given since the last progress of this run. */
   exits: number;
   /** The model has given a clean final answer. */
@@ -80,8 +82,8 @@ function isExitDue({ todos, exits }: Situation, { exit }: Reminders): boolean {
   return exit !== false && exits < exit.max && actionable(todos).length > 0;
 }
 
-function isStale({ todos, rounds, nags }: Situation, { stale }: Reminders): boolean {
-  if (!stale || isFinished(todos)) return false;
+function isStale({ todos, rounds, nags, busy = false }: Situation, { stale }: Reminders): boolean {
+  if (!stale || busy || isFinished(todos)) return false;
   if (todos.length === 0 ? !stale.withoutPlan : actionable(todos).length === 0) return false;
   return rounds >= stale.after * stale.backoff ** nags;
 }

@@ -7,7 +7,7 @@ import { isSame } from "../../plan/todo/diff.ts";
 import { failuresIn } from "../../subagents/events.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { ownerName } from "../events/view.ts";
-import { detailsOf, ended, resultOf } from "./recorder.ts";
+import { detailsOf, ended, resultOf, remindersIn } from "./recorder.ts";
 
 /** A saved agent at a moment. */
 export interface Frame {
@@ -43,6 +43,7 @@ export class AgentReplay {
   at = 0;
   /** Its caller went on while it worked. */
   readonly isInBackground: boolean;
+  readonly #reminders: string[] = [];
   readonly #owner: string;
   readonly #seen: Set<string>;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
@@ -84,8 +85,13 @@ export class AgentReplay {
       const id = message.id ?? `${this.#owner} ${index}`;
       if (this.#seen.has(id)) continue;
       this.#seen.add(id);
-      if (AIMessage.isInstance(message)) yield* this.#answered(message, askedAt);
-      else if (!ToolMessage.isInstance(message)) yield* other(message);
+      if (AIMessage.isInstance(message)) {
+        // One that follows a reminder was asked for behind the answer that was sent back.
+        yield* this.#answered(message, this.#reminders.length > 0 ? at : askedAt);
+      } else if (!ToolMessage.isInstance(message)) {
+        this.#reminders.push(...remindersIn([message]));
+        yield* other(message);
+      }
       // A tool changes the plan before it ends.
       else yield* [...this.#plan(frame), ...this.#result(message)];
     }
@@ -123,7 +129,7 @@ export class AgentReplay {
     this.answer = withoutThoughts(message.text);
     const calls = message.tool_calls ?? [];
     return [
-      { at: askedAt, body: { type: "model-start", owner: this.#owner } },
+      { at: askedAt, body: { type: "model-start", owner: this.#owner, ...this.#remindedOf() } },
       this.#now({
         type: "model-end",
         owner: this.#owner,
@@ -132,6 +138,12 @@ export class AgentReplay {
       }),
       ...calls.flatMap(({ id = "", name, args }) => this.#call(id, name, args)),
     ];
+  }
+
+  /** The reminders that stayed in front of an answer. */
+  #remindedOf(): { reminders?: string[] } {
+    const reminders = this.#reminders.splice(0);
+    return reminders.length > 0 ? { reminders } : {};
   }
 
   #call(call: string, name: string, args: Record<string, unknown>): Told[] {

@@ -260,7 +260,7 @@ export function resultOf(message: ToolMessage): ToolResult {
 }
 
 /** The names of the reminders at the end of a request: others stayed from an earlier one. */
-function remindersIn(messages: readonly BaseMessage[]): string[] {
+export function remindersIn(messages: readonly BaseMessage[]): string[] {
   const said = messages.findLastIndex(({ type }) => type === "ai" || type === "tool");
   return messages
     .slice(said + 1)

@@ -10,6 +10,7 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { taskInput } from "../run/run-graph.ts";
 import { runThread, RunEvents } from "../run/run-thread.ts";
+import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
 import { replay } from "./replay.ts";
 
@@ -123,6 +124,23 @@ describe("a saved thread", () => {
     expect(events.at(-1)).toMatchObject({ type: "run-end", outcome: "waiting" });
     expect(helper(await later(0))).toMatchObject({ plan: [], said: [] });
   });
+});
+
+it("an answer that was sent back is told, live and later, and why", async () => {
+  const script = [plan("Look"), "All is seen.", callTool("ls", { path: "/" }), DONE, "Now it is."];
+  const { live, later } = await told({ Go: script }, await sqliteSaver(":memory:"));
+  for (const events of [live, await later()]) {
+    const text = transcript(events);
+    const places = [
+      "All is seen.",
+      "*The answer was sent back: items of the plan are still open.*",
+      "Now it is.",
+    ];
+    expect(places.map((words) => text.indexOf(words)).toSorted((a, b) => a - b)).toEqual(
+      places.map((words) => text.indexOf(words)),
+    );
+    expect(places.every((words) => text.includes(words))).toBe(true);
+  }
 });
 
 it("of a fork only what it did itself is told as its own", async () => {

@@ -1,7 +1,7 @@
 import type { Change } from "../../plan/todo/todo.ts";
 import { MAIN } from "../events/view.ts";
 import type { AskedCall, Question, StampedEvent } from "./told.ts";
-import { summaryWords } from "./words.ts";
+import { sentBackWords, summaryWords } from "./words.ts";
 
 interface Common {
   /** Its place in the conversation: stable while it grows. */
@@ -138,6 +138,10 @@ export class Conversation {
       case "summary":
       case "summary-failure":
         return this.#add({ kind: "notice", at, owner: event.owner, text: summaryWords(event) });
+      case "model-start": {
+        const text = sentBackWords(event);
+        return text === undefined ? undefined : this.#add({ kind: "notice", at, owner: event.owner, text });
+      }
       case "notice":
         return this.#add({ kind: "notice", at, owner: MAIN, text: event.text });
       case "run-end": {
@@ -151,7 +155,6 @@ export class Conversation {
         return this.#add({ kind: "end", at, owner: MAIN, outcome, reason, error });
       }
       case "plan-snapshot":
-      case "model-start":
       case "completion-refusal":
       case "subagent-end":
     }

@@ -3,7 +3,7 @@ import { renderRules } from "../../plan/render/render.ts";
 import type { RunEvent } from "../events/events.ts";
 import { jsonText } from "../events/json-text.ts";
 import { MAIN, ownerName } from "../events/view.ts";
-import { summaryWords } from "./words.ts";
+import { sentBackWords, summaryWords } from "./words.ts";
 
 /** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */
 export function transcript(events: readonly RunEvent[]): string {
@@ -16,6 +16,10 @@ function partOf(event: RunEvent): string[] {
       return event.task === undefined ? [] : [`## You\n\n${event.task}`];
     case "message":
       return [`## You\n\n${event.text}`];
+    case "model-start": {
+      const words = sentBackWords(event);
+      return words === undefined ? [] : [`*${words}*`];
+    }
     case "model-end":
       return event.text.trim() ? [`## ${speaker(event.owner)}\n\n${event.text.trim()}`] : [];
     case "plan-change":

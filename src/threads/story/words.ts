@@ -62,6 +62,14 @@ export function compactWords(count: number | undefined): string {
     : `Most of the ${count} messages are summarized with your next one. What you said stays word for word.`;
 }
 
+/** What a person is told when the answer before a model call was sent back; undefined where none was. */
+export function sentBackWords({
+  reminders = [],
+}: Extract<RunEvent, { type: "model-start" }>): string | undefined {
+  const isSentBack = reminders.includes("todo_completion_reminder");
+  return isSentBack ? "The answer was sent back: items of the plan are still open." : undefined;
+}
+
 export function dollars(cost: number): string {
   return `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
 }

@@ -176,7 +176,7 @@ describe("calls that cannot be read", () => {
       const { model, messages } = await run([...before, bad, callTool("work"), "1", "2", "3"]);
       const last = model.requests[before.length + 1]!.messages.at(-1)!;
       expect(last.text).toBe(
-        String.raw`<system_reminder>Not run: the arguments of your call to work were not valid JSON: they break at character 35, at ": \"he said \"no\"". Call it again.</system_reminder>`,
+        String.raw`<system_reminder>Not run: the arguments of your call to work were not valid JSON: they break at character 35, at ": \"he said \"no\"\"". Call it again.</system_reminder>`,
       );
       expect(last.additional_kwargs).toEqual({ hide_from_ui: true });
       expect(asked(messages)).toEqual([]);

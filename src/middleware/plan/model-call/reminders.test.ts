@@ -292,6 +292,23 @@ describe("premature exit", () => {
   });
 });
 
+it("the stale reminder does not come in the middle of an item that is worked on", async () => {
+  const edit = tool(() => "ok", { name: "edit", description: "e", schema: z.object({ file: z.string() }) });
+  const named = async (file: string) => {
+    const steps = Array.from({ length: 6 }, () => callTool("edit", { file }));
+    const model = new ScriptedModel([
+      callTool("write_todos", { todos: ["Implement parse.js", "Implement dedupe.js"] }),
+      ...steps,
+      "ok",
+    ]);
+    const middleware = [planMiddleware({ reminders: { exit: false } })] as const;
+    await createAgent({ model, tools: [edit], middleware }).invoke(go);
+    return model.requests.flatMap(({ messages }) => reminders(messages, "todo_stale_reminder")).length;
+  };
+  expect(await named("/src/parse.js")).toBe(0);
+  expect(await named("/src/dedupe.js")).toBeGreaterThan(0);
+});
+
 describe("an answer that was sent back", () => {
   const responseFormat = toolStrategy(z.object({ verdict: z.string() }));
   const [{ name: respond }] = responseFormat as unknown as [{ name: string }];
@@ -304,7 +321,7 @@ describe("an answer that was sent back", () => {
       const agent = createAgent({ model, tools: [work], middleware, responseFormat });
       const { structuredResponse, messages } = await agent.invoke(go);
       expect(structuredResponse).toEqual({ verdict: "fine" });
-      expect(messages.filter((message) => CALLED_BACK in message.additional_kwargs)[0]).toMatchObject({
+      expect(messages.find((message) => CALLED_BACK in message.additional_kwargs)).toMatchObject({
         tool_calls: [{ args: { verdict: "fine" } }],
       });
     }

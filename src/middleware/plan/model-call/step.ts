@@ -39,6 +39,7 @@ import { repairCalls, UnreadCalls } from "../messages/broken-calls.ts";
 import { isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
 import { keepReports, takeReports } from "../messages/inline-argument.ts";
 import { isPlanVisible } from "../messages/visibility.ts";
+import { isWorkOnCurrent } from "../plan-call/evidence.ts";
 import type { Turns } from "../plan-call/turn.ts";
 import { completeByAnswer, type Completion } from "../reports/answer.ts";
 import { applyReports, type Reported } from "../reports/inline.ts";
@@ -413,6 +414,12 @@ export class ModelStep {
     return Object.fromEntries(started.map((todo) => [todo.id, { toolCalls }]));
   }
 
+  /** Whether the model's last calls are work on what is in progress. */
+  get #isBusy(): boolean {
+    const last = this.#conversation.findLast((message) => AIMessage.isInstance(message));
+    return (last?.tool_calls ?? []).some((call) => isWorkOnCurrent(call, this.state.todos));
+  }
+
   #situation(now: Partial<Pick<Situation, "visible" | "answered" | "refusal">>): Situation {
     const { rounds, nags } = this.#memory;
     return {
@@ -424,6 +431,7 @@ export class ModelStep {
       rounds,
       nags,
       exits: this.#exits,
+      busy: this.#isBusy,
       ...now,
     };
   }

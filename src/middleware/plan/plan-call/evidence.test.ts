@@ -120,7 +120,7 @@ describe("any other item", () => {
 
   it("may have been worked on side by side with others", async () => {
     const side = ["a", "b", "c"].map((query) => callTool("look_up", { query }));
-    expect((await played([list, side, done("1"), done("2,3")])).letters).toBe("ccci" + "p");
+    expect((await played([list, side, done("1"), done("2,3")])).letters).toBe("cccip");
   });
 
   it("does not profit from a call that speaks of another item", async () => {
@@ -234,7 +234,7 @@ describe("a final answer", () => {
       "They do now.",
     ]);
     expect(letters).toBe("cc");
-    expect(messages.filter((message) => AIMessage.isInstance(message)).at(-1)!.text).toBe("They do now.");
+    expect(messages.findLast((message) => AIMessage.isInstance(message))!.text).toBe("They do now.");
   });
 });
 

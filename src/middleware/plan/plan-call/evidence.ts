@@ -79,6 +79,15 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
   return work.filter(isFree).length + gone >= claimed;
 }
 
+/** Whether a call is work on an item in progress: it names its file, or speaks of it and of no other. */
+export function isWorkOnCurrent(call: Pick<FinishedCall, "name" | "args">, todos: readonly Todo[]): boolean {
+  const made = { ...call, isFailed: false };
+  const about = itemsAbout(wordsOf(shortTexts(made).join(" ")), todos);
+  return todos
+    .filter(({ status }) => status === "in_progress")
+    .some((todo) => about.includes(todo) || filesIn(todo.content).some((file) => mentions(made, file)));
+}
+
 /** Arguments that say what a call is about. What it writes is not among them. */
 const LONGEST = 400;
 

@@ -2,7 +2,7 @@ import { shortened } from "../../../middleware/text/shortened.ts";
 import { countTodos, itemWords, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN, tokensOf, type RunView } from "../../../threads/events/view.ts";
-import { summaryWords } from "../../../threads/story/words.ts";
+import { sentBackWords, summaryWords } from "../../../threads/story/words.ts";
 import { clock, dollars, duration, short } from "./amounts.ts";
 import { harmless, harmlessLines, oneLine, shown, type Harmless } from "./harmless.ts";
 import { STATUS_STYLES, type Paint } from "./paint.ts";
@@ -61,8 +61,11 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       return [paint("yellow", oneLine(event.text))];
     case "run-end":
       return endLines(event, view, paint);
+    case "model-start": {
+      const words = sentBackWords(event);
+      return words === undefined ? [] : [shown`${prefix(event.owner)}${paint("dim", oneLine(words))}`];
+    }
     case "text":
-    case "model-start":
     case "completion-refusal":
     case "tool-start":
     case "answer":

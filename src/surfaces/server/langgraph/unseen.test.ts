@@ -105,10 +105,10 @@ it("a whole list that was made of an older plan does not take back what the agen
   while (now[0]?.status !== "completed") {
     now = (await client.threads.getState<{ todos?: Todo[] }>(thread)).values.todos ?? [];
   }
-  const older = now.map(({ unverified: _, ...todo }, at) => ({
-    ...todo,
-    status: at === 0 ? "in_progress" : "pending",
-  }));
+  const older = now.map((todo, at) => {
+    const { unverified: _, ...rest } = todo;
+    return { ...rest, status: at === 0 ? "in_progress" : "pending" };
+  });
   const more = [...older, { content: "Three", status: "pending" }];
   await expect(client.threads.updateState(thread, { values: { todos: more } })).rejects.toThrow(
     /409.*moved on meanwhile/,

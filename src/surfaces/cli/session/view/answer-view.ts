@@ -42,7 +42,7 @@ export class AnswerView {
       case "model-start":
         if (isMain) this.#askedAt = event.at;
         this.#hasText = this.#hasText && !isMain;
-        return [];
+        return isMain ? this.#rows(linesOf(event, view, this.#paint), columns) : [];
       case "text": {
         if (!isMain) return [];
         const thought = this.#thought(event.at);
