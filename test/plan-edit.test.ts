@@ -195,7 +195,7 @@ describe("an edit of an item that the agent changes meanwhile", () => {
     await progress();
     expect(await edit.exit).toBe(1);
     const [, file] =
-      /^holdfast: The plan was not changed: it has moved on meanwhile\. You changed the same as the agent: 1 is now completed\. Your text is in (\S+)\.\n$/.exec(
+      /^holdfast: The plan was not changed: it has moved on meanwhile\. You changed the same as the agent: .*1 is now completed\. Your text is in (\S+)\.\n$/.exec(
         edit.output.err,
       )!;
     expect(readFileSync(file!, "utf8")).toContain("#1: Dig deep");

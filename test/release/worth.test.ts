@@ -145,7 +145,7 @@ describe("a run", () => {
 
   it.each([
     ["holdfast lean", rounds(20)],
-    ["holdfast lean, verify", rounds(20)],
+    ["holdfast lean, verify: false", rounds(20)],
     ["holdfast lean inline", rounds(20)],
     ["holdfast createDeepAgent", rounds(5)],
   ])("under %s loses no item, does not crash and comes to an end", async (name, count) => {

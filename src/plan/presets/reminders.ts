@@ -63,10 +63,10 @@ export function describeChanges(changes: readonly Change[]): string {
       case "todo-status":
         return `${change.id} is now ${change.to}`;
       case "todo-edit": {
-        const { actuals: _, ...fields } = change.set;
+        const { actuals: _, unverified: __, ...fields } = change.set;
         const set = Object.entries(fields).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
         const unset = (change.unset ?? [])
-          .filter((field) => field !== "actuals")
+          .filter((field) => field !== "actuals" && field !== "unverified")
           .map((field) => `no ${field}`);
         const parts = [...set, ...unset];
         return parts.length > 0 ? `${change.id} has ${parts.join(", ")}` : [];

@@ -101,6 +101,8 @@ describe("an item that names a command", () => {
     }
     const failing = TOOLS.with(3, named("execute", command, { exitCode: 1 }));
     const failed = await played([list, run("npm test"), done("1")], {}, failing);
+    const line = await played([list, run("npm test; node cli.js --wrong"), done("1")], {}, failing);
+    expect(line.letters).toBe("ci");
     expect([failed.letters, failed.texts[0]]).toEqual([
       "ip",
       expect.stringContaining("failed when it last ran"),

@@ -53,9 +53,18 @@ function missingCommand({ text, words }: NamedCommand, calls: readonly FinishedC
   );
   const last = runs.at(-1);
   if (!last) return `"${text}" has not run since the plan was made`;
-  if (last.isFailed) return `"${text}" failed when it last ran`;
+  if (hasFailed(last, words)) return `"${text}" failed when it last ran`;
   const changed = calls.slice(calls.indexOf(last) + 1).find(changesCode);
   return changed ? `"${text}" last ran before ${pathOf(changed)} was changed` : undefined;
+}
+
+/** Whether a command itself has failed: of several in one line the exit code is that of the last. */
+function hasFailed(call: FinishedCall, words: readonly string[]): boolean {
+  const parts = commandOf(call)
+    .split(/[;\n]/)
+    .filter((part) => part.trim() !== "");
+  const isLast = words.length > 0 && words.every((word) => parts.at(-1)?.includes(word));
+  return call.isFailed && (parts.length === 1 || isLast);
 }
 
 /** Whether a call could be the work of an item that names neither a file nor a command. */
