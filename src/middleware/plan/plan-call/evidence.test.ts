@@ -120,6 +120,13 @@ describe("any other item", () => {
     expect((await played([list, callTool("ls", {}), done("1,2,3,4,5")])).letters).toBe("ipppp");
   });
 
+  it("is done by a listing where to find things is its work", async () => {
+    expect((await played([plan("List the files", "rest"), callTool("ls", {}), done("1")])).letters).toBe(
+      "ci",
+    );
+    expect((await played([plan("Build it", "rest"), callTool("ls", {}), done("1")])).letters).toBe("ip");
+  });
+
   it("may have been worked on side by side with others", async () => {
     const side = ["a", "b", "c"].map((query) => callTool("look_up", { query }));
     expect((await played([list, side, done("1"), done("2,3")])).letters).toBe("cccip");

@@ -4,6 +4,7 @@ import type { FinishedCall } from "./finished-calls.ts";
 import {
   commandsIn,
   filesIn,
+  isFinding,
   isForAnswer,
   isLooking,
   itemsAbout,
@@ -73,8 +74,9 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
   /** The items that a call speaks of. */
   const itemsOf = (call: FinishedCall): string[] =>
     itemsAbout(wordsOf(shortTexts(call).join(" ")), todos).map(({ id }) => id);
-  const isWork = (call: FinishedCall): boolean => !isListing(call);
-  const work = [...(isLooking(todo.content) ? callsBefore : []), ...calls].filter(isWork);
+  const isFound = isFinding(todo.content);
+  const seen = [...(isLooking(todo.content) ? callsBefore : []), ...calls];
+  const work = seen.filter((call) => isFound || !isListing(call));
   const items = new Map(work.map((call) => [call, itemsOf(call)]));
   if (work.some((call) => items.get(call)!.includes(todo.id))) return true;
   const isFree = (call: FinishedCall): boolean => items.get(call)?.length === 0;

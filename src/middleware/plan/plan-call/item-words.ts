@@ -61,7 +61,14 @@ export function isForAnswer(content: string): boolean {
 
 /** Whether an item only looks at things, which may have been done before the plan was made. */
 export function isLooking(content: string): boolean {
-  return /^(?:read|review|look|inspect|study|understand|examine|explore|analy[sz]e|survey|scan|find|investigate|research)\b/i.test(
+  return /^(?:read|review|look|inspect|study|understand|examine|explore|analy[sz]e|survey|scan|find|investigate|research|list|locate|count|search|collect|gather|identify|see|get)\b/i.test(
+    content,
+  );
+}
+
+/** Whether a listing can be the work of an item. */
+export function isFinding(content: string): boolean {
+  return /^(?:list|find|locate|count|search|explore|survey|look|scan|identify|collect|gather)\b/i.test(
     content,
   );
 }
