@@ -3,7 +3,7 @@ import { ApiError, type Api } from "../client/api.ts";
 import type { StampedEvent, StreamEvent, Thread } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
 import { Drafts } from "./drafts.ts";
-import { START, withThread, type PageState, type Part } from "./state.ts";
+import { START, withProgress, withThread, type PageState, type Part } from "./state.ts";
 
 const PAGE_OF_THREADS = 50;
 const PAGE_OF_CHECKPOINTS = 500;
@@ -95,6 +95,7 @@ export class PageStore {
     if (n !== undefined) this.last = n;
     switch (event.event) {
       case "run":
+        if (event.data.type === "plan-change") this.#changeList((list) => withProgress(list, event.data));
         if (event.data.thread !== this.state.open) return;
         this.#heard({ ...event.data, ...(n !== undefined && { n }) });
         return;

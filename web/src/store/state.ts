@@ -1,5 +1,14 @@
+import { MAIN } from "../../../src/threads/events/view.ts";
 import { EMPTY_THREAD, type ThreadState } from "../../../src/threads/story/thread.ts";
-import type { ChangedFile, Checkpoint, Info, Settings, Thread, ThreadStatus } from "../client/contract.ts";
+import type {
+  ChangedFile,
+  Checkpoint,
+  Info,
+  Settings,
+  StampedEvent,
+  Thread,
+  ThreadStatus,
+} from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
 
 /** The parts that the page loads; each may fail alone. */
@@ -78,6 +87,14 @@ export function shownThread({ past, thread }: PageState): ThreadState {
 /** The title of a thread. */
 export function titleOf({ listed, open = "" }: PageState): string {
   return listed?.title || open;
+}
+
+/** Threads with the progress of the one that an event is about. */
+export function withProgress(threads: readonly Thread[], event: StampedEvent): readonly Thread[] {
+  if (event.type !== "plan-change" || event.owner !== MAIN) return threads;
+  const { total, completed, cancelled } = event.counts;
+  const todos = { done: completed + cancelled, total };
+  return threads.map((thread) => (thread.id === event.thread ? { ...thread, todos } : thread));
 }
 
 /** Threads with one put in, the newest first. */
