@@ -81,7 +81,7 @@ const DEEP: Case[] = [
   ],
   [{ model: 5 }, 'model: must be a chat model or "provider:name"'],
   [{ tools: [undefined] }, "tools.0: must be a tool"],
-  [{ systemPrompt: 5 }, "systemPrompt: Invalid input: expected string"],
+  [{ systemPrompt: 5 }, "systemPrompt: must be a text or a SystemMessage"],
   [{ plan: true }, "plan: Invalid input: expected object"],
   [{ plan: { maxItems: 0 } }, "plan.maxItems: must be at least 1"],
   [{ plan: { preset: "classic", reports: "inline" } }, 'plan.reports: must be "call" where the preset'],

@@ -351,7 +351,8 @@ describe("sub-agents", () => {
     }
     expect(todos.map((todo) => todo.status)).toEqual(["completed", "completed", "cancelled"]);
     expect(todos[2]?.note).toBe("no bed");
-    expect(todos[0]?.actuals?.modelCalls).toBe(3);
+    // Three of its sub-agent, and the one that started it.
+    expect(todos[0]?.actuals?.modelCalls).toBe(4);
     expect(events.slice(0, 5)).toEqual([
       "main model 0/3",
       "subagent-start general-purpose 1",

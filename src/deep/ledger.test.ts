@@ -188,7 +188,7 @@ it("a budget for items counts what comes after the report of the item before", a
   const made = agentOf(
     (clock) => [
       turn(clock, [write("one", "two")]),
-      turn(clock, [done("1"), callTool("command", { seconds: 1 })], { output: 2500 }),
+      turn(clock, [done("1: by hand"), callTool("command", { seconds: 1 })], { output: 2500 }),
       turn(clock, [work(1)], { output: 10 }),
       turn(clock, [], { text: "Done." }),
     ],

@@ -88,7 +88,7 @@ describe("what a run may spend", () => {
       turn(look()),
       turn(callTool("write_todos", { todos: ["One", "Two"] })),
       turn(look()),
-      turn(callTool("update_todos", { done: "1" }), look()),
+      turn(callTool("update_todos", { done: "1: looked" }), look()),
       turn(delegate({ todo_id: "2" })),
       turn(look()),
       turn(look()),
