@@ -1,4 +1,4 @@
-/** What went wrong, for code that has to tell failures apart. */
+/** Codes of errors, for programs that tell failures apart. */
 export type HarnessErrorCode =
   | "invalid-options"
   | "invalid-plan"

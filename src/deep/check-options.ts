@@ -17,7 +17,7 @@ import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
 const isMiddleware = (value: unknown): boolean =>
   isObject(value) && typeof (value as { name?: unknown }).name === "string";
 
-/** What every agent and sub-agent is made of. */
+/** Options of every agent and sub-agent. */
 export const PARTS = {
   model: z.custom<unknown>(
     (value) => typeof value === "string" || hasMethods(value, ["invoke"]),

@@ -63,7 +63,7 @@ interface Place {
   budget: Budget;
   /** The rules for files of the agents above that have others than this one. */
   permissions?: readonly (readonly PermissionRule[])[];
-  /** It has its parent's conversation and, to begin its requests alike, the `task` tool; it may not use that. */
+  /** Has its parent's conversation and, so that its requests begin alike, the `task` tool; it may not use that. */
   isFork?: boolean;
 }
 
@@ -155,7 +155,7 @@ function libraryOf(options: DeepAgentOptions): SkillLibrary | undefined {
   return new SkillLibrary(skills, { folder, onHost: runsCommands(options), onNote });
 }
 
-/** What becomes of calls that were under way when a run was stopped. */
+/** The policy for calls that were under way when a run was stopped. */
 function repeatsOf(options: DeepAgentOptions): false | RepeatOptions {
   const { repeats = {}, backend = stateBackend } = options;
   if (repeats === false || isLeftOut("RepeatsMiddleware", options)) return false;

@@ -31,7 +31,7 @@ export interface SubagentSpec extends SubagentTerms {
   tools?: readonly AnyTool[];
   /** Default: the parent's model. */
   model?: BaseChatModel | string;
-  /** What its model does otherwise: `temperature`, `maxTokens`, or another `model` of the same provider. */
+  /** Settings of its model: `temperature`, `maxTokens`, or another `model` of the same provider. */
   modelSettings?: ModelSettings;
   middleware?: readonly AnyAgentMiddleware[];
   plan?: false | PlanOptions;
@@ -60,7 +60,7 @@ export interface DeepAgentOptions {
   mcp?: McpOptions | McpServers;
   /** `web_fetch`, and `web_search` where there is a key for it; see `webTools`. Default false. */
   web?: boolean | WebOptions;
-  /** What the agent is and how it works; a text in `instructions` is the same. */
+  /** The agent's role and way of working; a text in `instructions` is the same. */
   systemPrompt?: string | SystemMessage;
   /**
    * A list adds to the system prompt, also of sub-agents: texts, and files such as `{ file: "AGENTS.md" }`, which are read
@@ -81,14 +81,14 @@ export interface DeepAgentOptions {
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
   /** `false` leaves the sub-agent `general-purpose` out: there are those of `subagents` alone. Default true. */
   generalPurpose?: boolean;
-  /** How many sub-agents run at once. Default 8. */
+  /** The number of sub-agents at once. Default 8. */
   maxConcurrency?: number;
   /**
    * Whether sub-agents may work in the background (`task({ …, background: true })`): the agent goes on, and their reports
    * come with later tool results. An agent that would end waits for them. Default: no, and it costs nothing.
    */
   background?: boolean;
-  /** How deep sub-agents may call sub-agents. Default 1: they do not. */
+  /** The depth to which sub-agents may call sub-agents. Default 1: they do not. */
   maxDepth?: number;
   /** Options of `planMiddleware`; `false` leaves planning out. */
   plan?: false | PlanOptions;
@@ -101,7 +101,7 @@ export interface DeepAgentOptions {
   readFirst?: boolean;
   /** The file tools that there are, in this order; one with a description of its own as `{ name, description }`. Default all. */
   fileTools?: readonly FileToolChoice[];
-  /** What the model can look at in `read_file`: images, PDFs. Default: what its profile says. */
+  /** The media that the model takes in `read_file`: images, PDFs. Default: by its profile. */
   media?: readonly Media[];
   /** Tool results with more characters are saved to a file. Default 40,000. */
   resultLimit?: number | false;
@@ -115,8 +115,9 @@ export interface DeepAgentOptions {
    */
   loopGuard?: false | LoopGuardOptions;
   /**
-   * What a run may spend, its sub-agents' work included. When it is used up, the main agent ends with a message that
-   * says so (finish reason `budget`), a sub-agent with its report so far. Default: 1,000 model calls; `false`: no end.
+   * The budget of a run, its sub-agents' work included. When it is used up, the main agent ends with a message that
+   * says so (finish reason `budget`), a sub-agent with its report so far. Default: 1,000 model calls; `false`: no
+   * end.
    */
   budget?: false | BudgetOptions;
   /** Further middleware. One with the name of a default takes its place. */
@@ -126,9 +127,9 @@ export interface DeepAgentOptions {
   /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`; see `consentMiddleware`. */
   interruptOn?: Record<string, boolean | ConsentRule>;
   /**
-   * What becomes of calls that were under way when a run was stopped, by tool, also in sub-agents. Default: a call that
-   * waits for consent is asked about again, the outcome of another is unknown; see `RepeatOptions`. `false`: all are run
-   * again as if nothing had happened. Needs a checkpointer, and a `durability` that is not `exit`.
+   * The policy for calls that were under way when a run was stopped, by tool, also in sub-agents. Default: a call
+   * that needs consent is asked about again, the outcome of another is unknown; see `RepeatOptions`. `false`: all are
+   * run again as if nothing had happened. Needs a checkpointer, and a `durability` that is not `exit`.
    */
   repeats?: false | RepeatOptions;
   stateSchema?: StateDefinitionInit;

@@ -55,7 +55,7 @@ export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {
   const thinking = { enabled: request.thinkingEnabled, effort: request.reasoningEffort };
   const think = (one: BaseChatModel): BaseChatModel => withThinking(one, thinking, warn);
   const model = think(chosen);
-  /** What a model takes of thinking depends on its settings, so these come first. */
+  /** Builds a sub-agent's model, settings first: they decide which thinking it takes. */
   const modelOf = ({ name, model: own, modelSettings }: SubagentSpec): BaseChatModel => {
     if (own === undefined && modelSettings === undefined) return model;
     const set = withSettings(toModel(own ?? chosen), modelSettings ?? {}, `makeLeadAgent: subagents.${name}`);
@@ -79,7 +79,7 @@ export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {
 /** The graph of a lead agent, as a server runs it. */
 export type LeadGraph = ReturnType<typeof makeLeadAgent>["graph"];
 
-/** What LangGraph's server hands to a graph factory beside the config of a run. */
+/** The arguments of LangGraph's server to a graph factory beside the config of a run. */
 export interface ServerRuntime {
   executionRuntime?: { context?: unknown } | null;
 }

@@ -18,7 +18,7 @@ import type { TitleOptions } from "../middleware/title/index.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
 import type { WebOptions } from "../web/options.ts";
 
-/** What is the same for all requests. */
+/** Options for all requests. */
 export interface LeadOptions {
   /** The default model: an instance, `provider:name`, or by default whatever the environment says. */
   model?: BaseChatModel | string;
@@ -45,7 +45,7 @@ export interface LeadOptions {
   title?: TitleOptions;
   /** Stops a model that makes the same tool calls over and over, also in sub-agents; `false` leaves it out. */
   loopGuard?: false | LoopGuardOptions;
-  /** What a run may spend, its sub-agents' work included, as in `createDeepAgent`. Default: 1,000 model calls. */
+  /** The budget of a run, its sub-agents' work included, as in `createDeepAgent`. Default: 1,000 model calls. */
   budget?: false | BudgetOptions;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
   /** Whether sub-agents may work in the background, as in `createDeepAgent`. */
@@ -54,7 +54,7 @@ export interface LeadOptions {
   middleware?: readonly AnyAgentMiddleware[];
   /** Tools that wait for a person's consent, also in sub-agents; see `consentMiddleware`. */
   interruptOn?: Record<string, boolean | ConsentRule>;
-  /** What becomes of calls that were under way when a run was stopped, as in `createDeepAgent`. */
+  /** The policy for calls that were under way when a run was stopped, as in `createDeepAgent`. */
   repeats?: false | RepeatOptions;
   checkpointer?: BaseCheckpointSaver | boolean;
   store?: BaseStore;

@@ -2,7 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 
-/** What a request says about the agent it wants. */
+/** A request's wishes for its agent. */
 export interface LeadRequest {
   threadId: string | undefined;
   /** Default false: no plan tool, no plan prompt, no `todos`. */
@@ -12,7 +12,7 @@ export interface LeadRequest {
   reasoningEffort: "low" | "medium" | "high" | undefined;
   subagentEnabled: boolean;
   maxConcurrentSubagents: number | undefined;
-  /** Nobody is there to answer: the model gets no tool to ask with. */
+  /** Whether nobody is there to answer: the model gets no tool to ask with. */
   nonInteractive: boolean;
 }
 

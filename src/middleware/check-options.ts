@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import { HarnessError } from "../errors.ts";
 
-/** What options are held to. */
+/** A check of options. */
 export interface OptionsCheck {
-  /** Whose options they are, for the message. */
+  /** The owner of the options, for the message. */
   name: string;
   schema: z.ZodObject;
   /** Where they stand among the options of `name`. Default: they are those. */

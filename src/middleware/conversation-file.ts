@@ -106,7 +106,7 @@ export function conversationText(messages: readonly BaseMessage[]): string {
   return messages.map((message, at) => messageText(message, at + 1)).join("");
 }
 
-/** How many lines the conversation file has for these messages. */
+/** The number of lines of the conversation file for these messages. */
 export function lineCount(messages: readonly BaseMessage[]): number {
   return messages.reduce((sum, message) => sum + linesOf(message), 0);
 }

@@ -20,7 +20,7 @@ export interface Assignment {
   given: Given;
 }
 
-/** How it ended. */
+/** The end of an assignment. */
 export type Outcome = { report: Report } | { failure: string; spent?: Tally | undefined };
 
 /** The place of a sub-agent: `main/researcher:call_7`. `root`: the caller's name, where it has none from its own. */
@@ -71,7 +71,7 @@ function tell(
   } satisfies SubagentEvent);
 }
 
-/** What the caller's model and state get of a job that has ended. */
+/** The result of an ended job for the caller's model and state. */
 export interface Conclusion {
   text: string;
   isError: boolean;

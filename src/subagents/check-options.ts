@@ -5,7 +5,7 @@ import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import type { SubagentsOptions } from "./options.ts";
 import { checkNames, type CompiledSubagent, type SubagentTerms } from "./spec.ts";
 
-/** What every sub-agent can have, whoever built it. */
+/** Options of every sub-agent, whoever built it. */
 export const TERMS = {
   name: z.string(),
   description: z.string(),
@@ -28,7 +28,7 @@ export const SUBAGENT_LIST = z.array(
   z.custom<object>(isObject, "must be an object that describes a sub-agent"),
 );
 
-/** How many run at once. */
+/** The number of sub-agents at once. */
 export const CONCURRENCY = z.union([
   z.literal(Number.POSITIVE_INFINITY),
   z.int().min(1, "must be at least 1"),

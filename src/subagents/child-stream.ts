@@ -1,7 +1,7 @@
 /** A chunk of a graph's stream as LangGraph hands it on: where it comes from, its mode, and what it says. */
 type Chunk = [namespace: string[], mode: string, payload: unknown];
 
-/** What LangGraph asks of the stream that a nested run writes to. */
+/** The stream interface that LangGraph needs for a nested run. */
 export interface ChunkStream {
   modes: Set<string>;
   push(chunk: Chunk): void;
@@ -18,7 +18,7 @@ export class ChildStream implements ChunkStream {
   latest: object | undefined;
   #depth = Infinity;
   #caller: ChunkStream | undefined;
-  /** What came after the caller's invocation had ended, for the one that goes on. */
+  /** Chunks after the caller's invocation had ended, for the one that goes on. */
   #unheard: Chunk[] = [];
 
   constructor(caller: unknown) {
@@ -26,7 +26,7 @@ export class ChildStream implements ChunkStream {
     this.modes = new Set([...(this.#caller?.modes ?? []), VALUES]);
   }
 
-  /** From now on the caller is another invocation, which goes on where the last one stopped. */
+  /** Turns to another invocation of the caller, which goes on where the last one stopped. */
   turnTo(caller: unknown): void {
     this.#caller = caller as ChunkStream | undefined;
     for (const mode of this.#caller?.modes ?? []) this.modes.add(mode);

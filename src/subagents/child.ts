@@ -10,7 +10,7 @@ import type { Given } from "./exchange.ts";
 import { readReport, type Report } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 
-/** Whose run it is, and in which other run it takes place. */
+/** The owner of a run, and the run that it takes place in. */
 export interface ChildPlace {
   runtime: ToolRuntime;
   owner: string;

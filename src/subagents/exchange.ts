@@ -14,7 +14,7 @@ export interface Job {
   todo_id?: string | undefined;
 }
 
-/** What a sub-agent starts with: part of the state that it is run on. */
+/** The state that a sub-agent starts with: a part of its caller's. */
 export interface Given {
   messages: BaseMessage[];
   files?: Record<string, string>;
@@ -77,7 +77,7 @@ export function broughtBack(
   };
 }
 
-/** What is new in a value: the end of a list, the entries of a record, else all of it. */
+/** The new part of a value: the end of a list, the entries of a record, else all of it. */
 function changeOf(before: unknown, after: unknown): unknown {
   if (after === undefined || isDeepStrictEqual(before, after)) return undefined;
   if (Array.isArray(before) && Array.isArray(after)) {

@@ -5,7 +5,7 @@ import type { CompiledSubagent } from "./spec.ts";
 /** Options of `subagentsMiddleware`. */
 export interface SubagentsOptions {
   subagents: readonly CompiledSubagent[];
-  /** How many run at once; more wait for their turn. Default 8. */
+  /** The number of sub-agents at once; more wait for their turn. Default 8. */
   maxConcurrency?: number;
   /** The caller's plan, whose items can follow a sub-agent (`todo_id`). */
   plan?: PlanParts | undefined;

@@ -5,7 +5,7 @@ import { withoutThoughts } from "../models/thinking/thoughts.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
 import type { Given } from "./exchange.ts";
 
-/** What a sub-agent brings back. */
+/** A sub-agent's report. */
 export interface Report {
   text: string;
   /** Its state at the end. */
@@ -67,7 +67,7 @@ function textsOf(messages: readonly BaseMessage[]): string[] {
 
 const MOST_RESULTS = 3;
 
-/** What one that has said nothing yet has found. */
+/** The last results of a sub-agent that has said nothing yet. */
 function lastResults(messages: readonly BaseMessage[]): string | undefined {
   const results = messages.filter((message) => ToolMessage.isInstance(message)).slice(-MOST_RESULTS);
   if (results.length === 0) return undefined;

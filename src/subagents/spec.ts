@@ -1,14 +1,14 @@
 import type { Runnable } from "@langchain/core/runnables";
 import { HarnessError } from "../errors.ts";
 
-/** What every sub-agent can have, whoever built it. */
+/** Options of every sub-agent, whoever built it. */
 export interface SubagentTerms {
   name: string;
   /** Tells the model when to use it. */
   description: string;
   /** Milliseconds; at the limit it is stopped, and what it has found so far is its report. Default: none. */
   timeLimit?: number;
-  /** It begins with the caller's conversation, and its task comes at the end. Default: it knows only its task. */
+  /** Begins with the caller's conversation, and its task at the end. Default: it knows only its task. */
   fork?: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface TestRunner {
   expect: (value: unknown, message?: string) => { toEqual(expected: unknown): unknown };
 }
 
-/** What a contract suite is run on. */
+/** Options of the contract suite. */
 export interface BackendContractOptions extends TestRunner {
   /** A new backend without files, for each test. */
   createBackend: () => FileBackend | Promise<FileBackend>;
@@ -356,7 +356,7 @@ const FAMILY = {
   "/c.md": "y",
 };
 
-/** Nothing, every byte, the beginning of an image, and text that is cut in the middle of a character. */
+/** Contents: none, every byte, the beginning of an image, and text that is cut in the middle of a character. */
 const BYTES = [
   Uint8Array.from({ length: 256 }, (_, byte) => byte),
   new Uint8Array(),

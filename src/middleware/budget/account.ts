@@ -9,7 +9,7 @@ import { amountText, RESOURCES, Spending, type Amounts, type Resource } from "./
 /** The configurable under which a sub-agent's run finds what it spends from. */
 export const BUDGET_KEY = "holdfast_budget";
 
-/** What becomes of a run whose budget is used up. */
+/** The end of a run whose budget is used up. */
 export interface AccountTerms {
   limits: BudgetOptions;
   /** Sub-agents wait, with all they have done, until the run is resumed. Default: they return what they have. */
@@ -34,10 +34,10 @@ export interface ItemCosts {
   away: readonly string[];
 }
 
-/** What one run has spent of its budget. */
+/** One run's spending of its budget. */
 export class Account {
   readonly #terms: AccountTerms;
-  /** Of the agent whose sub-agent spends this. */
+  /** The account of the agent whose sub-agent spends this. */
   readonly #above: Account | undefined;
   readonly #spending: Spending;
   /** The item of the agent above that all of this is for. */
@@ -116,7 +116,7 @@ export class Account {
     if (this.#item !== undefined) add(this.#above!.#running, this.#item, amounts);
   }
 
-  /** What an agent has to be told before a limit is reached: of each limit once. */
+  /** Warnings for an agent before a limit is reached: one for each limit. */
   warnings(owner: string): string[] {
     return this.#all().flatMap((account) => account.#warnings(owner));
   }
@@ -203,7 +203,7 @@ export class Budget {
     this.#limits = limits && { ...DEFAULT_BUDGET, ...limits };
   }
 
-  /** What a run spends from: the same for everything that works for it. */
+  /** The account of a run, the same for everything that works for it. */
   accountOf({ configurable, writer }: RunContext): Account | undefined {
     const given = configurable?.[BUDGET_KEY];
     const above = given instanceof Account ? given : undefined;

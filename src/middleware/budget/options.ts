@@ -13,16 +13,16 @@ export interface Limits {
 }
 
 /**
- * What a run may spend: everything from one `invoke`, `stream` or resume to its end, in the main agent and all its
- * sub-agents at every depth. The counts are kept in memory and go on with no step or byte of state, so the next
- * message, or a resume, has the whole budget again. Where a deep agent is the sub-agent of another, both budgets hold.
- * Before a model call it is seen whether anything is left: what is on its way goes over it. When four fifths of a limit
- * are spent, each agent that works is told once. Default: 1,000 model calls, and no other limit.
+ * The budget of a run: everything from one `invoke`, `stream` or resume to its end, in the main agent and all its
+ * sub-agents at every depth. The counts are kept in memory and cost no step or byte of state, so the next message, or
+ * a resume, has the whole budget again. Where a deep agent is the sub-agent of another, both budgets hold. The budget
+ * is checked before a model call: calls on their way may exceed it. When four fifths of a limit are spent, each
+ * working agent is told once. Default: 1,000 model calls, and no other limit.
  */
 export interface BudgetOptions extends Limits {
   /** What may be spent on an item of the main plan, all that its sub-agents spend included. */
   perItem?: Limits;
-  /** What tokens cost, for all models of the run alike. Needed for `cost`. */
+  /** Prices of tokens, for all models of the run alike. Needed for `cost`. */
   prices?: Prices;
 }
 

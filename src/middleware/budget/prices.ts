@@ -4,9 +4,9 @@ import type { UsageMetadata } from "@langchain/core/messages";
 export interface Prices {
   input: number;
   output: number;
-  /** Of input that the provider had in its cache; as other input where it is not said. */
+  /** The price of cached input. Default: that of other input. */
   cached?: number | undefined;
-  /** Of input that the provider puts into its cache; as other input where it is not said. */
+  /** The price of input that is written to the cache. Default: that of other input. */
   written?: number | undefined;
 }
 

@@ -1,20 +1,20 @@
 import type { Limits } from "./options.ts";
 import { costOf, type Prices, type UsedTokens } from "./prices.ts";
 
-/** What can be limited. */
+/** A resource that can be limited. */
 export type Resource = keyof Limits;
 export const RESOURCES = ["modelCalls", "tokens", "cost", "ms"] as const satisfies readonly Resource[];
 
 /** Amounts of each. */
 export type Amounts = Readonly<Record<Resource, number>>;
 
-/** What has been spent so far. */
+/** The spending so far. */
 export class Spending {
   readonly #prices: Prices | undefined;
   #modelCalls = 0;
   #tokens = 0;
   #cost = 0;
-  /** Of earlier invocations, and when this one began and was last seen at work. */
+  /** The time of earlier invocations, and when this one began and was last seen at work. */
   #before = 0;
   #since: number | undefined;
   #at = 0;

@@ -4,7 +4,7 @@ import type { Resource } from "./spending.ts";
 export interface BudgetStop {
   type: "turn-limit";
   text: string;
-  /** Which limit was reached; absent in threads from before there were others than that of model calls. */
+  /** The limit that was reached; absent in older threads, which had only a limit of model calls. */
   resource?: Resource;
 }
 

@@ -1,4 +1,4 @@
-/** What the model reads of a call that a person decided about. */
+/** Texts for the model about a call that a person decided on. */
 export const CONSENT_TEXTS = {
   rejected: "The user does not allow this {name} call: {reason}",
   rejectedWithoutReason:

@@ -4,7 +4,7 @@ import { argumentsProblem } from "../tools/loose-tool.ts";
 import { decisionList, decisionType, editedCall, reasonOf } from "../tools/review.ts";
 import type { ConsentRule } from "./options.ts";
 
-/** What a person decides about a call. `edit` brings the arguments that it is made with. */
+/** A person's decision about a call. `edit` brings the arguments that it is made with. */
 export type ConsentDecision =
   | { type: "approve" }
   | { type: "edit"; args: Record<string, unknown> }
@@ -22,7 +22,7 @@ export interface Reviewed {
   /** The calls of the turn that ask, and the place of this one among them. */
   asking: readonly ToolCall[];
   at: number;
-  /** Those of them that have not run yet. */
+  /** The calls that have not run yet. */
   open: readonly ToolCall[];
 }
 
@@ -58,7 +58,7 @@ export async function readDecision(answer: unknown, reviewed: Reviewed): Promise
   }
 }
 
-/** What is wrong with an answer that does not have a decision for each call, or did not when it first came. */
+/** The error of an answer that does not have a decision for each call, or did not when it first came. */
 export function miscounted(answer: unknown, open: readonly ToolCall[]): Reading {
   const count = decisionList(answer)?.length ?? 1;
   const names = open.map(({ name }) => name).join(", ");

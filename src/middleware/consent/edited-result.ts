@@ -29,7 +29,7 @@ function messagesIn(result: ToolMessage | Command): ToolMessage[] {
   return messages.filter((message) => ToolMessage.isInstance(message));
 }
 
-/** How much is shown of an argument. */
+/** The characters shown of an argument. */
 const MOST = 200;
 
 function changesOf(before: Arguments, after: Arguments): string {

@@ -30,16 +30,16 @@ import { askingTurn, type AskingTurn, type CallContext, type RuleOf } from "./tu
 export interface ConsentRequest extends ReviewFields {
   type: "consent";
   version: 1;
-  /** Who wants to make the call: `main`, or a sub-agent's place such as `main/researcher:call_7`. */
+  /** The caller: `main`, or a sub-agent's place such as `main/researcher:call_7`. */
   owner: string;
   /** The id of the call. */
   call: string;
   name: string;
   args: Record<string, unknown>;
   allowedDecisions: readonly string[];
-  /** How often the call was under way when a run was stopped: it may have had its effect already. */
+  /** The number of times that the call was under way when a run was stopped: it may have had its effect. */
   repeated?: number;
-  /** What was wrong with the last decision, when there was one. */
+  /** The error of the last decision, if there was one. */
   error?: string;
   /** An answer without an interrupt's id that was not taken, as it may have been about another call. */
   putAside?: unknown;
@@ -64,7 +64,7 @@ export function repeatsMiddleware(repeats: RepeatOptions = {}) {
   return gate("RepeatsMiddleware", { interruptOn: {}, repeats });
 }
 
-/** What every call passes before it is run. */
+/** The check that every call passes before it runs. */
 function gate(name: string, options: ConsentOptions) {
   const rules = new ConsentRules(options.interruptOn);
   return createMiddleware({

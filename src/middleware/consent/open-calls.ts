@@ -2,9 +2,9 @@ import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { answeredCalls } from "../repeats/journal.ts";
 import { stepWrites } from "../state/step-writes.ts";
 
-/** What is known of a turn's calls that ask, when an answer comes that has no interrupt's id. */
+/** A turn's calls that ask, for an answer without an interrupt's id. */
 export interface OpenCalls {
-  /** Those that have not run in an earlier invocation. */
+  /** The calls that did not run in an earlier invocation. */
   open: readonly ToolCall[];
   /** Whether a person who answers now has seen this call's question. */
   wasAsked: boolean;

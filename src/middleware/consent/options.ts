@@ -17,8 +17,8 @@ export interface ConsentOptions {
    */
   interruptOn: Record<string, boolean | ConsentRule>;
   /**
-   * What becomes of calls that were under way when a run was stopped, of all tools. Default: those that wait for
-   * consent are asked about again, others are simply run; `false`: consent is asked for as if nothing had happened.
+   * The policy for calls that were under way when a run was stopped, of all tools. Default: those that need consent
+   * are asked about again, others are run; `false`: consent is asked for as if nothing had happened.
    */
   repeats?: false | RepeatOptions;
 }

@@ -30,8 +30,8 @@ export class RecordedCall {
   /** The calls of the turn that a person was asked about, where this one has an answer. */
   readonly #consents: ReadonlySet<string>;
   /**
-   * What becomes of a call that may be a repetition; undefined for any other. `consent`: it is run if it waits for
-   * consent and gets it.
+   * The policy for a call that may be a repetition; undefined for any other. `consent`: it runs if it needs consent
+   * and gets it.
    */
   readonly policy: RepeatPolicy | "consent" | undefined;
 
@@ -70,7 +70,7 @@ export class RecordedCall {
     });
   }
 
-  /** What was under way in its step, where the call may be a repetition. */
+  /** The unfinished calls of its step, if the call may be a repetition. */
   get repeated(): Unended | undefined {
     return this.policy && this.#unended;
   }

@@ -8,7 +8,7 @@ export const ALL: ConsentRule = { allowedDecisions: ["approve", "edit", "reject"
  */
 export class ConsentRules {
   readonly #exact: ReadonlyMap<string, boolean | ConsentRule>;
-  /** From the longest. */
+  /** Rules by prefix, longest first. */
   readonly #beginnings: readonly [string, boolean | ConsentRule][];
 
   constructor(interruptOn: ConsentOptions["interruptOn"]) {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Unended } from "../repeats/journal.ts";
 
-/** What LangGraph keeps of the answers that a task has got, as far as it is used here. */
+/** The fields that are used of LangGraph's record of a task's answers. */
 interface Scratchpad {
-  /** Those that came for this task, or were taken by it before. */
+  /** Answers that came for this task, or that it took before. */
   resume: unknown[];
   /** The place of the last one that was read, from 0. */
   interruptCounter: number;

@@ -6,7 +6,7 @@ import type { ConsentRule } from "./options.ts";
 /** The rule by which a call waits for consent; undefined when it does not. */
 export type RuleOf = (call: ToolCall) => ConsentRule | undefined;
 
-/** What a rule's functions are given. */
+/** Arguments of a rule's functions. */
 export interface CallContext {
   state: ToolCallRequest["state"];
   runtime: Runtime;
@@ -17,7 +17,7 @@ export interface AskingTurn {
   /** Absent for a call that is in no message. */
   message: AIMessage | undefined;
   asking: readonly ToolCall[];
-  /** Those that are not made, whatever anybody says. */
+  /** Calls that are never made. */
   refused: readonly ToolCall[];
   /** The place of the call at hand among them; -1 when it may simply run. */
   at: number;

@@ -43,7 +43,7 @@ export const WORKSPACE_OPTIONS = z
 
 const TOOL_NAME = z.enum(Object.keys(FILE_ARGUMENTS) as [FileToolName, ...FileToolName[]]);
 
-/** What each option of `filesMiddleware` may be. */
+/** The schema of `filesMiddleware`'s options. */
 export const FILES_OPTIONS = z
   .strictObject({
     ...WORKSPACE_OPTIONS.shape,

@@ -5,7 +5,7 @@ Keep notes, drafts and results in files; paths are absolute, like /notes/plan.md
 /** The heading of the section where the backend says itself where the files are. */
 export const FILES_HEADING = "## Files\n";
 
-/** What the model reads where a file is not as it knows it. */
+/** Texts for the model about a file that is not as it knows it. */
 export const HELD_TEXTS = {
   held: '"{path}" was not written: it has text that you have not seen. {shown}\nTo write yours over it, call write_file with file_path and confirm: true, without content.',
   whole: "It has:",

@@ -72,7 +72,7 @@ export function filesMiddlewareOf(
 /** The most characters of a command's output that are shown whole. */
 const OUTPUT_LIMIT = 30_000;
 
-/** What the prompt says of files: the backend knows where they are. */
+/** The prompt's section on files: the backend knows where they are. */
 function sectionOf(workspace: Workspace, { runtime }: { runtime: object }): string {
   const place = workspace.place(runtime);
   return place === undefined ? FILES_SYSTEM_PROMPT : `${FILES_HEADING}${place}`;
@@ -109,7 +109,7 @@ function filesStateSchema() {
   return readAsItIs(new StateSchema(fields));
 }
 
-/** What is kept beside a result and not sent. */
+/** The artifact of a result, which is not sent to the model. */
 function artifactOf({ failure, shown, isHeld }: Answer, seen: SeenFile | undefined): { artifact?: object } {
   const artifact = {
     ...failure,

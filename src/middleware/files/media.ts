@@ -3,7 +3,7 @@ import { nameOf } from "../../files/paths/paths.ts";
 import type { MediaType } from "../../files/text/media-type.ts";
 import { settled } from "../../models/deferred.ts";
 
-/** What a model may be able to look at beside text. */
+/** Media that a model may take beside text. */
 export const MEDIA = ["image", "pdf"] as const;
 export type Media = (typeof MEDIA)[number];
 
@@ -18,7 +18,7 @@ export interface Shown {
 /** The most bytes that providers take: of an image as of its five megabytes in base64, of a document. */
 const MOST: Readonly<Record<Media, number>> = { image: 3_750_000, pdf: 10_000_000 };
 
-/** What the model of an agent can look at: what an option says, else its profile. */
+/** The media that an agent's model takes: by option, else by its profile. */
 export class Sight {
   readonly #option: readonly Media[] | undefined;
   #model: object | undefined;
@@ -47,7 +47,7 @@ export class Sight {
   }
 }
 
-/** What becomes of a file that is not text: it is shown to the model, or described. */
+/** Shows a file that is not text to the model, or describes it. */
 export function look(
   path: string,
   { type, bytes, media }: { type: MediaType; bytes: Uint8Array; media: readonly Media[] },

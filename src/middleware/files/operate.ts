@@ -20,26 +20,26 @@ import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
 
 type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Name]>;
 
-/** What a tool answers: text for the model, and whether it is an error. */
+/** A tool's answer: text for the model, and whether it is an error. */
 export interface Answer {
   ok: boolean;
   text: string;
-  /** Of a command that failed, whose output is an answer like any other. */
+  /** The failure of a command, whose output is an answer like any other. */
   failure?: FailedCommand;
   /** A file that is not text, for the model to look at. */
   shown?: Shown;
-  /** Nothing was written, and the text can be confirmed. */
+  /** Whether nothing was written, and the text can be confirmed. */
   isHeld?: boolean;
 }
 
-/** How a tool is run. */
+/** Options of a tool call. */
 interface OperateOptions {
   signal?: AbortSignal | undefined;
   /** The most characters of a list that a model is shown at once. */
   limit?: number;
-  /** What the model can look at beside text. */
+  /** The media that the model takes. */
   media?: readonly Media[];
-  /** What the agent has seen of files; without it every change is made. */
+  /** The files that the agent has seen; without it every change is made. */
   sightings?: Sightings | undefined;
 }
 
@@ -188,7 +188,7 @@ async function sizesOf(
 
 /** The most characters that a model is shown at once, whatever it asks for. */
 const MOST = 100_000;
-/** What the line about a cut takes of them. */
+/** The characters of the line about a cut. */
 const NOTE = 120;
 
 /** Lines that fit in a limit, notes, and in between how many more there are. */
@@ -209,7 +209,7 @@ function linesWithin(
   return [...shown, cutting, ...notes].join("\n");
 }
 
-/** How many lines have at most so many characters together. */
+/** The number of lines that fit into a number of characters. */
 function fitting(lines: readonly string[], limit: number): number {
   let length = 0;
   const end = lines.findIndex((line) => (length += line.length + 1) > limit + 1);

@@ -3,7 +3,7 @@ import type { FileBackend, PermissionRule, StateBackend } from "../../files/inde
 import type { Media } from "./media.ts";
 import type { FileToolName } from "./schemas.ts";
 
-/** What a backend can be made of, when it is made anew for each call. */
+/** Arguments of a function that makes a backend for each call. */
 export interface BackendContext {
   /** The files in the graph state. */
   state: StateBackend;
@@ -33,7 +33,7 @@ export type FileToolChoice = FileToolName | { name: FileToolName; description?: 
 export interface FilesOptions extends WorkspaceOptions {
   /** The tools that there are, in this order. Default: all. */
   fileTools?: readonly FileToolChoice[];
-  /** What the model can look at in `read_file`. Default: what its profile says. */
+  /** The media that the model takes in `read_file`. Default: by its profile. */
   media?: readonly Media[];
   /** Replaces the addition to the system prompt. */
   systemPrompt?: string;

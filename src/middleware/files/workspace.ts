@@ -47,7 +47,7 @@ export interface OpenCall extends OpenWorkspace {
 
 type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
 
-/** What a workspace has from elsewhere. */
+/** Dependencies of a workspace. */
 export interface WorkspaceParts {
   skills?: SkillLibrary | undefined;
   /** The rules of the agents that this one works for, the outermost first. */
@@ -86,7 +86,7 @@ export class Workspace {
     this.canExecute = runsCommands({ backend, canExecute });
   }
 
-  /** What the backend tells the model of where it is; undefined where it has nothing to say. */
+  /** The backend's description of the place for the model; undefined if there is none. */
   place(runtime: CallContext): string | undefined {
     return this.#make(contextOf(stateFiles({}), runtime)).place?.();
   }

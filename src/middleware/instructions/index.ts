@@ -9,7 +9,7 @@ import { CHANGED, INSTRUCTIONS } from "./instructions.prompt.ts";
 import { MAX_INSTRUCTIONS, type InstructionSource } from "./options.ts";
 import { readText } from "./read-text.ts";
 
-/** What a thread was told: what stands in its prompt, and what has come in its place since, behind which message. */
+/** The instructions in a thread's prompt, and their replacements since, each with the message that it follows. */
 const TOLD = z.object({
   prompt: z.string(),
   changes: z.array(z.object({ after: z.string(), text: z.string() })),

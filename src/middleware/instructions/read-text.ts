@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** What a text file says, or why it was left out: a note, never an exception. */
+/** The text of a file, or a note why it was left out; never an exception. */
 export type TextRead = { text: string; isCut: boolean } | { note: string };
 
 /** Reads at most so many bytes of a text file; of a longer one its beginning. */

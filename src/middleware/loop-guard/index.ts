@@ -17,7 +17,7 @@ export interface LoopGuardOptions {
   tools?: Readonly<Record<string, false>>;
 }
 
-/** What the message that ends a looping run has as its finish reason; the plan's exit guard respects it. */
+/** The finish reason of the message that ends a looping run; the plan's exit guard respects it. */
 export const LOOP_FINISH_REASON = "loop_guard";
 
 /**
@@ -57,7 +57,7 @@ const PERIODS = [1, 2, 3];
 interface Circle {
   /** The calls with which it would go on. */
   next: string | undefined;
-  /** How many times in a row it was gone round. */
+  /** The number of repetitions in a row. */
   count: number;
   patience: number;
 }
@@ -72,7 +72,7 @@ function repeated(messages: readonly BaseMessage[], isFree: (name: string) => bo
   return circles.reduce((most, one) => (one.count / one.patience > most.count / most.patience ? one : most));
 }
 
-/** How many times in a row the last `period` turns were made. */
+/** The number of repetitions in a row of the last `period` turns. */
 function timesRound(turns: LatestTurns, period: number): number {
   if (!turns.at(period)) return 0;
   let same = period;
@@ -146,7 +146,7 @@ class LatestTurns {
 /** Worked out once: a long thread passes here in every model call. */
 const known = new WeakMap<AIMessage, string>();
 
-/** What a message calls, whatever the order of the calls and of their arguments. */
+/** The calls of a message, independent of the order of calls and arguments. */
 function callsOf(message: AIMessage): string | undefined {
   const calls = message.tool_calls ?? [];
   if (calls.length === 0) return undefined;

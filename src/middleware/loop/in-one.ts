@@ -38,7 +38,7 @@ function isWrapper({ name, wrapModelCall, stateSchema }: AnyAgentMiddleware): bo
   return wrapModelCall !== undefined && !stateSchema && !APART.includes(name);
 }
 
-/** They answer with commands, or change the tools. */
+/** Middleware hooks that need their own node: they answer with commands, or change the tools. */
 const APART = [
   "InstructionsMiddleware",
   "McpMiddleware",

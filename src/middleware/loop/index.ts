@@ -15,7 +15,7 @@ interface CompiledGraph {
   channels: Record<string, unknown>;
 }
 
-/** What is used of an agent here. */
+/** The parts of an agent that are used here. */
 interface LoopingAgent {
   graph: CompiledGraph;
 }
@@ -57,7 +57,7 @@ export function isCompiled(graph: object): graph is CompiledGraph {
   return "builder" in graph && "nodes" in graph && "channels" in graph;
 }
 
-/** Whoever listens finds in the metadata of everything that an agent with a plan runs, tools too, for which item it is. */
+/** Adds an agent's current plan item to the metadata of everything that it runs, tools included. */
 function placed(config: RunnableConfig, input: unknown): RunnableConfig {
   if ((input as { todos?: unknown } | undefined)?.todos === undefined) return config;
   return { ...config, metadata: { ...config.metadata, ...placeOf(readPlanState(input).todos, config) } };
@@ -103,7 +103,7 @@ class LightRouter extends Runnable<RoutedState> {
   }
 }
 
-/** What LangChain makes of its routers, which take the state alone and return at once. */
+/** Returns whether a runnable is one of LangChain's routers, which take the state alone and return at once. */
 function isLambda(runnable: Runnable): runnable is Runnable & { func: (state: RoutedState) => unknown } {
   return runnable instanceof RunnableLambda;
 }
@@ -132,7 +132,7 @@ function isSingleCall([answer, ...rest]: readonly BaseMessage[]): boolean {
   return AIMessage.isInstance(answer) && answer.tool_calls?.length === 1 && rest.length === 0;
 }
 
-/** What is sent to a node with a part of the messages, with all of them. */
+/** Gives a routed node that gets a part of the messages all of them. */
 function withMessages(route: unknown, messages: BaseMessage[]): unknown {
   return route instanceof Send ? new Send(route.node, { ...(route.args as object), messages }) : route;
 }

@@ -15,7 +15,7 @@ export interface RunningNode {
   getNode(): Runnable | undefined;
 }
 
-/** What is done for each call of a node. */
+/** Work around each call of a node. */
 export interface Around {
   /** Adds to the metadata of everything that the node runs, for whoever listens. */
   place: (config: RunnableConfig, input: unknown) => RunnableConfig;
@@ -135,7 +135,7 @@ function inContext<Result>(config: RunnableConfig, run: () => Result): Result {
   return contexts.run(context, run);
 }
 
-/** What a node comes to, unless its run is stopped before. */
+/** A node's result, unless its run is stopped before. */
 async function unlessStopped(result: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
   if (!signal) return result;
   // Of one that is stopped already nobody waits for the result: Node would end the process for its failure.

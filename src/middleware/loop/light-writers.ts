@@ -31,7 +31,7 @@ export function lightenWriters(node: WritingNode, { conditions, givesIds }: Writ
 }
 
 interface Written {
-  /** How many conditional edges of its own the node has. */
+  /** The number of the node's own conditional edges. */
   conditions: number;
   /** Whether the graph gives messages their ids. */
   givesIds: boolean;
@@ -72,8 +72,8 @@ class Direct extends Runnable {
 }
 
 /**
- * What a node's result means for each channel. Messages get their ids here and not by the reducer, a moment later: a task's
- * messages are saved before that and after it, and would be two different ones, each stored in full.
+ * A node's writes to each channel. Messages get their ids here and not in the reducer: a task's messages are saved
+ * before and after it, and would be stored twice in full under different ids.
  */
 class NamedMessages extends Direct {
   override async invoke(result: unknown, config?: RunnableConfig): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** How long agents may go on before everything else in the process gets its turn, in milliseconds. */
+/** The milliseconds for which agents may go on before other work of the process gets its turn. */
 const SPAN = 10;
 
 const waiting: (() => void)[] = [];

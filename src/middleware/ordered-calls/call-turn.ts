@@ -8,7 +8,7 @@ import { kindOf, mustFollow, type CallKind } from "./order-of.ts";
 
 export type CallResult = ToolMessage | Command;
 
-/** What is used of a call's runtime. */
+/** The fields that are used of a call's runtime. */
 interface CallRuntime {
   signal?: AbortSignal | undefined;
   configurable?: Record<string, unknown> | undefined;
@@ -36,7 +36,7 @@ class Slot {
   readonly call: ToolCall;
   /** Middleware further out has begun with it. */
   readonly announced = new Moment<void>();
-  /** It is in the order, or middleware further out has answered it; then it has no kind. */
+  /** Resolves when the call is in the order, or when outer middleware has answered it; it has no kind then. */
   readonly arrived = new Moment<void>();
   isAnnounced = false;
   readonly ended = new Moment<Outcome>();
@@ -315,7 +315,7 @@ export function messagesOf(result: CallResult): ToolMessage[] {
     .filter((message) => ToolMessage.isInstance(message));
 }
 
-/** What a result writes to a channel. */
+/** The writes of a result to a channel. */
 export function updatesOf(result: CallResult, channel: string): unknown[] {
   if (!isCommand(result)) return [];
   const { update = {} } = result;

@@ -68,7 +68,7 @@ export function orderedCallsMiddleware(options: OrderedCallsOptions = {}) {
   });
 }
 
-/** What a command would test is not there where a file could not be changed. */
+/** Withholds a command after a failed change of a file: there is nothing to test. */
 function withholdCommands({ name }: ToolCall, failed: readonly ToolCall[]): boolean {
   return name === "execute" && failed.some((call) => isMutation(call.name));
 }

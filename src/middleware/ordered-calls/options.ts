@@ -1,9 +1,9 @@
 import type { ToolCall } from "@langchain/core/messages";
 
 /**
- * How a tool's calls stand to the others of their message. `read`: together with other reads, after earlier changes.
- * `change`: after all earlier calls. `parallel`: as a change, but side by side with others of its kind. `free`: neither
- * waits nor is waited for.
+ * The order of a tool's calls among the others of their message. `read`: together with other reads, after earlier
+ * changes. `change`: after all earlier calls. `parallel`: as a change, but side by side with others of its kind.
+ * `free`: neither waits nor is waited for.
  */
 export type CallOrder = "read" | "change" | "parallel" | "free";
 

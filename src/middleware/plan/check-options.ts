@@ -10,7 +10,7 @@ const atLeastOne = z
 const callback = z.custom<unknown>((value) => typeof value === "function", "must be a function").optional();
 const named = { name: text, text };
 
-/** What each option may be. Names and types follow `PlanOptions`; this is for those who have no compiler. */
+/** The schema of `PlanOptions`, for callers without a compiler. */
 export const PLAN_OPTIONS = z
   .strictObject({
     preset: z.enum(PRESET_NAMES),

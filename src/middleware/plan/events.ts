@@ -4,9 +4,9 @@ import type { Change, Counts, Todo } from "../../plan/index.ts";
 export interface PlanChangeEvent {
   type: "plan-change";
   version: 1;
-  /** Whose plan: `main`, or a sub-agent's place such as `main/researcher:call_7`. */
+  /** The plan's owner: `main`, or a sub-agent's place such as `main/researcher:call_7`. */
   owner: string;
-  /** Who changed it; `harness` when items followed their sub-agents, or a final answer completed the last one. */
+  /** The author; `harness` when items followed their sub-agents, or a final answer completed the last one. */
   by: "model" | "person" | "harness";
   /** Epoch milliseconds. */
   at: number;

@@ -23,7 +23,7 @@ export function planMiddleware<const Options extends PlanOptions = PlanOptions>(
   return planMiddlewareOf<StatusOf<Options>>(planParts(options));
 }
 
-/** What `planMiddlewareOf` is made of, for a harness whose other parts work with the plan too. */
+/** The parts of `planMiddlewareOf`, for a harness whose other parts work with the plan too. */
 export function planParts(options: PlanOptions = {}): PlanParts {
   const setup = setupPlan(options);
   return { setup, turns: new Turns(setup) };

@@ -26,9 +26,9 @@ export interface PlanOptions extends Partial<Policy> {
   /** Replaces the description of the tool that updates the plan, where the preset has one. */
   updateDescription?: string;
   /**
-   * How the model says that an item is done. `call`: with the tool for updates, beside its next work call. `inline`:
-   * in an argument that every other tool is shown with, which costs no call, no result and no turn, also where a
-   * model makes one call at a time. Needs a preset with updates. Default `call`.
+   * The way in which the model reports a completion. `call`: with the tool for updates, beside its next work call.
+   * `inline`: in an argument that every other tool is shown with, which costs no call, no result and no turn, also
+   * where a model makes one call at a time. Needs a preset with updates. Default `call`.
    */
   reports?: "call" | "inline";
   /** `false` switches all reminders off. */
@@ -38,7 +38,7 @@ export interface PlanOptions extends Partial<Policy> {
    * the others.
    */
   verify?: Verifier | false;
-  /** How long `verify` may take, in milliseconds. Default 60,000. */
+  /** The time limit of `verify`, in milliseconds. Default 60,000. */
   verifyTimeout?: number;
   /**
    * Ask a person before a plan takes effect. `first`: when a plan is made where none was open. `always`: also

@@ -8,7 +8,7 @@ import type { MemoryUpdate, PlanState } from "./state.ts";
 /** Items are never changed in place: most of a plan is the same objects from one model call to the next. */
 const digests = new WeakMap<Todo, string>();
 
-/** What the model knows of an item, in a few characters. */
+/** The model's knowledge of an item, in a few characters. */
 function digest(todo: Todo): string {
   const known = digests.get(todo);
   if (known !== undefined) return known;
@@ -23,7 +23,7 @@ function digest(todo: Todo): string {
 /** Behind the digest of an item that a person closed, for as long as nobody changes it. */
 const BY_PERSON = " person";
 
-/** What to remember when the model knows the items `after`, where it knew `seen` before. */
+/** The memory of a model that knows the items `after`, where it knew `seen` before. */
 export function rememberSeen(seen: Record<string, string>, after: readonly Todo[]): MemoryUpdate {
   const update: Record<string, string | null> = {};
   for (const todo of after) {
@@ -50,7 +50,7 @@ export function rememberEdits(seen: Record<string, string>, todos: readonly Todo
   return memory;
 }
 
-/** What to remember of an item whose status the model has set, without knowing what else people changed in it. */
+/** The memory of an item whose status the model has set, without knowing people's other changes. */
 export function rememberStatus(known: string, now: string): string {
   return `${now.split(" ")[0]} ${known.split(" ")[1]}`;
 }
@@ -65,7 +65,7 @@ export function knewOpenItems(seen: Record<string, string>): boolean {
   return Object.values(seen).some((known) => !/^(?:completed|cancelled) /.test(known));
 }
 
-/** What people changed and a model that has these messages has not been told. */
+/** People's changes that a model with these messages has not been told. */
 export function unheardEdits(state: PlanState, messages: readonly BaseMessage[], setup: PlanSetup): Change[] {
   const changes = unseenChanges(state);
   // A plan from before this middleware was in use is no news to a model that can see it.
@@ -73,7 +73,7 @@ export function unheardEdits(state: PlanState, messages: readonly BaseMessage[],
   return isForeign ? [] : changes;
 }
 
-/** What others changed since the model last knew the plan. */
+/** Changes by others since the model last knew the plan. */
 function unseenChanges({ todos, memory: { seen, order } }: PlanState): Change[] {
   const present = new Set(todos.map((todo) => todo.id));
   const removed = Object.keys(seen).filter((id) => !present.has(id));

@@ -30,8 +30,8 @@ import { baseOf, StepStates } from "./step-states.ts";
 const CHANGES = Symbol("changes");
 
 /**
- * What the harness writes to `todos`: the list as the writer leaves it, for everyone who watches the stream, and the
- * changes that led there, for the reducer. A list that lost its mark on the way through a database is just a list.
+ * A write of the harness to `todos`: the list as the writer leaves it, for readers of the stream, and the changes
+ * that led there, for the reducer. A list that lost its mark in a database is a plain list.
  */
 export function todosUpdate(todos: readonly Todo[], changes: readonly Change[]): Todo[] {
   return Object.defineProperty([...todos], CHANGES, { value: changes });
@@ -69,7 +69,7 @@ export type Row = readonly [
   output: number,
 ];
 
-/** What the middleware remembers beside the todos. Private to the graph; absolute values, so a replay is harmless. */
+/** The middleware's memory beside the todos. Private to the graph; absolute values, so a replay is harmless. */
 export interface PlanMemory {
   nextId: number;
   retired: string[];
@@ -217,7 +217,7 @@ export function mergeTodos(current: Todo[], update: unknown, policy: Policy): To
   return merged;
 }
 
-/** What a list changes of the one it started from; what it appends goes to the end, behind what others appended. */
+/** The changes from a list's base; items that it appends go to the end, behind those that others appended. */
 function additions(base: readonly Todo[], list: readonly Todo[]): Change[] {
   return diffTodos(base, list).map((change) =>
     change.type === "todo-add" && change.index >= base.length ? { ...change, index: Infinity } : change,

@@ -9,7 +9,7 @@ type States = readonly (readonly Todo[])[];
  * with a whole list in it stay known to the next batch, and those of any other batch end with it.
  */
 export class StepStates {
-  /** By the list that the last write led to. */
+  /** States by the list that the last write led to. */
   readonly #states = new WeakMap<readonly Todo[], States>();
   #batch: { lists: Map<readonly Todo[], States>; hasWholeList: boolean } | undefined;
 

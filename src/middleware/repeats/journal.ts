@@ -10,11 +10,11 @@ import { HarnessError } from "../../errors.ts";
 import { isRecord } from "../../plan/read/reading.ts";
 import { callersOf, lastAsked, stepOf, type Step } from "../state/step-writes.ts";
 
-/** What is kept of a call that has begun, until its step is over. */
+/** The record of a call that has begun, kept until its step is over. */
 interface Entry {
   task: string;
   call: string;
-  /** How often it has begun; 0 for one that paused to ask something of its own. */
+  /** The number of times that it has begun; 0 for one that paused to ask a question of its own. */
   times: number;
   /** A person was asked for consent to it and agreed. */
   wasAsked?: boolean;
@@ -22,11 +22,11 @@ interface Entry {
   isAnswered?: boolean;
 }
 
-/** What earlier invocations have left of a step. */
+/** The remains of earlier invocations of a step. */
 export interface Unended {
   /** The ids of calls that were begun, and neither ended nor stopped to ask. */
   calls: ReadonlySet<string>;
-  /** How often the call at hand was: 0 when it is none of them. */
+  /** The number of earlier beginnings of this call. */
   times: number;
   /** The value of the question that the call at hand last stopped with. */
   asked: unknown;
@@ -64,7 +64,7 @@ export class CallRecord {
     return step && new CallRecord(call, step, configurable);
   }
 
-  /** What is left of the step; undefined for one that nobody has begun before. */
+  /** The remains of the step; undefined if nobody has begun it before. */
   async unended(): Promise<Unended | undefined> {
     if (this.#isBegunHere()) return undefined;
     // LangGraph says so in the first step of an invocation, and no later one has been begun before.
@@ -85,8 +85,8 @@ export class CallRecord {
   }
 
   /**
-   * To be called before anything of the call is done. Of one that a person `wasAsked` about the callers know, too: they
-   * keep the question.
+   * Records the beginning of a call, before any of its work. If a person `wasAsked` about it, the callers record it
+   * too: they keep the question.
    */
   async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
     if (this.#isBegunHere()) return;
@@ -106,7 +106,7 @@ export class CallRecord {
     return begunHere.get(this.#configurable["__pregel_scratchpad"] as object)?.has(this.#call) ?? false;
   }
 
-  /** Of a call that stopped to ask: it is meant to be run again from its beginning. */
+  /** Records that a call stopped to ask: it is to be run again from its beginning. */
   async pause(): Promise<void> {
     const { task } = this.#step;
     const consent = this.#wasAsked ? { task, call: this.#call, times: 0, wasAsked: true } : null;
@@ -172,7 +172,7 @@ export function answeredCalls(writes: readonly CheckpointPendingWrite[]): Readon
   return new Set(openEntries(writes).flatMap(({ call, isAnswered }) => (isAnswered ? [call] : [])));
 }
 
-/** What a task writes that has not finished. */
+/** Channels that an unfinished task writes. */
 const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR, SCHEDULED];
 
 function unendedOf(writes: readonly CheckpointPendingWrite[]): Entry[] {

@@ -33,7 +33,10 @@ function own(options: RepeatOptions, name: string): RepeatPolicy | undefined {
   return Object.hasOwn(options, name) ? options[name] : undefined;
 }
 
-/** What a tool says itself: as the plan's, or by MCP's annotations, where LangChain's adapters put them. */
+/**
+ * The policy that a tool declares: as the plan's tools do, or by MCP's annotations, where LangChain's adapters put
+ * them.
+ */
 function hinted(tool: unknown): RepeatPolicy | undefined {
   if (isPlanTool(tool)) return "harmless";
   const { metadata } = (tool ?? {}) as { metadata?: { annotations?: Record<string, unknown> | null } };

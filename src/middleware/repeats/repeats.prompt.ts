@@ -1,4 +1,4 @@
-/** What is read of a call that may have been carried out before. */
+/** Texts about a call that may have been carried out before. */
 export const REPEAT_TEXTS = {
   /** The model, in place of a result. */
   unknown:

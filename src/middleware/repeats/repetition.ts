@@ -6,7 +6,7 @@ import { REPEAT_TEXTS } from "./repeats.prompt.ts";
 /** The configurable in which a tool finds the ids of calls that may be repetitions. */
 const KEY = "holdfast_repetitions";
 
-/** What LangChain hands to a tool besides its arguments, as far as it is used here. */
+/** The fields that are used of LangChain's tool runtime. */
 export interface RepeatedRuntime {
   configurable?: Record<string, unknown> | undefined;
   toolCallId?: string | undefined;
@@ -34,12 +34,12 @@ export function markRepetition({ id }: ToolCall, configurable: Record<string, un
 /** The custom event of LangChain's callbacks that says a call may be a repetition. */
 export const CALL_REPETITION = "call-repetition";
 
-/** What that event says. */
+/** Details of that event. */
 export interface CallRepetition {
   call: string;
   name: string;
   args: Record<string, unknown>;
-  /** What the model was answered in its place; absent when it is run. */
+  /** The answer to the model in its place; absent if it is run. */
   answer?: string;
 }
 
@@ -49,7 +49,7 @@ export async function tellRepetition({ id = "", name, args }: ToolCall, answer?:
   await dispatchCustomEvent(CALL_REPETITION, event).catch(() => {});
 }
 
-/** What the model is answered of a call whose outcome nobody knows. */
+/** The answer to the model about a call whose outcome is unknown. */
 export async function unknownOutcome(call: ToolCall): Promise<ToolMessage> {
   const { id = "", name } = call;
   const content = REPEAT_TEXTS.unknown.replace("{name}", () => name);

@@ -4,7 +4,7 @@ import type { ThreadData } from "../thread-data/index.ts";
 /** A place where an agent's commands run and its files are, for one thread. */
 export interface Sandbox {
   id: string;
-  /** What separates it from the host, for people to read. */
+  /** Its isolation from the host, for people to read. */
   isolation: string;
   /** Files and commands, with the paths that commands see. */
   backend: FileBackend;

@@ -10,9 +10,9 @@ import type { Skill, SkillSource } from "./skill.ts";
 const MAX_SKILLS = 200;
 
 export interface SkillsRead {
-  /** By name. Of two with one name the later source's counts. */
+  /** Skills by name. The later source wins. */
   skills: Skill[];
-  /** What was left out and why, a sentence each. */
+  /** Skills that were left out, a sentence each. */
   notes: string[];
 }
 

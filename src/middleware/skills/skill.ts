@@ -3,9 +3,9 @@ import type { FileBackend } from "../../files/index.ts";
 /** Knowledge that an agent reads when it needs it: a folder with a `SKILL.md`, as agentskills.io describes it. */
 export interface Skill {
   name: string;
-  /** What it is for and when to use it: all that stands in the prompt. One line. */
+  /** Its purpose and occasion, in one line: all that stands in the prompt. */
   description: string;
-  /** What `SKILL.md` says below its frontmatter. */
+  /** The text of `SKILL.md` below its frontmatter. */
   body: string;
   /** Where its files are. */
   files: FileBackend;

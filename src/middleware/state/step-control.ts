@@ -5,7 +5,7 @@ import { RunControl } from "@langchain/langgraph";
  * leaves the step of their parent half done; with this one they finish first.
  */
 export class StepControl extends RunControl {
-  /** What the run of a child gets in the place of its parent's control. */
+  /** The control of a child's run in the place of its parent's. */
   static forChild(control: unknown): { control?: RunControl } {
     return control instanceof StepControl ? { control: new RunControl() } : {};
   }

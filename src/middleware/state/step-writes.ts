@@ -49,7 +49,7 @@ export function callersOf(configurable: Record<string, unknown>): Step[] {
 }
 
 export interface StepWrites {
-  /** What LangGraph has saved of the tasks of the step: it runs only those again that have not finished. */
+  /** The saved writes of the step's tasks: LangGraph runs only unfinished tasks again. */
   writes: readonly CheckpointPendingWrite[];
   /** The value of the interrupt that the task at hand last stopped with. */
   asked: unknown;

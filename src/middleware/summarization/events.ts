@@ -2,9 +2,9 @@
 export type SummaryEvent = { version: 1; owner: string; at: number } & (
   | {
       type: "summary";
-      /** How many summaries the thread has had. */
+      /** The number of the thread's summaries. */
       number: number;
-      /** How many messages, and about how many tokens, it takes out of the requests. */
+      /** The messages, and about how many tokens, that it takes out of the requests. */
       messages: number;
       tokens: number;
     }

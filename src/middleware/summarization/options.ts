@@ -16,7 +16,7 @@ export interface SummarizationOptions {
    * where its profile is known, else 120,000 tokens.
    */
   trigger?: ContextSize | ContextSize[];
-  /** How much of the end stays as it is. Default: 10% of the window where it is known, else 20 messages. */
+  /** The size of the end that stays as it is. Default: 10% of the window if it is known, else 20 messages. */
   keep?: ContextSize;
   /** Replaces the request for a summary; `{messages}` is where the conversation goes. */
   summaryPrompt?: string;

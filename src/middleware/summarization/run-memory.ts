@@ -12,7 +12,7 @@ export interface Outgoing {
   send: Send;
 }
 
-/** What is known of threads in this process, of the last ones that were at work. */
+/** Values of threads in this process, for the most recent ones. */
 class Recent<Value> {
   readonly #values = new Map<string, Value>();
 
@@ -35,7 +35,7 @@ const written = new Recent<Summary>();
 /** The last requests, also of an earlier run of the same thread: a session builds an agent for each. */
 const requests = new Recent<Outgoing>();
 
-/** What is remembered of one agent in one run, in this process alone. */
+/** The memory of one agent in one run, in this process alone. */
 export class RunMemory {
   readonly #thread: string;
   #failures = 0;

@@ -11,11 +11,11 @@ export interface Summary {
   /** The id of the last message that it covers. */
   upTo: string;
   text: string;
-  /** How many summaries the thread has had, this one included. */
+  /** The number of the thread's summaries, this one included. */
   number: number;
-  /** How many messages of the thread it covers. */
+  /** The number of the thread's messages that it covers. */
   covers: number;
-  /** How many messages, and about how many tokens, it took out of the requests. */
+  /** The messages, and about how many tokens, that it took out of the requests. */
   messages: number;
   tokens: number;
   /** The most tokens of the user's words that stand beside it. */
@@ -24,7 +24,7 @@ export interface Summary {
   at: number;
 }
 
-/** What of a thread's messages goes into requests, and how. */
+/** The selection of a thread's messages for requests. */
 export interface ContextMemory {
   summary?: Summary;
   /** Results of tools up to this message that can be had again are left out of requests. */
@@ -58,7 +58,7 @@ export function readContext(state: unknown, configurable?: Record<string, unknow
   return { ...(configurable?.[CONTEXT_KEY] as ContextMemory | undefined), ..._context };
 }
 
-/** How many messages a summary covers of a list; none where its last message is not there any more. */
+/** The number of messages that a summary covers of a list; 0 if its last message is gone. */
 export function coveredBy(summary: Summary | undefined, messages: readonly BaseMessage[]): number {
   if (!summary) return 0;
   // Nothing is put in front of a thread: it is where it was, unless messages were removed.

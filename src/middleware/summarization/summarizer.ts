@@ -15,7 +15,7 @@ import {
 /** Sends messages to a model. */
 export type Send = (messages: BaseMessage[]) => Promise<unknown>;
 
-/** What a summary is made of. */
+/** The material of a summary. */
 export interface SummaryMaterial {
   /** The messages that go, and those that stay. */
   goes: readonly BaseMessage[];
@@ -93,7 +93,7 @@ async function fromText(material: SummaryMaterial, { send, limit, prompt }: Summ
   return earlier!;
 }
 
-/** What is shown beside the conversation, within its share of a request. */
+/** The context beside the conversation, within its share of a request. */
 function surroundings(
   { words, plan, stays }: SummaryMaterial,
   size: number,

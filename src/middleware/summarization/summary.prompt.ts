@@ -54,7 +54,7 @@ export const SUMMARIZER_PARTS = {
   kept: "For sight only: what comes after it and stays as it is. Do not retell it, and do not contradict it",
 } as const;
 
-/** What stands in the place of an old result that was left out of a request. */
+/** Texts in the place of old results that were left out of a request. */
 export const CLEARED_TEXTS = {
   read: "[Left out to save room: {count} characters. Make this call again if you need them.]",
   saved: '[Left out to save room: the result is in "{file}".]',

@@ -52,11 +52,11 @@ export interface Fitting {
   update?: ContextMemory;
 }
 
-/** How many tokens of the user's words are held where nothing else is said. */
+/** The default number of tokens for the user's words. */
 const MOST_WORDS = 20_000;
 /** A request that is this share of the limit after old results were left out of it needs no summary yet. */
 const WORTH_CLEARING = 0.75;
-/** Of a window, for the request for a summary and its answer. */
+/** The tokens of a window for the request for a summary and its answer. */
 const RESERVE = 4_000;
 /** Shown at once to a summarizer whose window nobody knows. */
 const DEFAULT_PART = 100_000;

@@ -7,11 +7,11 @@ interface Beginning<Found> {
 }
 
 /**
- * What was found out about the beginnings of conversations. A thread goes through every middleware in every model call,
+ * A cache of findings about the beginnings of conversations. A thread passes every middleware in every model call,
  * and all but its last messages did so before.
  */
 export class Beginnings<Found> {
-  /** By their first message, which is let go with its thread. */
+  /** Beginnings by their first message, which is released with its thread. */
   readonly #known = new WeakMap<BaseMessage, Beginning<Found>>();
 
   /** The beginning of these messages that is known, if any. */
@@ -24,7 +24,7 @@ export class Beginnings<Found> {
     return known;
   }
 
-  /** To be given lists that are not changed any more. */
+  /** Caches a finding; the list must not change any more. */
   keep(messages: readonly BaseMessage[], length: number, found: Found): void {
     if (messages[0]) this.#known.set(messages[0], { messages, length, found });
   }

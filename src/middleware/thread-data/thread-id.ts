@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** What LangChain tells a hook or a tool about its run, as far as it says whose run that is. */
+/** The fields of LangChain's hook or tool runtime that identify the run. */
 export interface RunContext {
   configurable?: Record<string, unknown> | undefined;
   /** LangGraph makes one for each run, and the runs within that run have it too. */

@@ -15,7 +15,7 @@ export interface TitleOptions {
   model?: { invoke: (input: string, config?: object) => Promise<{ text: string }> };
   /** In characters. Default 60. */
   maxLength?: number;
-  /** How long the model may take after the agent's own answer, in milliseconds. Default 2,000. */
+  /** The milliseconds for the model after the agent's own answer. Default 2,000. */
   timeout?: number;
 }
 
@@ -41,7 +41,7 @@ function firstWords(messages: readonly BaseMessage[]): string | undefined {
   return first?.text.trim() || undefined;
 }
 
-/** How much of a model's answer is looked at: it was asked for a few words. */
+/** The characters of a model's answer that are read: it was asked for a few words. */
 const LONGEST = 1000;
 
 async function ask(

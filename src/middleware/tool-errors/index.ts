@@ -44,7 +44,7 @@ export async function answered<Request extends ToolRequest>(
   }
 }
 
-/** How the agent was built, and what became of its thread, is nothing that a model could put right. */
+/** Errors about the agent's construction or its thread, which a model cannot fix. */
 const NOT_FOR_MODELS: ReadonlySet<HarnessErrorCode | undefined> = new Set<HarnessErrorCode>([
   "invalid-options",
   "storage-corrupt",
@@ -68,7 +68,7 @@ function signalOf(runtime: unknown): AbortSignal | undefined {
   return (runtime as { signal?: AbortSignal } | undefined)?.signal;
 }
 
-/** What a failed tool says to the model: what was wrong, without stack or paths of the host. */
+/** A tool's error for the model, without stack or paths of the host. */
 function describeToolError(error: unknown): string {
   // LangChain's wrappers only: a tool's own message says more than what caused it.
   let root: unknown = error;

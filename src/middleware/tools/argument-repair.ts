@@ -111,7 +111,7 @@ function listOf(value: unknown): unknown[] {
   return [value];
 }
 
-/** What is wrong with arguments, with what was sent in the place of those that are missing. */
+/** Problems of arguments, with the fields that were sent in the place of missing ones. */
 export function problemsOf(
   { issues }: { issues: readonly { path: PropertyKey[]; message: string }[] },
   args: unknown,

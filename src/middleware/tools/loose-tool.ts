@@ -10,7 +10,7 @@ import { withNote } from "./noted-result.ts";
 import { isRecord } from "./review.ts";
 import { originalTool } from "./wrapped-tool.ts";
 
-/** What LangChain hands to a tool besides its arguments, as far as it is used here. */
+/** The fields that are used of LangChain's tool runtime. */
 export interface ToolRuntime {
   state?: unknown;
   toolCall?: { id?: string; name: string; args: Record<string, unknown> };
@@ -84,10 +84,10 @@ export function checkedTool<Schema extends z.ZodObject>(
   return made;
 }
 
-/** What the tools above are held to; LangChain sees that they take anything. */
+/** The schemas of the tools above; LangChain sees tools that take anything. */
 const checks = new WeakMap<object, z.ZodObject>();
 
-/** What a tool would find wrong with arguments, before it is called. */
+/** A tool's objection to arguments, before it is called. */
 export async function argumentsProblem(given: unknown, args: unknown): Promise<string | undefined> {
   const called = originalTool(given);
   if (typeof called !== "object" || called === null) return undefined;

@@ -1,14 +1,14 @@
 import { interrupt, isGraphBubbleUp } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 
-/** Something that a person is asked about, as LangChain's user interfaces show it. */
+/** An action that a person reviews, as LangChain's user interfaces show it. */
 export interface ReviewedAction {
   name: string;
   args: Record<string, unknown>;
   description: string;
 }
 
-/** What a person may decide about an action. */
+/** The decisions that a person may make about an action. */
 export interface ReviewRule {
   allowedDecisions: readonly string[];
   /** JSON Schema of the arguments, for whoever edits them. */
@@ -70,7 +70,7 @@ const WORDS: Record<string, DecisionType> = {
   response: "respond",
 };
 
-/** What kind of decision this is, in any of the words that user interfaces use. */
+/** The type of a decision, in any of the words that user interfaces use. */
 export function decisionType(decision: unknown): DecisionType | undefined {
   if (typeof decision === "boolean") return decision ? "approve" : "reject";
   const record = isRecord(decision) ? decision : {};
@@ -78,7 +78,7 @@ export function decisionType(decision: unknown): DecisionType | undefined {
   return typeof word === "string" && Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
 }
 
-/** What the person has to say about it. */
+/** The person's reason. */
 export function reasonOf(decision: unknown): string | undefined {
   if (!isRecord(decision)) return undefined;
   const said = [decision["message"], decision["reason"], decision["args"]].find(

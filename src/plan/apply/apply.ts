@@ -19,7 +19,7 @@ import { identify, planOf, spentIds, type Identified } from "./identity.ts";
 import { checkTodos, emptyContent, frozen, listIds, unknownId } from "./rules.ts";
 import { withhold } from "./withhold.ts";
 
-/** Who asks for a change. People may reopen, reword and reorder anything; integrity rules hold for all. */
+/** The author of a change. People may reopen, reword and reorder anything; integrity rules hold for all. */
 export type Author = "model" | "person";
 
 /** Under which circumstances a change is applied. */

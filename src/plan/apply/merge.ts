@@ -106,7 +106,7 @@ function withFreeIds(mine: readonly Todo[], base: readonly Todo[], theirs: reado
   }));
 }
 
-/** Whose items were moved gives the order; what the other side added stands behind what it stood behind there. */
+/** The merged order: of the side that moved items; the other side's new items keep their predecessor. */
 function orderOf({ base, mine, theirs }: Sides): string[] {
   const [frame, other] = isMoved(base, mine) ? [mine, theirs] : [theirs, mine];
   const order = frame.map(({ id }) => id);

@@ -5,7 +5,7 @@ export const LEAN_FINAL_ANSWER = {
   leave: "Before your final answer every item is done, blocked or cancelled.",
 } as const;
 
-/** How the model reports, by what it can report with. */
+/** Instructions for reports, by the way of reporting. */
 export const LEAN_REPORTS = {
   call: "Once an item is done, call update_todos in the same turn as your next work call.",
   inline: "Once an item is done, give its id as todo_done in your next call of any tool.",

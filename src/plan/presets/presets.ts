@@ -36,7 +36,7 @@ export interface Reminders {
   edited: false | { name: string; text: string };
 }
 
-/** How a model speaks about its plan, and the rules the plan obeys. Plain data; every part can be overridden. */
+/** A model's language for its plan, and the rules that the plan obeys. Plain data; every part can be overridden. */
 export interface Preset {
   name: PresetName;
   systemPrompt: string;

@@ -5,14 +5,14 @@ import type { Reminders } from "./presets.ts";
 
 export type ReminderKind = "edited" | "context-loss" | "stale" | "exit";
 
-/** What is known at the moment a model is about to be called, or has just answered. */
+/** The situation before or after a model call. */
 export interface Situation {
   todos: readonly Todo[];
   /** The conditions that hold for all of it. */
   rules?: readonly string[];
   /** The model can see the plan as it was last written. */
   visible: boolean;
-  /** What others than the model changed and it has not been told. */
+  /** Changes by others that the model has not been told. */
   edits: readonly Change[];
   /** Rounds of tool calls since the last plan call. */
   rounds: number;

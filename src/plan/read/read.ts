@@ -35,7 +35,7 @@ export interface Draft {
   before?: string;
 }
 
-/** What an update asks for. */
+/** A requested update. */
 export interface UpdateDraft {
   start: Reference[];
   done: Reference[];

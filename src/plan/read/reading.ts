@@ -3,10 +3,10 @@ import type { Policy } from "../todo/policy.ts";
 import type { Issue } from "../todo/todo.ts";
 import { isRepairable } from "./repair.ts";
 
-/** How many refusals and how many notes are said; more help nobody. */
+/** The most refusals and notes in a reply; more help nobody. */
 const MAX_SAID = 20;
 
-/** How many operations one change may have. */
+/** The most operations of one change. */
 export const MAX_OPERATIONS = 1000;
 
 /** Collects what is wrong and what was put right while input is read. */
@@ -14,7 +14,7 @@ export class Reading {
   readonly policy: Policy;
   readonly #issues: Issue[] = [];
   readonly #notes = new Set<string>();
-  /** How often something was wrong. */
+  /** The number of problems. */
   problems = 0;
   #repairs = 0;
   /** More was sent than is looked at: it was not read to its end. */

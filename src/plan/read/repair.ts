@@ -14,7 +14,7 @@ export function repairJson(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What a repair may take: it goes over the text again for every level and every fault. */
+/** The longest text that is repaired: a repair reads the text again for every level and fault. */
 const LONGEST = 100_000;
 const DEEPEST = 100;
 

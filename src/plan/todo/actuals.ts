@@ -1,7 +1,7 @@
 import { own } from "./own.ts";
 import type { Actuals, Todo } from "./todo.ts";
 
-/** What a thread has spent so far. Only ever grows. */
+/** A thread's spending so far. Only ever grows. */
 export interface Tally {
   modelCalls: number;
   toolCalls: number;

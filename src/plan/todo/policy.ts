@@ -6,15 +6,15 @@ export interface Policy {
   statuses: readonly Status[];
   maxItems: number;
   maxInProgress: number;
-  /** How many characters an item's content or note may have. */
+  /** The most characters of an item's content or note. */
   maxLength: number;
   /** A status that does not exist: refuse the change, or take it as `pending`. */
   unknownStatus: "refuse" | "pending";
   /** An item without content: refuse the change, or drop the item. */
   emptyContent: "refuse" | "drop";
   /**
-   * What an item is called. `stable`: by an id that follows its content and is never given to another item. `sent`:
-   * exactly as it was sent, and by its position where it was sent without an id.
+   * The ids of items. `stable`: an id follows its content and is never given to another item. `sent`: exactly as it
+   * was sent, and by its position where it was sent without an id.
    */
   ids: "stable" | "sent";
   /** Two items with one id: refuse the change, or give the second a new id. */
@@ -25,7 +25,10 @@ export interface Policy {
   cycles: "refuse" | "drop";
   /** Starting or completing an item before its dependencies are completed. */
   earlyStart: "refuse" | "allow";
-  /** Nothing in progress although something could be: let it be, refuse the change, or start the next item. */
+  /**
+   * The rule where nothing is in progress although something could be: allow it, refuse the change, or start the next
+   * item.
+   */
   idle: "allow" | "refuse" | "start";
   /** Whether a completed item can be reopened, reworded or dropped while its plan is unfinished. */
   completed: "frozen" | "editable";
@@ -34,7 +37,7 @@ export interface Policy {
    * leave it to the model to report it.
    */
   finalAnswer: "complete" | "leave";
-  /** What the model calls the list of items, and an item's content. */
+  /** The model's names for the list of items, and an item's content. */
   listField: "todos" | "items";
   contentField: "content" | "text";
   /** Whether other names for fields and statuses (`text`, `done`, `in-progress`) are understood. */
@@ -43,7 +46,9 @@ export interface Policy {
 
 const THREE_STATUSES: readonly Status[] = ["pending", "in_progress", "completed"];
 
-/** Everything enforced, several items at once allowed, the next item started by itself. */
+/**
+ * The policy of preset `lean`: all rules enforced, several items at once allowed, the next item started by itself.
+ */
 export const LEAN_POLICY: Policy = {
   statuses: [...THREE_STATUSES, "blocked", "cancelled"],
   maxItems: 200,
@@ -64,7 +69,7 @@ export const LEAN_POLICY: Policy = {
   aliases: true,
 };
 
-/** What LangChain's middleware accepts: any list of well-formed items. */
+/** LangChain's policy: any list of well-formed items. */
 export const CLASSIC_POLICY: Policy = {
   ...LEAN_POLICY,
   statuses: THREE_STATUSES,

@@ -5,7 +5,7 @@ export type Status = (typeof STATUSES)[number];
 export const PRIORITIES = ["high", "medium", "low"] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** What an item cost while it was in progress. Filled in by the harness, never by the model. */
+/** An item's cost while it was in progress. Filled in by the harness, never by the model. */
 export interface Actuals {
   /** Epoch milliseconds of the first start. */
   startedAt: number;
@@ -100,13 +100,13 @@ export interface Issue {
   message: string;
 }
 
-/** What a change came to. A refused one leaves the plan as it was. */
+/** The result of a change. A refused one leaves the plan as it was. */
 export type Result =
   | {
       ok: true;
       plan: Plan;
       changes: Change[];
-      /** What was repaired or assumed while reading the change, one sentence each. */
+      /** Repairs and assumptions while reading the change, one sentence each. */
       notes: string[];
     }
   | { ok: false; issues: Issue[] };

@@ -5,7 +5,7 @@ export const TASK_BACKGROUND =
 export const BACKGROUND_DESCRIPTION =
   "Sub-agents in the background: look (what they are doing), wait (for their reports), cancel. id: one of them; default all.";
 
-/** What the model is told of jobs in the background. */
+/** Texts for the model about jobs in the background. */
 export const BACKGROUND_TEXTS = {
   started: "Started in the background as {id}.",
   ended:

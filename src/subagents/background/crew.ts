@@ -93,8 +93,8 @@ export class Crew {
   }
 
   /**
-   * Of these jobs as many as can be handed on in one update: no two that change the same field of the caller's own
-   * state, which only the caller's reducer could put together.
+   * The jobs that can be handed on in one update: no two that change the same field of the caller's own state, which
+   * only the caller's reducer could merge.
    */
   together(jobs: Map<string, BackgroundJob>): Map<string, BackgroundJob> {
     const changed = new Set<string>();

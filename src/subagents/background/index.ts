@@ -21,8 +21,8 @@ import { backgroundSchema, readBackground } from "./state.ts";
 import { BACKGROUND, backgroundTool, failuresOf, reportText, updatesOf } from "./tool.ts";
 
 /**
- * What the middleware of sub-agents has besides, where they may work in the background: reports come with the results
- * of other calls; an agent that would end waits for them, and is called again.
+ * Hooks of the sub-agents' middleware for jobs in the background: reports come with the results of other calls; an
+ * agent that would end waits for them, and is called again.
  */
 export function backgroundHooks(crew: Crew) {
   const hookRuntime = (): ToolRuntime => runtimeOf(crew.fields);
@@ -80,7 +80,7 @@ export function backgroundHooks(crew: Crew) {
   };
 }
 
-/** What a tool has, for a hook: LangGraph keeps it for the task at hand. A hook is given its own fields of the state. */
+/** A tool's runtime for a hook: LangGraph keeps it for the task at hand. A hook gets its own fields of the state. */
 function runtimeOf(fields: readonly string[]): ToolRuntime {
   const config = getConfig() as LangGraphRunnableConfig & ToolRuntime["config"];
   const { configurable = {}, writer, signal } = config;

@@ -8,13 +8,13 @@ import { ChildStream, STREAM_KEY } from "../child-stream.ts";
 import { readReport, type Report } from "../report.ts";
 import { startedWith } from "./started-with.ts";
 
-/** What has become of a job that is not at work: it ended, it asks a person, or it was stopped and can go on. */
+/** The state of a job that is not at work: it ended, it asks a person, or it was stopped and can go on. */
 export type Settled = Outcome | { asks: Interrupt[] } | { stopped: unknown };
 
-/** How long one that is stopped may take. LangGraph takes no time; a runnable of another kind may not listen at all. */
+/** The time for a stopped job to end. LangGraph takes none; a runnable of another kind may not listen at all. */
 const PATIENCE_MS = 2000;
 
-/** How a job is run. */
+/** Options of a job. */
 export interface Terms {
   runtime: ToolRuntime;
   budget: Budget | undefined;
@@ -45,7 +45,7 @@ export class BackgroundJob {
   readonly #abort = new AbortController();
   readonly #stream: ChildStream;
   #writer: ToolRuntime["writer"];
-  /** What it told after its caller's invocation had ended, for the one that goes on. */
+  /** Events after its caller's invocation had ended, for the one that goes on. */
   #untold: unknown[] = [];
 
   constructor(assignment: Assignment, terms: Terms) {
@@ -71,7 +71,7 @@ export class BackgroundJob {
     await Promise.race([this.end, sleep(PATIENCE_MS, undefined, { ref: false })]);
   }
 
-  /** What it has come to so far. `reason`: why it goes no further. */
+  /** The job's report so far. `reason`: why it goes no further. */
   soFar(reason = "it is still at work"): Report {
     return readReport(this.#stream.latest ?? {}, this.assignment.given, { stopped: reason });
   }
@@ -130,7 +130,9 @@ export class BackgroundJob {
   }
 }
 
-/** What LangGraph keeps for a task, for a run within it that is the only one: it counts them, and names them by that. */
+/**
+ * LangGraph's scratchpad of a task, for the only run within it: LangGraph counts such runs, and names them by that.
+ */
 function padOf(pad: unknown, mayTakeAnswer: boolean): object | undefined {
   if (typeof pad !== "object" || pad === null) return undefined;
   return Object.assign(Object.create(pad) as object, {

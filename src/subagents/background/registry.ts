@@ -5,7 +5,7 @@ import type { BackgroundJob } from "./job.ts";
 /** The jobs of one agent of a thread, by the namespace of their checkpoints. */
 type Jobs = Map<string, BackgroundJob>;
 
-/** By what saves them, and then by thread and agent; without a checkpointer a run keeps its own. */
+/** Jobs by checkpointer, and then by thread and agent; without a checkpointer a run keeps its own. */
 const registries = new WeakMap<object, Map<string, Jobs>>();
 
 /**

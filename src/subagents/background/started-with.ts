@@ -2,7 +2,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import type { Given } from "../exchange.ts";
 
-/** What a job was given when it first started: its oldest checkpoint knows. Its changes are told from there. */
+/** The state that a job first started with, from its oldest checkpoint. Its changes are told from there. */
 export async function startedWith(
   given: Given,
   { configurable = {} }: ToolRuntime,

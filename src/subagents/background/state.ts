@@ -3,7 +3,7 @@ import { z } from "zod";
 import { anyUpdate } from "../../middleware/state/any-update.ts";
 import type { Job } from "../exchange.ts";
 
-/** What a thread keeps of a job until its report is in the conversation: enough to go on with it in another process. */
+/** A thread's record of a job until its report is in the conversation: enough to continue it in another process. */
 export interface Entry {
   job: Job;
   /** The tool call that started it. */
@@ -14,7 +14,7 @@ export interface Entry {
 
 /** The jobs in the background, by id. */
 export interface Background {
-  /** How many there ever were: no id is used twice. */
+  /** The number of jobs ever: no id is used twice. */
   count: number;
   jobs: Readonly<Record<string, Entry>>;
 }

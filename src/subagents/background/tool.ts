@@ -43,7 +43,7 @@ async function endedBy(
   return ended;
 }
 
-/** What somebody who looks sees of a job. */
+/** A description of a job for the model. */
 function looked(id: string, background: BackgroundJob): string {
   const { assignment, settled, startedAt } = background;
   const { subagent, job } = assignment;

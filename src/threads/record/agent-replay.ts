@@ -75,7 +75,7 @@ export class AgentReplay {
     }
   }
 
-  /** What is new. Of messages that the agent neither wrote nor asked for, `other` tells. */
+  /** New events. `other` receives messages that are neither the agent's answers nor tool results. */
   *tell(frame: Frame, other: (message: BaseMessage) => Iterable<Told> = () => []): Generator<Told, void> {
     const { at, messages, summary } = frame;
     const askedAt = this.at || at;

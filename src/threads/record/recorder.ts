@@ -29,7 +29,7 @@ interface Started {
   tool?: ToolDetails;
 }
 
-/** What every event of a tool call says. */
+/** Fields of every event of a tool call. */
 interface ToolDetails {
   name: string;
   call: string;
@@ -62,7 +62,7 @@ export class Recorder extends BaseCallbackHandler {
   /** The last answers of each owner with calls that could not be read, and with others, until all is known of them. */
   readonly #unread = new Map<string, AIMessage>();
   readonly #called = new Map<string, ToolCall[]>();
-  /** Of those calls the ones that were made. */
+  /** The calls that were made. */
   readonly #made = new Set<string>();
   /** Calls that may be repetitions, until they are run. */
   readonly #repeated = new Set<string>();
@@ -232,7 +232,7 @@ function started(tags: string[] | undefined, metadata: Metadata): Started {
   return { ...callerOf(tags, metadata), shown: thoughtFilter() };
 }
 
-/** Who calls a model or a tool, and whether that is the harness's own business. */
+/** The caller of a model or a tool, and whether the call is the harness's own. */
 export function callerOf(
   tags: string[] | undefined,
   metadata: Metadata,

@@ -111,7 +111,7 @@ interface Saved {
   open: ReadonlySet<string>;
 }
 
-/** What the sub-agents did that were run from a frame, in the order of time. */
+/** Events of the sub-agents that were run from a frame, in the order of time. */
 async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Promise<Told[]> {
   const told: Told[] = [];
   for (const { call, ns } of jobs) {
@@ -163,7 +163,7 @@ class Story {
   readonly #thread: string;
   readonly #model: string;
   readonly #dir: string | undefined;
-  /** What the last run was asked for. */
+  /** The task of the last run. */
   #task: string | undefined;
   #usage: Usage = NO_TOKENS;
   /** When the last was that was told. */

@@ -1,4 +1,4 @@
-/** How the arguments of a call are shown to whoever decides about it. */
+/** The arguments of a call, as they are shown to whoever decides about it. */
 export type ShownArguments =
   | { type: "command"; command: string; rest: [string, string][] }
   | { type: "write"; path: string; content: string }

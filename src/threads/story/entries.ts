@@ -7,7 +7,7 @@ interface Common {
   /** Its place in the conversation: stable while it grows. */
   key: number;
   at: number;
-  /** Whose conversation it is in. */
+  /** The owner of the conversation. */
   owner: string;
 }
 
@@ -33,7 +33,7 @@ export type PlanEntry = Common & {
   kind: "plan";
   by: "model" | "person" | "harness";
   changes: Change[];
-  /** Those that the plan has from here on, where they were changed. */
+  /** The plan's rules from here on, if they were changed. */
   rules?: readonly string[] | undefined;
 };
 export type QuestionEntry = Common & { kind: "question"; question: Question; answer?: unknown };
@@ -198,7 +198,7 @@ export class Conversation {
   }
 }
 
-/** What an entry is found by while it is not over. */
+/** The key of an entry while it is open. */
 function openKey(entry: Entry): string | undefined {
   switch (entry.kind) {
     case "text":

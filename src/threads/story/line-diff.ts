@@ -17,7 +17,7 @@ const CONTEXT = 3;
 /** Past this many differences comparing gets slow, and nobody reads it line by line. */
 const MOST_DIFFERENCES = 1000;
 
-/** What changed between two texts; undefined where they differ too much to be compared. */
+/** The differences of two texts; undefined if they differ too much to be compared. */
 export function lineDiff(before: string, after: string): Hunk[] | undefined {
   if (before === "" || after === "") return wholeDiff(before, after);
   const patch = structuredPatch("", "", before, after, "", "", {

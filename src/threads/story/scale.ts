@@ -7,7 +7,7 @@ export interface Stretch {
 /** Places moments on a line from 0 to 1. */
 export interface TimeScale {
   place: (at: number) => number;
-  /** How much time the line stands for, idle time aside. */
+  /** The time that the line stands for, idle time aside. */
   length: number;
 }
 

@@ -3,10 +3,10 @@ import { parentOf } from "./entries.ts";
 import { PLAN_TOOLS } from "./plan-tools.ts";
 import type { StampedEvent } from "./told.ts";
 
-/** Something that took time: a bar of the timeline. */
+/** A bar of the timeline. */
 export interface Span {
   kind: "item" | "call" | "helper" | "question";
-  /** Whose lane it is in. */
+  /** The owner of its lane. */
   owner: string;
   /** The id of the item, the call or the question; a helper's owner. */
   id: string;

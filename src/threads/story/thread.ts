@@ -26,12 +26,12 @@ export interface ThreadState {
   entries: readonly Entry[];
   spans: readonly Span[];
   helpers: ReadonlyMap<string, Helper>;
-  /** What waits for a person, in the order in which it was asked. */
+  /** Open questions, in the order in which they were asked. */
   questions: readonly Question[];
   isRunning: boolean;
-  /** How the last run ended. */
+  /** The end of the last run. */
   end?: Extract<StampedEvent, { type: "run-end" }>;
-  /** What the runs that ended have cost, where prices are set. */
+  /** The cost of ended runs, if prices are set. */
   cost?: number;
   /** The number of the last live event that is in here. */
   last: number;
@@ -132,7 +132,7 @@ export function agentOf({ view }: ThreadState, owner: string): AgentView | undef
   return view.agents.get(owner);
 }
 
-/** What a thread has cost in dollars, where that is known. */
+/** The cost of a thread in dollars, if it is known. */
 export function costOfThread({ view, cost }: ThreadState, prices: Prices | undefined): number | undefined {
   return prices ? costOf(view.usage, prices) : cost;
 }

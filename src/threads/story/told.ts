@@ -11,7 +11,7 @@ export interface AskedCall {
 
 type QuestionEvent = Extract<RunEvent, { type: "question" }>;
 
-/** Something that a run waits for a person to say, as it is told. */
+/** A run's question to a person, as events tell it. */
 export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
   /** The sub-agent that asks, where it is one. */
   owner?: string | undefined;
@@ -27,7 +27,7 @@ type Extended<Event> = Event extends { type: "subagent-start" } ? Event & { mode
 /** Live events have a number; those of the past have none. */
 export type StampedEvent = Extended<RunEvent> & { run?: string; n?: number };
 
-/** What happened in a thread. */
+/** The events of a thread. */
 export interface ToldThread {
   events: readonly StampedEvent[];
   questions: readonly Question[];

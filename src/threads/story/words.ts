@@ -27,7 +27,7 @@ export function duration(ms: number): string {
   return `${Math.floor(hours / 24)} days`;
 }
 
-/** How long ago, for a list: `now`, `5 min`, `3 h`, `2 days`. */
+/** The time since a moment, for a list: `now`, `5 min`, `3 h`, `2 days`. */
 export function ago(at: number, now: number): string {
   const minutes = Math.floor((now - at) / 60_000);
   if (minutes < 1) return "now";
@@ -45,7 +45,7 @@ export function amount(number: number): string {
   return `${(number / 1_000_000).toFixed(1)}M`;
 }
 
-/** What a person is told when a conversation was summarized, or could not be. */
+/** The notice that a conversation was summarized, or could not be. */
 export function summaryWords(event: Extract<RunEvent, { type: "summary" | "summary-failure" }>): string {
   if (event.type === "summary-failure") {
     return `The conversation could not be summarized (${event.reason}). It goes on whole; this is tried again later.`;
@@ -86,7 +86,7 @@ export function inSight(text: string): string {
   );
 }
 
-/** What changes of a plan come to, in a few words; undefined for what is not worth a line. */
+/** Changes of a plan in a few words; undefined if they are not worth a line. */
 export function changeWords(
   { changes, rules }: { changes: readonly Change[]; rules?: readonly string[] | undefined },
   todos: readonly Todo[],

@@ -29,7 +29,7 @@ export async function writeFile(
   });
 }
 
-/** What an edit has done: the lines around its changes, and how the file was not as the agent had seen it. */
+/** The result of an edit: the lines around its changes, and differences from the file that the agent had seen. */
 interface Edited {
   shown: string | undefined;
   news: string | undefined;

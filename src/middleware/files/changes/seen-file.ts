@@ -5,7 +5,7 @@ import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 export interface SeenFile {
   path: string;
   hash: string;
-  /** How many lines from the start were shown; absent where all of them were. */
+  /** The number of lines shown from the start; absent if all were. */
   lines?: number;
   /** The hash of a text that was held back, where the differences to that text were shown. */
   held?: string;

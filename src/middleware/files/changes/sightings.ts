@@ -5,7 +5,7 @@ import { HELD_TEXTS } from "../files.prompt.ts";
 import { hashOf, seenIn, type SeenFile } from "./seen-file.ts";
 import { seenText } from "./seen-text.ts";
 
-/** What a call knows when it begins. */
+/** The sightings at the beginning of a call. */
 interface Known {
   /** The conversation, with the results of the turn's earlier calls where they are known. */
   messages: readonly BaseMessage[];
@@ -17,12 +17,12 @@ interface Known {
   since: number | undefined;
 }
 
-/** What a call finds seen, and what it shows in its turn. */
+/** Files that were seen before a call, and those that it shows. */
 export class Sightings {
   readonly #seen: Map<string, SeenFile>;
   readonly #known: Known;
   #isReplay = true;
-  /** What this call itself has shown. */
+  /** The file that this call has shown. */
   latest: SeenFile | undefined;
 
   constructor(known: Known) {
@@ -64,7 +64,7 @@ export class Sightings {
     return Math.max(0, ...this.#seenOf(path, hashOf(bytes)).map(({ lines = Infinity }) => lines));
   }
 
-  /** How a file differs from what was last seen of it; undefined where it does not, or was never seen. */
+  /** A file's differences from its last sighting; undefined if there are none, or it was never seen. */
   newsOf(path: string, now: string): string | undefined {
     const hash = this.#seen.get(path)?.hash;
     if (hash === undefined || this.isSeen(path, Buffer.from(now))) return undefined;
@@ -95,13 +95,13 @@ export class Sightings {
     setBounded(shownBy, this.#known.call, this.latest);
   }
 
-  /** From here on the call itself is made, and no longer those before it. */
+  /** Marks the beginning of the call itself, after those before it. */
   begin(): void {
     this.#isReplay = false;
   }
 }
 
-/** What calls have shown in this process: the results of a turn are not in the conversation before its end. */
+/** Files shown by calls in this process: a turn's results reach the conversation at its end. */
 const shownBy = new Map<string, SeenFile>();
 /** Texts that were seen in this process, by hash: the conversation may have lost them. */
 const texts = new Map<string, string>();

@@ -13,7 +13,7 @@ interface FilesState {
 /** When this process first saw a thread that has no such moment yet, by the id of its first message. */
 const starts = new Map<string, number>();
 
-/** To be called with the state of every model call: the thread begins no later than with its first. */
+/** Notes the start of a thread; call it with the state of every model call. */
 export function noteStart(state: unknown): void {
   const { messages, [SINCE]: since } = (state ?? {}) as FilesState;
   const id = messages?.[0]?.id;

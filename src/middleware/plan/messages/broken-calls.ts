@@ -96,14 +96,14 @@ export function lossInRepair(
   return { rule: "arguments", field: name, sent: ids, valid: "valid JSON", message };
 }
 
-/** How often in a row a model is asked again for calls that could not be read. */
+/** The most requests in a row for calls that could not be read. */
 const MAX_UNREAD = 2;
 
 /** The answers to one request, of which some have calls that could not be read. */
 export class UnreadCalls {
   #inARow = 0;
 
-  /** What to ask the model again with; undefined where nothing is wrong, or it was asked often enough. */
+  /** The words that ask the model again; undefined if nothing is wrong, or it was asked often enough. */
   ask(message: AIMessage): string | undefined {
     const text = askForCalls(message);
     this.#inARow = text === undefined ? 0 : this.#inARow + 1;
@@ -111,7 +111,9 @@ export class UnreadCalls {
   }
 }
 
-/** What to tell a model that wanted tools and made no call that can be run; undefined where it made one or wanted none. */
+/**
+ * The words for a model that wanted tools and made no call that can be run; undefined if it made one or wanted none.
+ */
 function askForCalls(message: AIMessage): string | undefined {
   const { tool_calls = [], invalid_tool_calls = [] } = message;
   if (tool_calls.length > 0 || invalid_tool_calls.length === 0) return undefined;

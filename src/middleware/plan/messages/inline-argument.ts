@@ -8,7 +8,7 @@ export const DONE_ARGUMENT = "todo_done";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
-/** What a work call said is done. */
+/** A completion that a work call reported. */
 export interface Report {
   /** The call, which no longer says it. */
   id?: string;
@@ -16,7 +16,7 @@ export interface Report {
   said: unknown;
   /** The item that the call itself is for, where its tool has an argument for that. */
   worksOn?: string;
-  /** What the model is told of it, with the result of the call. */
+  /** The reply to the model, with the result of the call. */
   reply?: string;
   isRefused?: boolean;
   /** The reply has the whole plan in it. */

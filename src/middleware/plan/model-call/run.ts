@@ -17,7 +17,7 @@ export function enterRun(
   return run === memory.run ? memory : { ...memory, run, callsBefore, rounds: 0, nags: 0, exits: 0 };
 }
 
-/** How many calls to other tools the last turn finished successfully. */
+/** The number of calls to other tools that the last turn finished successfully. */
 export function finishedCalls(messages: readonly BaseMessage[], { toolNames }: PlanSetup): number {
   const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
   return messages

@@ -58,14 +58,14 @@ import {
 import type { ModelRequest } from "./request.ts";
 import { enterRun, finishedCalls, hasPlanned, isPartDone } from "./run.ts";
 
-/** What is known while one model call of the graph is made. */
+/** The state of one model call of the graph. */
 export class ModelStep {
   readonly state: PlanState;
   /** The todos in the graph state, where `state` has those of this call. */
   readonly #found: readonly Todo[];
   /** The item that this call has started, before anything else. */
   readonly #started: Started | undefined;
-  /** What people changed that the model has not been told. */
+  /** People's edits that the model has not been told. */
   readonly edits: Change[];
   /** Whether people changed the rules and the model has not been told. */
   readonly #hasNewRules: boolean;
@@ -77,7 +77,7 @@ export class ModelStep {
   readonly #memory: PlanMemory;
   /** The messages in the graph state: what the request adds to them is not part of the conversation. */
   readonly #conversation: readonly BaseMessage[];
-  /** What was spent before this call. */
+  /** The spending before this call. */
   readonly #before: Figures;
   readonly #run: string;
   /** When it began, and for how long nothing had run in the thread until then. */
@@ -88,9 +88,9 @@ export class ModelStep {
   #exits: number;
   readonly #unread = new UnreadCalls();
   #given: Reminder["kind"][] = [];
-  /** What the answer came to for the last item. */
+  /** The answer's effect on the last item. */
   #completion: Completion | undefined;
-  /** What the reports in its work calls came to. */
+  /** The effect of the reports in its work calls. */
   #reported: Reported | undefined;
 
   constructor(setup: PlanSetup, request: ModelRequest) {
@@ -322,7 +322,7 @@ export class ModelStep {
     return changes.length > 0 ? { todos: todosUpdate(after, changes) } : {};
   }
 
-  /** What people changed is told once: it stays with the answer, for whoever shortens the conversation. */
+  /** Keeps the words about people's edits with the answer, for whoever shortens the conversation. */
   #holdWords(answer: AIMessage): void {
     const words = [
       ...(this.edits.length > 0 ? [`The user changed the plan: ${describeChanges(this.edits)}`] : []),
@@ -332,7 +332,7 @@ export class ModelStep {
     answer.additional_kwargs = { ...answer.additional_kwargs, ...saidByUser(words.join("\n")) };
   }
 
-  /** What a `task` says of the plan when it ends alone: here of several. */
+  /** The plan's status after several `task` calls; a single one says it itself. */
   #status(): HumanMessage[] {
     if (!this.#started) return [];
     const { tag } = this.#setup.preset.reminders;
@@ -446,7 +446,7 @@ export class ModelStep {
   }
 }
 
-/** What an update would change: it is saved with every turn, and what is short has no row of its own. */
+/** The changed part of an update: it is saved with every turn, and short values have no row of their own. */
 function newsIn(update: MemoryUpdate, memory: PlanMemory): MemoryUpdate {
   const isNew = ([key, value]: [string, unknown]): boolean =>
     (RECORDS as readonly string[]).includes(key)

@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { withoutKeysOf } from "../../../models/keys.ts";
 
-/** What is done with a model's requests and answers. */
+/** Hooks for a model's requests and answers. */
 export interface Watch {
   /**
    * Gets the messages as they go out, after every other middleware had its turn, and returns what is sent. `send` makes
@@ -13,7 +13,7 @@ export interface Watch {
   onAnswer?: (answer: object) => void;
   /** Gets the tools that are bound, and returns those that the model is shown. */
   onTools?: (tools: readonly unknown[]) => unknown[];
-  /** What callbacks find in the metadata of every call, besides what is there. */
+  /** Metadata for the callbacks of every call, besides the existing. */
   metadata?: Readonly<Record<string, string>>;
 }
 

@@ -40,7 +40,7 @@ export interface PlanApprovalRequest extends ReviewFields {
   changes: readonly Change[];
   /** The other calls of the turn. They are made when the plan is approved as it is, and not otherwise. */
   calls: readonly { name: string; args: Record<string, unknown> }[];
-  /** What was wrong with the last decision, when there was one. */
+  /** The error of the last decision, if there was one. */
   error?: string;
 }
 
@@ -127,7 +127,7 @@ function readDecision(answer: unknown): Reading {
   return { type: "unreadable", error: `Resume with ${valid}; got ${show(answer)}.` };
 }
 
-/** What is wrong with a person's list, if something is. */
+/** The error of a person's list, if it has one. */
 function editError(plan: Plan, todos: readonly EditedTodo[], { preset }: PlanSetup): string | undefined {
   const result = applyWrite(plan, inWords(todos, preset.policy), editedPolicy(preset.policy));
   return result.ok ? undefined : result.issues.map((issue) => issue.message).join(" ");

@@ -37,22 +37,22 @@ type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
 const REPAIRED_NOTE = "Repaired the broken JSON of the arguments.";
 
-/** What one plan call of a turn comes to. */
+/** The result of one plan call of a turn. */
 export interface Outcome {
   /** The plan before and after the call, with the calls before it in the turn applied. */
   before: readonly Todo[];
   plan: Plan;
-  /** What had been spent when each running item started. */
+  /** The spending at the start of each running item. */
   marks: Record<string, Mark>;
   /** What this call and those before it change of what is worked on, by call. */
   moves: Record<string, Move>;
-  /** What people changed while the turn's calls were waiting. */
+  /** People's edits while the turn's calls were waiting. */
   edits: readonly Change[];
   /** The turn's first plan call tells the model of these edits. */
   isFirst: boolean;
   /** Absent when nothing of the call was accepted. */
   accepted?: {
-    /** What changed, as the plan's readers see it. */
+    /** The changes, as the plan's readers see them. */
     changes: Change[];
     /** The same with actuals, for the graph state. */
     patch: Change[];
@@ -84,7 +84,7 @@ export class Turns {
     Pick<Run, "state" | "calls"> & { outcomes: Promise<Outcome>[] }
   >();
 
-  /** What watchers have seen of a turn; `covered` are the plan calls that it began with. */
+  /** The plan that watchers have seen in a turn; `covered` are the plan calls that it began with. */
   readonly #shown = new WeakMap<AIMessage, { state: PlanState; todos: Todo[]; covered: Set<unknown> }>();
 
   constructor(setup: PlanSetup) {
@@ -314,7 +314,7 @@ export function editedPolicy(policy: Policy): Policy {
   return { ...policy, completed: "editable" };
 }
 
-/** What the parts of a plan's middleware share. */
+/** The shared parts of a plan's middleware. */
 export interface PlanParts {
   setup: PlanSetup;
   turns: Turns;
@@ -338,7 +338,7 @@ type Helpers = Readonly<Record<string, Helper>>;
 
 type Accepted = Extract<Result, { ok: true }>;
 
-/** What a call knows of the invocation that it is made in. */
+/** The invocation of a call. */
 export interface Caller {
   signal?: AbortSignal | undefined;
   writer?: object | undefined;
@@ -384,7 +384,7 @@ function callingMessage(messages: readonly BaseMessage[], id: string | undefined
   );
 }
 
-/** What to remember of a change that was accepted, where the model knew `seen` before. */
+/** The memory after an accepted change, where the model knew `seen` before. */
 export function rememberChange(
   {
     plan,

@@ -11,7 +11,7 @@ import type { VerifyContext } from "./verifier.ts";
 /** The custom event of LangChain's callbacks that says an item was not accepted as completed. */
 export const COMPLETION_REFUSAL = "completion-refusal";
 
-/** What that event says. */
+/** Details of that event. */
 export interface CompletionRefusal {
   todoId: string;
   reason: string;

@@ -27,7 +27,7 @@ import { planFrom, todosUpdate, type MemoryUpdate, type PlanState } from "../sta
 export interface Answered {
   answer: AIMessage;
   plan: PlanState;
-  /** What has been spent, the answer included. */
+  /** The spending, the answer included. */
   tally: Figures;
   /** The conversation in the graph state, which does not hold the answer yet. */
   messages: readonly BaseMessage[];
@@ -36,7 +36,7 @@ export interface Answered {
   signal: AbortSignal | undefined;
 }
 
-/** What an answer comes to for the item that is left. */
+/** An answer's effect on the item that is left. */
 export type Completion =
   | {
       ok: true;

@@ -21,7 +21,7 @@ import { isClosedByPerson, rememberSeen, rememberStatus } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import { readPlanState, todosUpdate, type Helper, type MemoryUpdate } from "../state.ts";
 
-/** What a tool call has at hand. */
+/** The context of a tool call. */
 export interface CallContext extends Stage {
   /** The tool call's id. */
   id: string;

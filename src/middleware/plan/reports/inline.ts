@@ -4,7 +4,7 @@ import { planText } from "../plan-call/tools.ts";
 import { changedMarks, rememberChange, type Outcome, type Turns } from "../plan-call/turn.ts";
 import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 
-/** What the reports of a message come to. */
+/** The effect of a message's reports. */
 export interface Reported {
   /** The reports, with what the model is to be told of them. */
   reports: Report[];
@@ -18,11 +18,11 @@ export interface Reported {
   };
 }
 
-/** What is at hand when a message with reports has come. */
+/** The context of a message with reports. */
 export interface Reporting {
   /** The graph state as a plan call of the message would find it. */
   state: object;
-  /** What the model knows of the plan, edits it was just told of included. */
+  /** The plan as the model knows it, edits that it was just told of included. */
   seen: PlanMemory["seen"];
   /** The model has not seen the plan as it is: it is shown with the reply. */
   isUnseen: boolean;
@@ -108,7 +108,7 @@ function showing(reports: Report[], to: Report, todos: readonly Todo[]): Report[
   });
 }
 
-/** What models send that have nothing to report and believe that they must send something. */
+/** Returns whether a value reports nothing: some models believe that they must send something. */
 function isNothing(said: unknown): boolean {
   if (Array.isArray(said)) return said.every(isNothing);
   if (typeof said === "string") return /^(?:none|null|no|false|n\/a|-|\[\])?$/i.test(said.trim());

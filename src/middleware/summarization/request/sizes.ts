@@ -39,7 +39,7 @@ export function windowOf(model: object): number | undefined {
 
 export interface Measured {
   messages: number;
-  /** Of the whole request. */
+  /** The tokens of the whole request. */
   tokens: number;
 }
 
@@ -72,7 +72,10 @@ export function tokenLimit({ trigger, window = 0 }: Sizes): number | undefined {
 const MOST_KEPT = 0.6;
 const LEAST_KEPT = 0.25;
 
-/** How many messages go, so that what stays is no more than wanted and no result stands without its call. */
+/**
+ * The number of messages to summarize, so that the rest is no larger than wanted and no result stands without its
+ * call.
+ */
 export function cutOf(
   messages: readonly BaseMessage[],
   sizes: Sizes,

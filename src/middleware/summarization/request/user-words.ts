@@ -5,16 +5,16 @@ import { isFromUser, userWordsIn } from "../../text/from-user.ts";
 import { shortened } from "../../text/shortened.ts";
 import { WORDS_CUT, WORDS_LEFT_OUT } from "../summary.prompt.ts";
 
-/** What a person said at one place of a conversation. */
+/** A person's words at one place of a conversation. */
 export interface UserWords {
   text: string;
-  /** What it was said to, where it is no message of its own. */
+  /** The subject of the words, if they are no message of their own. */
   about?: string;
   /** The lines of the conversation file that it is in. */
   lines: readonly [number, number];
 }
 
-/** Everything that people said in some messages, oldest first. */
+/** People's words in some messages, oldest first. */
 export function userWords(messages: readonly BaseMessage[]): UserWords[] {
   const words: UserWords[] = [];
   let line = 1;

@@ -7,7 +7,7 @@ const WIDTH = 1000;
 const ROW = 18;
 const HEAD = 20;
 
-/** What took how long, as bars; who cannot see them has the same in words. */
+/** Durations as bars, and in words for readers who cannot see them. */
 export function timelineHtml(spans: readonly Span[]): string {
   const now = Math.max(0, ...spans.map(({ from, to = from }) => to));
   const { lanes, scale } = timelineOf(spans, now);
