@@ -80,7 +80,7 @@ export interface Conclusion {
   update: Record<string, unknown>;
 }
 
-/** What is needed to put together what comes of a job. */
+/** The parts of a job's conclusion. */
 export interface Closing {
   /** The plan item that followed it. */
   followed?: FollowedTodo | undefined;

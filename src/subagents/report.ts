@@ -15,11 +15,11 @@ export interface Report {
   spent: Tally;
 }
 
-/** What is known of a sub-agent's end besides its state. */
+/** Facts about a sub-agent's end besides its state. */
 export interface End {
   /** Why it was stopped, where the state is what it had come to. */
   stopped?: string | undefined;
-  /** What it says that it has spent. Default: by its messages, which do not tell of answers that were sent back. */
+  /** Its reported spending. Default: by its messages, which do not show answers that were sent back. */
   spent?: Tally | undefined;
 }
 

@@ -25,9 +25,9 @@ interface Part {
   spent: Amounts;
 }
 
-/** What items of the main plan have cost, as its ledger says. */
+/** The cost of the main plan's items, from its ledger. */
 export interface ItemCosts {
-  /** By item, and under another key what belongs to none. */
+  /** Costs by item; those of no item stand under another key. */
   costs: Readonly<Record<string, Figures>>;
   inProgress: readonly string[];
   /** Items that sub-agents work on in the background. */
@@ -44,10 +44,10 @@ export class Account {
   readonly #item: string | undefined;
   /** The items in progress, and when each was first seen so, in milliseconds of the run. */
   #items: ReadonlyMap<string, number> = new Map();
-  /** What items have cost in this run, and what their sub-agents have spent since then. */
+  /** The cost of items in this run, and their sub-agents' spending since then. */
   readonly #costs = new Map<string, Amounts>();
   readonly #running = new Map<string, Amounts>();
-  /** What the ledger said last, and what had been spent in all. */
+  /** The ledger's last figures, and the total spending then. */
   #last: { costs: ItemCosts["costs"]; spent: Amounts } | undefined;
   readonly #warned = new Set<string>();
 
@@ -216,7 +216,7 @@ export class Budget {
     return account;
   }
 
-  /** What a sub-agent spends from that works on an item, where it has one. */
+  /** The account of a sub-agent that works on an item, if it has one. */
   accountFor(context: RunContext, item: string | undefined): Account | undefined {
     const account = this.accountOf(context);
     if (!account || item === undefined) return account;

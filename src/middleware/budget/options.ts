@@ -20,7 +20,7 @@ export interface Limits {
  * working agent is told once. Default: 1,000 model calls, and no other limit.
  */
 export interface BudgetOptions extends Limits {
-  /** What may be spent on an item of the main plan, all that its sub-agents spend included. */
+  /** Limits for each item of the main plan, its sub-agents' spending included. */
   perItem?: Limits;
   /** Prices of tokens, for all models of the run alike. Needed for `cost`. */
   prices?: Prices;

@@ -31,8 +31,8 @@ export interface UsageSource {
 }
 
 /**
- * What an answer says that it used. Some clients leave it in the provider's words (`response_metadata`), and Gemini's
- * leaves thinking out of the output: it is in the total alone.
+ * The token usage of an answer. Some clients leave it in the provider's words (`response_metadata`); Gemini's counts
+ * thinking only in the total.
  */
 export function usedTokens({ usage_metadata: usage, response_metadata = {} }: UsageSource): UsedTokens {
   const isCounted = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0) > 0;

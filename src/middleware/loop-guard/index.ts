@@ -11,7 +11,7 @@ export interface LoopGuardOptions {
   warnAfter?: number;
   /** So many times: the run ends. Default 5. */
   stopAfter?: number;
-  /** How long the model waits from the warning on, in milliseconds, twice as long each time. Default 1000. */
+  /** The wait before a model call after the warning, in milliseconds, twice as long each time. Default 1000. */
   waitMs?: number;
   /** Tools that may be called alike as often as the model likes, such as `{ job_status: false }`. */
   tools?: Readonly<Record<string, false>>;

@@ -103,7 +103,7 @@ export function savedLedger({ spent, settled, active, helped }: Ledger, todos: r
   return { spent: Object.fromEntries(rows), settled: rowOf(settled), active, helped: rowOf(helped) };
 }
 
-/** What sub-agents have spent so far. */
+/** The sub-agents' spending so far. */
 export function helpedIn({ ledger, helpers }: PlanMemory): Figures {
   const before = ledger ? figuresOf(ledger.helped) : NO_FIGURES;
   return Object.values(helpers).reduce((sum, { spent = NO_FIGURES }) => sumFigures(sum, spent), before);
@@ -137,7 +137,7 @@ export function isDue({ memory, todos }: PlanState): boolean {
   return activeItems(todos, memory).join("\n") !== ledger.active.join("\n");
 }
 
-/** What is known of the turn that is shared out. */
+/** The turn whose spending is shared out. */
 export interface TurnInSight {
   /** The conversation; its last answer began the turn. */
   messages: readonly BaseMessage[];
@@ -195,7 +195,7 @@ interface Parts extends Required<Pick<TurnInSight, "moves" | "helpers">> {
   until: string | undefined;
 }
 
-/** What each item has cost until the end of the last step, what belongs to none, and all of it. */
+/** The cost of each item until the end of the last step, of no item, and in all. */
 export function figuresIn(values: unknown): {
   items: Record<string, Figures>;
   rest: Figures;
@@ -251,14 +251,14 @@ function itemOf(args: Record<string, unknown>): string | undefined {
   return typeof args["todo_id"] === "string" ? args["todo_id"] : undefined;
 }
 
-/** What the answers since the user's last message have used, where nobody has counted yet. */
+/** The usage of the answers since the user's last message, if nobody has counted it yet. */
 export function uncountedTally(messages: readonly BaseMessage[]): Tally {
   const start = messages.findLastIndex((message) => isFromUser(message));
   const answers = messages.slice(start + 1).filter((message) => AIMessage.isInstance(message));
   return answers.map(tallyOf).reduce(sumTallies, ZERO_TALLY);
 }
 
-/** What a model call has used, by its answer. */
+/** The usage of a model call, by its answer. */
 export function tallyOf(answer: AIMessage): Tally {
   return { ...ZERO_TALLY, modelCalls: 1, ...tokensOf(answer) };
 }

@@ -99,9 +99,9 @@ export interface PlanMemory {
   at: number;
   took: number;
   idle: number;
-  /** What the items have cost. */
+  /** The items' cost. */
   ledger?: SavedLedger;
-  /** What the last turn changed of what is worked on, by call. */
+  /** The last turn's changes of the items in progress, by call. */
   moves: Record<string, Move>;
   /** Sub-agents at work, and those that have ended since the ledger was written, by call. */
   helpers: Record<string, Helper>;

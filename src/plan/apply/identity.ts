@@ -72,7 +72,7 @@ function byContent(
   return ids.map((id, index) => id ?? reworded(drafts[index]!, { index, plan, taken }));
 }
 
-/** How much of their words two items must share to be one in other words. */
+/** The share of words that two items must have in common to be one. */
 const ALIKE = 0.6;
 
 /** The open item at the place of a draft, or beside it, that says nearly the same. */

@@ -10,7 +10,7 @@ export const MARKS: Readonly<Record<Status, string>> = {
   cancelled: "[-]",
 };
 
-/** What an item says, and that nothing has shown its work where that is so. */
+/** An item's text, with a mark if nothing has shown its work. */
 export function itemWords({ content, unverified }: Pick<Todo, "content" | "unverified">): string {
   return unverified ? `${content} (unverified)` : content;
 }

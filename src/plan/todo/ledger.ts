@@ -2,14 +2,14 @@ import { figuresSince, NO_FIGURES, sumFigures, type Figures } from "./actuals.ts
 import { own } from "./own.ts";
 import type { Actuals, Todo } from "./todo.ts";
 
-/** What each item of a plan has cost. Together that is all that was spent since the plan was begun. */
+/** The cost of each item of a plan. Together it is all spending since the plan began. */
 export interface Ledger {
-  /** By item; under `NO_ITEM` what belongs to none. */
+  /** Figures by item; those of no item stand under `NO_ITEM`. */
   spent: Readonly<Record<string, Figures>>;
   /** The thread's own figures when they were last shared out. What came later is for the items in `active`. */
   settled: Figures;
   active: readonly string[];
-  /** What sub-agents have spent of it, which the thread's own figures do not hold. */
+  /** The sub-agents' part of it, which the thread's own figures do not hold. */
   helped: Figures;
 }
 
@@ -36,7 +36,7 @@ export interface Part {
   isWork?: boolean;
   /** When it was run, in milliseconds; default: a share of the time that tools took. */
   interval?: Interval | undefined;
-  /** What was spent by the sub-agent that it started, its time included. */
+  /** The spending of the sub-agent that it started, its time included. */
   helper?: Figures | undefined;
 }
 
@@ -45,7 +45,7 @@ export type Interval = readonly [from: number, to: number];
 /** An answer, and what came of its calls. */
 export interface Turn {
   answer: Figures;
-  /** How long its tools took in all. */
+  /** The time of all its tools. */
   toolsMs: number;
   parts: readonly Part[];
 }
@@ -99,7 +99,7 @@ export function withFigures(todos: readonly Todo[], { spent }: Ledger, at: numbe
   });
 }
 
-/** How much later the clock may have been read, in milliseconds: less than anybody is shown. */
+/** The tolerance for a later reading of the clock, in milliseconds: less than anybody is shown. */
 const SLACK = 100;
 
 /** Whether an item need not be written again: only the clock was read a moment later. */
@@ -171,8 +171,8 @@ function apportion(total: number, weights: readonly number[]): number[] {
 }
 
 /**
- * How long each part was worked on, and what is left of the time of tools. Calls for the same items that ran side by
- * side took their time once; calls for different ones each took their own.
+ * The time of each part, and the rest of the tools' time. Calls for the same items that ran side by side took their
+ * time once; calls for different ones each took their own.
  */
 function timesOf(parts: readonly Part[], toolsMs: number): { parts: number[]; rest: number } {
   const intervals = parts.map(({ interval, helper }) => (helper ? undefined : interval));
@@ -198,7 +198,7 @@ function timesOf(parts: readonly Part[], toolsMs: number): { parts: number[]; re
   return { parts: times, rest: Math.max(0, toolsMs - lengthOf(all)) };
 }
 
-/** How long at least one of these intervals lasts. */
+/** The time that is covered by at least one interval. */
 export function lengthOf(intervals: readonly Interval[]): number {
   let length = 0;
   let end = -Infinity;

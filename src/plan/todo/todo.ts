@@ -33,7 +33,7 @@ export interface Todo<Of extends Status = Status> {
   key?: string;
   /** Only the verifier or a person completes it. */
   mustVerify?: true;
-  /** It was completed on the model's word: nothing was seen that shows its work. */
+  /** Whether it was completed on the model's word, without evidence of its work. */
   unverified?: true;
   actuals?: Actuals;
 }

@@ -27,7 +27,7 @@ interface Place {
 /** Makes the edits of a run and tells of them at once: the middleware does when the model hears of them. */
 export class EditEvents {
   readonly #place: Place;
-  /** What was told since the model last heard of edits. */
+  /** The edits that were published since the model last heard of edits. */
   #told = new Set<string>();
 
   constructor(place: Place) {
@@ -54,7 +54,7 @@ export class EditEvents {
   }
 }
 
-/** What a change is about. */
+/** The target of a change. */
 function targetOf(change: Change): string {
   if (change.type === "todo-add") return `${change.type} ${change.todo.id}`;
   return "id" in change ? `${change.type} ${change.id}` : change.type;

@@ -98,7 +98,7 @@ export class AgentReplay {
     yield* this.#plan(frame);
   }
 
-  /** That a sub-agent in the background has ended. */
+  /** The event of a background sub-agent's end. */
   endOf(call: string): Told[] {
     const helper = this.#helpers.get(call);
     if (!helper) return [];

@@ -62,7 +62,7 @@ export function compactWords(count: number | undefined): string {
     : `Most of the ${count} messages are summarized with your next one. What you said stays word for word.`;
 }
 
-/** What a person is told when the answer before a model call was sent back; undefined where none was. */
+/** The notice that the answer before a model call was sent back; undefined if none was. */
 export function sentBackWords({
   reminders = [],
 }: Extract<RunEvent, { type: "model-start" }>): string | undefined {

@@ -40,7 +40,7 @@ export class CalledBack {
     return added;
   }
 
-  /** What the model call returns: the answer, its state update, and all that was sent back before it. */
+  /** The result of the model call: the answer, its state update, and all answers that were sent back before it. */
   finish(answer: Answer, result: AIMessage | Command): AIMessage | Command {
     const messages = this.#messages;
     if (!AIMessage.isInstance(answer)) {

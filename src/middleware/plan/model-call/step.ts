@@ -82,7 +82,7 @@ export class ModelStep {
   readonly #run: string;
   /** When it began, and for how long nothing had run in the thread until then. */
   readonly #began: { at: number; idle: number };
-  /** What the items have cost before this call; undefined where it is as it was saved. */
+  /** The items' cost before this call; undefined if it is as it was saved. */
   readonly #ledger: Ledger | undefined;
   #tally: Tally;
   #exits: number;
@@ -249,7 +249,7 @@ export class ModelStep {
     return figuresAt(this.#tally, { at: this.#setup.now(), idle: this.#began.idle });
   }
 
-  /** What the agent has spent with its sub-agents, this call included. */
+  /** The agent's spending with its sub-agents, this call included. */
   get spent(): Tally {
     return sumTallies(this.#tally, helpedIn(this.#stored));
   }
@@ -293,7 +293,7 @@ export class ModelStep {
     return new Command({ update });
   }
 
-  /** What the call came to for the plan. */
+  /** The call's effect on the plan. */
   get #change(): { todos: readonly Todo[]; ledger: Ledger } | undefined {
     return this.#completion?.ok ? this.#completion : this.#reported?.change;
   }

@@ -25,7 +25,7 @@ export function workWasDone(): Verifier {
   };
 }
 
-/** What is missing of the evidence for an item's work; undefined where nothing is. */
+/** The missing evidence for an item's work; undefined if none is missing. */
 function missing(todo: Todo, context: VerifyContext): string | undefined {
   const { content, id } = todo;
   const { calls, callsBefore, gone } = context;

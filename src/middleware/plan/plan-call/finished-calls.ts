@@ -15,9 +15,9 @@ export interface FinishedCall {
 /** The last calls that finished, oldest first. */
 export interface FinishedCalls {
   calls: readonly FinishedCall[];
-  /** Those before them, up to the user's message that led to them. */
+  /** Calls before them, back to the user's message that led to them. */
   earlier: readonly FinishedCall[];
-  /** How many more there were, which are no longer in the conversation. */
+  /** The number of earlier calls that are no longer in the conversation. */
   gone: number;
 }
 

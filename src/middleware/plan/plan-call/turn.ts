@@ -44,7 +44,7 @@ export interface Outcome {
   plan: Plan;
   /** The spending at the start of each running item. */
   marks: Record<string, Mark>;
-  /** What this call and those before it change of what is worked on, by call. */
+  /** Changes of the items in progress, by call: of this call and those before it. */
   moves: Record<string, Move>;
   /** People's edits while the turn's calls were waiting. */
   edits: readonly Change[];
@@ -58,9 +58,9 @@ export interface Outcome {
     patch: Change[];
     /** The marks that the call set, and null for those it took away. */
     marks: Record<string, Mark | null>;
-    /** What the call changes of what is worked on. */
+    /** The call's change of the items in progress. */
     move?: Move;
-    /** What the items have cost, with what the turn has spent until here. */
+    /** The items' cost, with the turn's spending until here. */
     ledger: Ledger;
     /** Calls to other tools that had finished when a new plan was made. */
     madeAt?: number;
@@ -291,7 +291,7 @@ export class Turns {
     return unheardEdits(state, earlier, this.#setup);
   }
 
-  /** What the items have cost when a call of the turn has ended. */
+  /** The items' cost at the end of a call of the turn. */
   #ledger(
     { state, messages, message, writer, now }: Run,
     { until, moves, helpers = {} }: Pick<Outcome, "moves"> & { until: string; helpers?: Helpers | undefined },
@@ -326,9 +326,9 @@ export interface Standing {
   marks: Record<string, Mark>;
   /** Calls to other tools that had finished before this turn. */
   toolCalls: number;
-  /** What the items have cost when the call has ended, with what sub-agents have spent on them. */
+  /** The items' cost at the end of the call, with the spending of sub-agents. */
   ledger: (helpers?: Helpers) => Ledger;
-  /** What people changed while the turn's calls were waiting. */
+  /** People's edits while the turn's calls were waiting. */
   edits: readonly Change[];
   /** A plan call of the turn tells the model of these edits. */
   isTold: boolean;
@@ -346,7 +346,7 @@ export interface Caller {
 }
 
 interface Run extends Caller {
-  /** What was spent. Default: what the state says, until the moment of asking. */
+  /** The spending. Default: that of the state, until now. */
   now?: Figures;
   state: PlanState;
   raw: Record<string, unknown>;

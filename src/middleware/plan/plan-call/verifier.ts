@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { Todo } from "../../../plan/index.ts";
 import type { FinishedCall } from "./finished-calls.ts";
 
-/** What a verifier can look at. */
+/** The arguments of a verifier. */
 export interface VerifyContext {
   /** The plan as it would be with the completion accepted. */
   todos: readonly Todo[];
@@ -19,9 +19,9 @@ export interface VerifyContext {
   toolCalls: number;
   /** The calls that finished since the plan was made, oldest first, those in front of the report in its message included. */
   calls: readonly FinishedCall[];
-  /** Those of the same run from before the plan was made. */
+  /** Calls of the same run from before the plan was made. */
   callsBefore: readonly FinishedCall[];
-  /** How many calls since the plan was made are no longer in the conversation. */
+  /** The number of calls since the plan was made that are no longer in the conversation. */
   gone: number;
   /** The model's remark on what was done, where its report has one. */
   note?: string;

@@ -26,14 +26,14 @@ export interface Completing {
   memory: Pick<PlanMemory, "marks" | "madeAt">;
   /** Calls to other tools that had finished when it was made. */
   toolCalls: number;
-  /** Those of the same message that finished before it. */
+  /** Calls of the same message that finished before it. */
   results?: readonly FinishedCall[];
   messages: readonly BaseMessage[];
   state: Readonly<Record<string, unknown>>;
   signal: AbortSignal | undefined;
 }
 
-/** What the verifier comes to for a change. */
+/** The verifier's result for a change. */
 export interface Verified {
   issues: Issue[];
   /** Ids of items that are accepted on the model's word. */
@@ -80,7 +80,7 @@ async function refusal({ id }: Todo, reason: string): Promise<Issue> {
   };
 }
 
-/** How a refused item can be completed, in the words of the preset. */
+/** The way to complete a refused item, in the words of the preset. */
 function wayOn({ preset, reports }: PlanSetup, { id, mustVerify }: Todo, isOnItsWord: boolean): string {
   if (mustVerify) return " It must be verified: do it, or have the user mark it.";
   if (!isOnItsWord) return "";
@@ -89,7 +89,7 @@ function wayOn({ preset, reports }: PlanSetup, { id, mustVerify }: Todo, isOnIts
   return ` Do it, or report ${reports === "inline" ? `todo_done "${said}"` : `{"done":"${said}"}`}.`;
 }
 
-/** What each completion of a change can be judged by. */
+/** The context for judging each completion of a change. */
 function contextOf(
   { toolNames: planTools }: PlanSetup,
   { changes, before, todos, memory, toolCalls, results = [], messages, state }: Completing,
@@ -118,7 +118,7 @@ function contextOf(
   };
 }
 
-/** What a change says of an item, if that is more than a sign. */
+/** The note of a change on an item, if it is more than a sign. */
 function noteIn(changes: readonly Change[], id: string): string | undefined {
   const notes = changes.flatMap((change) => {
     if (change.type === "todo-edit" && change.id === id) return change.set.note ?? [];

@@ -42,7 +42,7 @@ export type Completion =
       ok: true;
       changes: Change[];
       todos: readonly Todo[];
-      /** What the items have cost, with the answer. */
+      /** The items' cost, with the answer. */
       ledger: Ledger;
       update: { todos: Todo[]; _plan: MemoryUpdate };
     }

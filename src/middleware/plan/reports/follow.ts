@@ -29,7 +29,7 @@ export interface CallContext extends Stage {
   signal: AbortSignal | undefined;
 }
 
-/** How work on an item ended, and the sub-agents that did it, by call. */
+/** The end of work on an item, and the sub-agents that did it, by call. */
 export type Ending = { helpers: Record<string, Helper> } & ({ ok: true } | { ok: false; reason: string });
 
 /** The part of a graph update that moves a plan item. */

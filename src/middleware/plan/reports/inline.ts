@@ -12,7 +12,7 @@ export interface Reported {
   change?: {
     changes: Change[];
     todos: readonly Todo[];
-    /** What the items have cost before the message. */
+    /** The items' cost before the message. */
     ledger: Ledger;
     update: { todos: Todo[]; _plan: MemoryUpdate };
   };
@@ -29,7 +29,7 @@ export interface Reporting {
   /** The message has a call that writes a plan. */
   isWriting: boolean;
   signal: AbortSignal | undefined;
-  /** What was spent before the message. */
+  /** The spending before the message. */
   now: Figures;
 }
 
