@@ -248,7 +248,8 @@ function partsOf(answer: AIMessage, { results, until, moves, helpers }: Parts): 
 
 /** The item that a call says it is for. */
 function itemOf(args: Record<string, unknown>): string | undefined {
-  return typeof args["todo_id"] === "string" ? args["todo_id"] : undefined;
+  const { todo_id: id } = args;
+  return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
 }
 
 /** The usage of the answers since the user's last message, if nobody has counted it yet. */
