@@ -26,39 +26,26 @@ export interface QuestionSurface {
 const write = (name: string) => callTool("write_file", { file_path: `/${name}`, content: "new" });
 const PLAN = callTool("write_todos", { todos: ["Read", "Build"] });
 const ASK = callTool("ask_clarification", { question: "Which colour?" });
-const ASKED = { ask: ["write_file"] };
 
 interface Row extends AskedTask {
-  /** Words that the model is sent after each answer. */
+  /** Words that the model is sent in the end. */
   told: string[];
   files?: string[];
 }
 
 const ROWS: Record<string, Row> = {
-  "a call that is refused does nothing, and the model hears why": {
-    settings: ASKED,
-    replies: [write("a.txt"), "Understood."],
-    answers: ["reject: keep it"],
-    told: ["The user does not allow this write_file call: keep it"],
-  },
-  "each of several calls is decided alone": {
-    settings: ASKED,
+  "each call is decided alone: one that is refused does nothing, and the model hears why": {
+    settings: { ask: ["write_file"] },
     replies: [[write("a.txt"), write("b.txt"), write("c.txt")], "Written."],
     answers: ["approve", "reject: not b", "approve"],
     told: ["The user does not allow this write_file call: not b"],
     files: ["a.txt", "c.txt"],
   },
-  "a plan that is refused is planned anew, and one that is approved is worked on": {
+  "words answer a question, a plan that is refused is planned anew, and one that is approved is worked on": {
     settings: { approve: "first" },
-    replies: [PLAN, PLAN, callTool("update_todos", { done: "1,2" }), "Built."],
-    answers: ["reject: too long", "approve"],
-    told: ["too long", "2/2"],
-  },
-  "words are the answer to a question": {
-    settings: {},
-    replies: [ASK, "Painted."],
-    answers: ["green"],
-    told: ["The user answers: green"],
+    replies: [ASK, PLAN, PLAN, callTool("update_todos", { done: "1,2" }), "Built."],
+    answers: ["green", "reject: too long", "approve"],
+    told: ["The user answers: green", "too long", "2/2"],
   },
 };
 

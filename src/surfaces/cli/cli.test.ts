@@ -372,7 +372,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(readFileSync(join(home, "proof"), "utf8")).toBe("ran\n");
   });
 
-  it("about several calls of a turn is answered call by call, and what is answered is not asked again", async () => {
+  it("about several calls of a turn is answered in their order, and what is answered is not asked again", async () => {
     const write = (name: string) => ({
       name: "write_file",
       arguments: JSON.stringify({ file_path: `/${name}`, content: name }),
@@ -389,16 +389,6 @@ describe("a question to the user, with nobody to ask", () => {
     const later = second.out.slice(second.out.lastIndexOf("asks for permission"));
     expect(later).toContain('"/c"');
     expect(second.out).toContain("Go on with: holdfast resume t --answer approve\n");
-
-    script = [say("Done.")];
-    const third = await holdfast(["resume", "t", "-a", "approve"]);
-    expect(third.code).toBe(0);
-    expect(third.out).not.toContain("write_file /b");
-    expect(readFileSync(join(home, "c"), "utf8")).toBe("c");
-    expect(() => readFileSync(join(home, "b"))).toThrow("ENOENT");
-    expect(JSON.stringify(requests().at(-1)!.messages)).toContain(
-      "The user does not allow this write_file call: not b",
-    );
   });
 
   it("about a command is asked also where --ask names other tools", async () => {
@@ -516,9 +506,6 @@ describe("a question to the user, with nobody to ask", () => {
       options: ["left", "right"],
     });
     expect(eventsOf(waiting.out).at(-1)).toMatchObject({ resume: "holdfast resume t --answer left" });
-    script = [say("Left it is.")];
-    expect(await holdfast(["resume", "t", "--answer", "left"])).toMatchObject({ code: 0 });
-    expect(JSON.stringify(requests().at(-1)!.messages.at(-1))).toContain("The user answers: left");
   });
 });
 

@@ -96,12 +96,6 @@ describe("an edit of a plan that runs", () => {
     expect(events.filter(({ type }) => type === "tool-start")).toHaveLength(5);
   });
 
-  it("is told to watchers once where no plan call is due", async () => {
-    const { run, changing, events } = await thread();
-    await run([PLAN, changing("3", "Water daily", LOOK), done("1,2,3"), "Done."]);
-    expect(byPerson(events)).toHaveLength(1);
-  });
-
   it("waits for a sub-agent that is at work, which is not stopped", async () => {
     const { run, changing, outcomes, events, messages } = await thread();
     const { end, model } = await run([
