@@ -28,7 +28,7 @@ export const stepOf =
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
 const STOPS = ["Later.", "Later.", "Later."];
-const done = (ids: string) => callTool("update_todos", { done: ids });
+const done = (ids: string) => callTool("update_todos", { done: ids, note: "by hand" });
 /** A step that changes nothing, and is no repetition of another. */
 const look = () => callTool("ls", { path: `/${crypto.randomUUID()}` });
 const lines = (todos: readonly Todo[]): string[] =>

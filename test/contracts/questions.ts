@@ -43,7 +43,7 @@ const ROWS: Record<string, Row> = {
   },
   "words answer a question, a plan that is refused is planned anew, and one that is approved is worked on": {
     settings: { approve: "first" },
-    replies: [ASK, PLAN, PLAN, callTool("update_todos", { done: "1,2" }), "Built."],
+    replies: [ASK, PLAN, PLAN, callTool("update_todos", { done: "1,2", note: "by hand" }), "Built."],
     answers: ["green", "reject: too long", "approve"],
     told: ["The user answers: green", "too long", "2/2"],
   },
