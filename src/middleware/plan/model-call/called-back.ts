@@ -8,6 +8,9 @@ import { isFinalAnswer } from "../messages/final-answer.ts";
 /** In a message's `additional_kwargs`: the answer was sent back, with the structured response in it if there was one. */
 export const CALLED_BACK = "called_back";
 
+/** The beginning of a message's id by which LangChain's user interfaces leave it out. */
+const HIDDEN_ID = "do-not-render-";
+
 interface Mark {
   structuredResponse?: unknown;
 }
@@ -33,6 +36,7 @@ export class CalledBack {
       if (this.#name !== undefined) message.name = this.#name;
       message.additional_kwargs = { ...message.additional_kwargs, [CALLED_BACK]: mark };
     }
+    setId(reminder, `${HIDDEN_ID}${v4()}`);
     const added = [...repeated(answer), reminder];
     // An empty answer is no message, and a conversation cannot begin a turn of the model with a reminder.
     const isKept = this.#messages.length > 0 || AIMessage.isInstance(added[0]);
@@ -88,6 +92,12 @@ export class CalledBack {
   /** Some providers give all their answers one id, and a message replaces another of its id. */
   #giveOwnId(message: AIMessage): void {
     if (message.id !== undefined && !this.#messages.some(({ id }) => id === message.id)) return;
-    message.lc_kwargs = { ...message.lc_kwargs, id: (message.id = v4()) };
+    setId(message, v4());
   }
+}
+
+function setId(message: BaseMessage, id: string): void {
+  message.id = id;
+  // It is stored with these.
+  message.lc_kwargs = { ...message.lc_kwargs, id };
 }
