@@ -16,7 +16,8 @@ const model = new ScriptedModel([
   callTool("search", { query: "tide pools" }),
   // Progress rides along with the next work call: no turn is spent on bookkeeping.
   [callTool("update_todos", { done: "1" }), callTool("search", { query: "rocky shores" })],
-  callTool("update_todos", { done: "2,3" }),
+  // Nothing shows this work but the model's word: with a note the items are accepted, and marked as unverified.
+  callTool("update_todos", { done: "2,3", note: "both agree; the summary follows" }),
   "Here is the summary.",
 ]);
 

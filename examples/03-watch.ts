@@ -24,7 +24,8 @@ const model = new ScriptedModel([
     callTool("update_todos", { done: "2", add: ["Update the changelog"] }),
     callTool("run", { command: "npm test" }),
   ],
-  callTool("update_todos", { done: "3,4" }),
+  [callTool("update_todos", { done: "3" }), callTool("run", { command: "edit CHANGELOG.md" })],
+  callTool("update_todos", { done: "4" }),
   "The bug is fixed.",
 ]);
 

@@ -6,7 +6,7 @@ import { createAgent } from "langchain";
 
 const model = new ScriptedModel([
   callTool("write_todos", { todos: ["Drop the old tables", "Create the new ones"] }),
-  callTool("update_todos", { done: "1,2" }),
+  callTool("update_todos", { done: "1,2", note: "both scripts ran" }),
   "Migrated, with a backup.",
 ]);
 const agent = createAgent({

@@ -10,7 +10,7 @@ const model = new ScriptedModel([
   "Shall I go on?",
   "Shall I?",
   "Well?",
-  callTool("update_todos", { done: "1,2,3" }),
+  callTool("update_todos", { done: "1,2,3", note: "Ann has read it" }),
   "Published.",
 ]);
 const agent = createAgent({ model, middleware: [planMiddleware()], checkpointer: new MemorySaver() });

@@ -22,7 +22,7 @@ before.close();
 
 const after = await sqliteSaver(path);
 console.log(await after.listThreads());
-const second = new ScriptedModel([callTool("update_todos", { done: "1,2" }), "Planted."]);
+const second = new ScriptedModel([callTool("update_todos", { done: "1,2", note: "by hand" }), "Planted."]);
 const { todos } = await createDeepAgent({ model: second, checkpointer: after }).invoke(null as never, config);
 console.log(todos.map((todo) => `${todo.content}: ${todo.status}`).join(", "));
 console.log((await after.getThread("garden"))?.state);

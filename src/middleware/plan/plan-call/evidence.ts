@@ -70,7 +70,7 @@ function hasFailed(call: FinishedCall, words: readonly string[]): boolean {
 
 /** Whether a call could be the work of an item that names neither a file nor a command. */
 function hasWork(todo: Todo, context: VerifyContext): boolean {
-  const { calls, callsBefore, gone, todos, wasStarted, toolCalls } = context;
+  const { calls, callsBefore, gone, todos, together, wasStarted, toolCalls } = context;
   /** The items that a call speaks of. */
   const itemsOf = (call: FinishedCall): string[] =>
     itemsAbout(wordsOf(shortTexts(call).join(" ")), todos).map(({ id }) => id);
@@ -80,14 +80,22 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
   const items = new Map(work.map((call) => [call, itemsOf(call)]));
   if (work.some((call) => items.get(call)!.includes(todo.id))) return true;
   const isFree = (call: FinishedCall): boolean => items.get(call)?.length === 0;
+  // What names an item that was completed before, such as its file, is work on this one.
+  const over = new Set(todos.flatMap(({ id, status }) => (isClosedStatus(status) ? [id] : [])));
+  for (const id of together) over.delete(id);
   const since = wasStarted ? Math.min(toolCalls, calls.length) : 0;
-  if (since > 0 && calls.slice(-since).some(isFree)) return true;
+  const latest = since > 0 ? calls.slice(-since) : [];
+  if (latest.some((call) => items.get(call)?.every((id) => over.has(id)))) return true;
   // Calls that speak of no item may be for any of them: one for each that is completed.
   const spoken = new Set([...items.values()].flat());
   const claimed = todos.filter(
     ({ id, status, unverified }) => status === "completed" && !unverified && !spoken.has(id),
   ).length;
   return work.filter(isFree).length + gone >= claimed;
+}
+
+function isClosedStatus(status: Todo["status"]): boolean {
+  return status === "completed" || status === "cancelled";
 }
 
 /** Whether a call is work on an item in progress: it names its file, or speaks of it and of no other. */

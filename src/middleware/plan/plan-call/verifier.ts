@@ -21,6 +21,8 @@ export interface VerifyContext {
   calls: readonly FinishedCall[];
   /** Calls of the same run from before the plan was made. */
   callsBefore: readonly FinishedCall[];
+  /** The items that the same change completes, this one included. */
+  together: readonly string[];
   /** The number of calls since the plan was made that are no longer in the conversation. */
   gone: number;
   /** The model's remark on what was done, where its report has one. */

@@ -112,6 +112,7 @@ function contextOf(
       toolCalls: (wasStarted ? since(id) : elsewhere) + results.length,
       calls: [...calls, ...results],
       callsBefore: earlier,
+      together: completed,
       gone,
       ...(note !== undefined && { note }),
     };
