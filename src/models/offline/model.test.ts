@@ -52,7 +52,7 @@ describe("the offline model", () => {
     const { messages, todos } = await agent.invoke({ messages: poem, todos: open } as never);
     expect(messages).toHaveLength(2);
     expect(messages[1]!.response_metadata).toMatchObject(refusal);
-    expect(todos).toEqual(open);
+    expect(todos).toMatchObject(open);
   });
 
   it("says which tools it misses", async () => {

@@ -23,7 +23,7 @@ export const LEAN: Dialect = {
 };
 
 function changes(
-  { completed, cancelled, blocked, current: [next] }: News,
+  { completed, cancelled, blocked, current: [next], note }: News,
   { items }: PlanView,
 ): Record<string, unknown> {
   const open = items.filter(isOpen);
@@ -36,7 +36,7 @@ function changes(
     .map(({ id, after }) => ({ id, after: after.filter((other) => !lost.includes(other)) }));
   const idle = completed.length === 0 && !open.some(({ status }) => status === "in_progress");
   return {
-    ...(completed.length > 0 && { done: ids(completed) }),
+    ...(completed.length > 0 && { done: ids(completed), ...(note !== undefined && { note }) }),
     ...(idle && next?.status === "pending" && { start: next.id }),
     ...(cancelled.length > 0 && { cancel: ids(cancelled) }),
     ...(blocked.length > 0 && {

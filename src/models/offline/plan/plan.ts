@@ -1,4 +1,4 @@
-import type { Answer, Call, Conversation } from "../conversation.ts";
+import type { Answer, Call, Conversation, DoneCall } from "../conversation.ts";
 import { LEAN } from "./lean.ts";
 import { isOpen, says, type Item } from "./text.ts";
 import {
@@ -22,6 +22,9 @@ export interface Progress {
 }
 
 /** After this many refusals the plan is left as it is. */
+/** The remark on a step whose work a verifier has not seen. */
+const NOTE = "a step of the survey";
+
 const MOST_REFUSALS = 4;
 const STRANGE = "the offline model can only survey";
 
@@ -111,15 +114,27 @@ export class Plan {
       cancelled: dropped,
       blocked: block,
       current: current.flatMap((step) => this.#item(step) ?? []),
+      // Where nothing else shows the work, a verifier may take its word.
+      ...(finished.some((item) => this.#isDoubted(item)) && { note: NOTE }),
     };
     // A change that left no trace was refused, and would be again.
     return this.#dialect.tell(news, this.#view).filter((change) => !this.#conversation.made(change));
   }
 
-  /** Whether a verifier did not accept an item as completed. */
-  #isRefused({ id }: Item): boolean {
+  /** Whether a verifier did not accept an item as completed, and asked for no note or had one. */
+  #isRefused(item: Item): boolean {
+    const refusals = this.#refusalsOf(item);
+    return refusals.length > 0 && (refusals.some(({ args }) => args["note"]) || !this.#isDoubted(item));
+  }
+
+  /** Whether a verifier wants to be told what was done for an item. */
+  #isDoubted(item: Item): boolean {
+    return this.#refusalsOf(item).some(({ result }) => result.includes(`{"done":"${item.id}: `));
+  }
+
+  #refusalsOf({ id }: Item): DoneCall[] {
     const words = `Item ${id} is not accepted as completed`;
-    return this.#conversation.calls.some(({ result }) => result.includes(words));
+    return this.#conversation.calls.filter(({ result }) => result.includes(words));
   }
 
   #isDone(item: Item, { done }: Pick<Progress, "done">): boolean {

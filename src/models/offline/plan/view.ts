@@ -32,6 +32,8 @@ export interface News {
   blocked: readonly { item: Item; reason: string }[];
   /** Items in progress. */
   current: readonly Item[];
+  /** The remark on completed items, where a verifier asks for one. */
+  note?: string;
 }
 
 /** A preset's form of plan calls and reports. */
