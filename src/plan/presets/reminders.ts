@@ -50,8 +50,12 @@ export function dueReminders(situation: Situation, reminders: Reminders): Remind
   return due.map((kind) => reminder(kind, situation, reminders));
 }
 
-/** Says what changed in words, one clause per change. */
-export function describeChanges(changes: readonly Change[]): string {
+/** Says what changed in words, one clause per change; `before` has the words of what was removed. */
+export function describeChanges(changes: readonly Change[], before: readonly Todo[] = []): string {
+  const named = (id: string): string => {
+    const content = before.find((todo) => todo.id === id)?.content;
+    return content === undefined ? id : `${id} "${content}"`;
+  };
   const clauses = changes.flatMap((change) => {
     switch (change.type) {
       case "plan-reset":
@@ -59,9 +63,9 @@ export function describeChanges(changes: readonly Change[]): string {
       case "todo-add":
         return `added ${change.todo.id} "${change.todo.content}" (${change.todo.status})`;
       case "todo-remove":
-        return `removed ${change.id}`;
+        return `removed ${named(change.id)}`;
       case "todo-status":
-        return `${change.id} is now ${change.to}`;
+        return `${named(change.id)} is now ${change.to}`;
       case "todo-edit": {
         const { actuals: _, unverified: __, ...fields } = change.set;
         const set = Object.entries(fields).map(([field, value]) => `${field} ${JSON.stringify(value)}`);

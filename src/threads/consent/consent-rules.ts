@@ -7,12 +7,11 @@ import { PREFIX } from "../../mcp/tools/tool-names.ts";
 import type { ConsentRule } from "../../middleware/consent/options.ts";
 import { isMutation } from "../../middleware/files/changes/mutations.ts";
 import { ownerOf } from "../../middleware/plan/events.ts";
-import { isProposed } from "../../middleware/plan/people/approval.ts";
-import { readPlanState } from "../../middleware/plan/state.ts";
-import { isOpen } from "../../plan/index.ts";
+import { isApproved } from "../../middleware/plan/people/approval.ts";
 import type { Config, Mode } from "../../project/index.ts";
 import { compileRule, type Rule, type RuledCall } from "../../project/rules.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
+import { isReadingCommand } from "./reading-commands.ts";
 import { isObeyedFile } from "./shell-approval.ts";
 
 /** Rules that a person may change during a run: each call is judged by their current value. */
@@ -62,7 +61,10 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     const call = ruledCall(request.toolCall, options.dir);
     const denied = deny.find((rule) => rule.catches(call));
     if (denied) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denied.text) };
-    const isRead = reading.includes(name) || (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true);
+    const isRead =
+      reading.includes(name) ||
+      (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true) ||
+      (mode === "plan" && call.command !== undefined && isReadingCommand(call.command));
     // A run that came to this mode on its way has asked nobody about the plan that is open.
     const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
     if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
@@ -126,10 +128,6 @@ class PlanPhase {
     const tuple = await this.#checkpointer?.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
     return tuple?.checkpoint.channel_values;
   }
-}
-
-function isApproved(state: unknown): boolean {
-  return readPlanState(state).todos.some(isOpen) && !isProposed(state);
 }
 
 /** A call in the words that rules are written in. */

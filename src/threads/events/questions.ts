@@ -31,11 +31,11 @@ export function readQuestion({ id, value }: Interrupt): Question {
   const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const base = { id: id ?? "" };
   if (request["type"] === "plan-approval") {
-    const { error, calls, rules } = request as Partial<PlanApprovalRequest>;
+    const { error, calls, rules, difference } = request as Partial<PlanApprovalRequest>;
     return {
       ...base,
       kind: "plan-approval",
-      text: proposalText(calls ?? []),
+      text: proposalText(calls ?? [], difference),
       options: ["approve", "edit", "reject"],
       todos: request["todos"] as Todo[],
       ...(rules && { rules }),
@@ -75,10 +75,14 @@ export function readQuestion({ id, value }: Interrupt): Question {
 /** The most characters that are shown of each call beside a plan. */
 const MOST_OF_CALL = 500;
 
-function proposalText(calls: PlanApprovalRequest["calls"]): string {
-  if (calls.length === 0) return "The agent proposes this plan:";
+function proposalText(calls: PlanApprovalRequest["calls"], difference: string | undefined): string {
+  const proposal =
+    difference === undefined
+      ? "The agent proposes this plan:"
+      : `The agent changes the plan: ${difference}\nIt would be:`;
+  if (calls.length === 0) return proposal;
   const lines = calls.map(({ name, args }) => `  ${name} ${shortened(jsonText(args), MOST_OF_CALL)}`);
-  return `With the plan you approve these calls:\n${lines.join("\n")}\nThe agent proposes this plan:`;
+  return `With the plan you approve these calls:\n${lines.join("\n")}\n${proposal}`;
 }
 
 /** A question as an event of its run. */

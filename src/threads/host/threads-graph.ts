@@ -55,7 +55,7 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
     isWritable: (channel) => WRITABLE.includes(channel),
     complete: async (input, { state, ready, task }) => {
       if (task !== undefined)
-        await new Thread(ready.agent, String(state.config.configurable?.["thread_id"])).closeTurn();
+        await new Thread(ready.agent, String(state.config.configurable?.["thread_id"])).closeTurn(task);
       const { title, run } = state.values as { title?: string; run?: RunSettings };
       return {
         ...input,

@@ -30,12 +30,12 @@ import { clarificationMiddleware, CLARIFICATION_TOOL } from "../../middleware/cl
 import { FILE_ARGUMENTS } from "../../middleware/files/schemas.ts";
 import { lastValue } from "../../middleware/state/last-value.ts";
 import { OfflineModel } from "../../models/index.ts";
-import type { Config, Project } from "../../project/index.ts";
+import type { Config, Mode, Project } from "../../project/index.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { WEB_TOOLS } from "../../web/tools.ts";
 import { consentRules, type LiveRules } from "../consent/consent-rules.ts";
 import { denied, type Denied } from "../consent/denied-paths.ts";
-import { ALONE_PROMPT } from "./agent.prompt.ts";
+import { ALONE_PROMPT, PLAN_MODE_PROMPT } from "./agent.prompt.ts";
 import { streamGraph } from "./graph-stream.ts";
 import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
@@ -51,6 +51,8 @@ export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "m
 /** The agent of a thread: a graph with a checkpointer, and how it is run. */
 export interface RunAgent {
   graph: RunGraph;
+  /** The mode of its runs, where somebody has chosen one. */
+  mode?: Mode | undefined;
   stream(input: never, options: RunStreamOptions): Promise<AsyncIterable<unknown>>;
 }
 
@@ -167,6 +169,7 @@ export function createRunAgent({
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
     ...(isAlone && { systemPrompt: ALONE_PROMPT }),
+    ...(mode === "plan" && { systemPrompt: PLAN_MODE_PROMPT }),
     ...directory(settings, { config: project?.config, place, forbidden }),
     ...(compactAt !== undefined && { summarization: compaction(compactAt) }),
   });
@@ -175,6 +178,7 @@ export function createRunAgent({
   const run = graph.withConfig({ configurable: { [BUDGET_KEY]: account } });
   return {
     graph: run,
+    mode,
     stream: (input, options) => {
       // A person may have been asked since the last one.
       account.begin();
@@ -195,9 +199,9 @@ function accountOf({ maxTurns, budget }: RunSettings): Account {
   return new Account({ limits: { ...limits, modelCalls: maxTurns }, isResumable: true, text });
 }
 
-/** In plan mode a person approves a plan before it is begun. */
+/** In plan mode a person approves a plan before it is begun, and whatever leaves it. */
 function approvalOf(approve: RunSettings["approve"], mode: Config["mode"]): RunSettings["approve"] {
-  return mode === "plan" && approve === "never" ? "first" : approve;
+  return mode === "plan" ? "always" : approve;
 }
 
 /** The tools of a run, and those among them that only read. */

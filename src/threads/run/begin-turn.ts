@@ -17,8 +17,8 @@ export interface NewTurn {
 
 /**
  * Prepares a thread that the caller holds for a new message, and returns the input of the run: an answer to the open
- * clarification, or a message that begins a turn; the turn that the thread stopped in is ended then. Where mode `plan` is
- * new, the open plan has to be approved.
+ * clarification, or a message that begins a turn; the turn that the thread stopped in is ended then. In mode `plan` the
+ * open plan has to be approved again, with an answer only where the mode is new.
  */
 export async function beginTurn(
   thread: Thread,
@@ -28,10 +28,12 @@ export async function beginTurn(
   const { title, run: before } = (state.values ?? {}) as { title?: string; run?: RunSettings };
   const [question, ...others] = isAnswer ? await thread.questions(state) : [];
   const asked = question?.kind === "clarification" && others.length === 0 ? question : undefined;
-  if (asked) await waitingInput(thread.agent, state, ["run", settings]);
-  else await thread.closeTurn();
-  if (before && settings.mode === "plan" && before.mode !== "plan") await thread.proposePlan();
-  if (asked) return new Command({ resume: { [asked.id]: text } });
+  if (asked) {
+    await waitingInput(thread.agent, state, ["run", settings]);
+    if (before && settings.mode === "plan" && before.mode !== "plan") await thread.proposePlan();
+    return new Command({ resume: { [asked.id]: text } });
+  }
+  await thread.closeTurn(text);
   const named = title === undefined ? { title: titleOf(text) } : {};
   return { messages: [message], run: settings, ...named };
 }

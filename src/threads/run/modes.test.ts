@@ -21,6 +21,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { WEB_TOOLS } from "../../web/tools.ts";
 import { CONSENT_REASONS } from "../consent/consent-rules.prompt.ts";
 import { consentRules } from "../consent/consent-rules.ts";
+import { PLAN_MODE_PROMPT } from "../prepare/agent.prompt.ts";
 import { createRunAgent, RUN_TOOLS } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
@@ -304,6 +305,56 @@ describe("mode plan", () => {
     expect(replies[2]).toBe(`This execute call was not made: ${CONSENT_REASONS.planFirst}`);
     expect(replies[3]).toBe("found");
     expect(asked).toEqual(["plan-approval"]);
+  });
+
+  it("is told to the model in one line, in this mode alone", async () => {
+    const told = async (mode: "plan" | "edits") =>
+      (await play(["ok"], { settings: { mode, plan: true } })).requests[0]!.messages[0]!.text;
+    expect(await told("plan")).toContain(PLAN_MODE_PROMPT);
+    expect(await told("edits")).not.toContain("Plan mode");
+  });
+
+  it("runs commands that only read, before and after the approval, unless a rule says otherwise", async () => {
+    const reads = [run("ls"), run("pwd && ls -la")];
+    const { replies, asked } = await play([reads, plan, run("ls"), ...ENDING], { settings }, [
+      { type: "approve" },
+    ]);
+    expect(asked).toEqual([]);
+    for (const reply of [replies[0], replies[1], replies[3]]) expect(reply).not.toContain("was not made");
+    const denied = await play([run("ls"), "ok"], { settings, config: { deny: ["execute(ls*)"] } });
+    expect(denied.replies[0]).toContain("forbids it");
+  });
+
+  it("asks again for a plan that leaves the approved one", async () => {
+    const more = callTool("update_todos", { add: ["do more"] });
+    const { asked } = await play([plan, more], { settings }, [{ type: "approve" }]);
+    expect(asked).toEqual(["plan-approval"]);
+  });
+
+  it("asks again after a new message, and not for words that only ask to go on", async () => {
+    const steps = [plan, ...ENDING, write("/a"), ...ENDING, write("/b"), ...ENDING];
+    const agent = createRunAgent({
+      settings: { ...DEFAULT_SETTINGS, model: "scripted", dir },
+      model: new ScriptedModel(steps),
+      checkpointer: new MemorySaver(),
+      project: {
+        config: { mode: "plan" },
+        skills: [],
+        instructions: async () => "",
+        mcp: { mcpServers: {} },
+      },
+    });
+    const thread = new Thread(agent, "t");
+    const say = async (text: string) => {
+      await thread.closeTurn(text);
+      await agent.graph.invoke({ messages: [new HumanMessage(text)] } as never, thread.config);
+    };
+    await say("go");
+    await agent.graph.invoke(new Command({ resume: { type: "approve" } }) as never, thread.config);
+    await say((await thread.nextInput())!);
+    expect(readdirSync(dir)).toEqual(["a"]);
+    await say("and now something else");
+    expect(readdirSync(dir)).toEqual(["a"]);
   });
 
   it("works like edits once the plan is approved, also in sub-agents", async () => {

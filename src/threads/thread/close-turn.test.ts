@@ -35,7 +35,7 @@ function run(agent: RunAgent, words: string) {
 
 it("keeps what the calls of a turn came to that was not finished, and answers the others", async () => {
   const { agent, model } = await stopped(["Something else."]);
-  await new Thread(agent, "t").closeTurn();
+  await new Thread(agent, "t").closeTurn("next");
   await run(agent, "Something else");
   const { values } = await agent.graph.getState(config);
   const { messages, todos, files } = values as { messages: BaseMessage[]; todos: object[]; files: object };
@@ -52,9 +52,9 @@ it("keeps what the calls of a turn came to that was not finished, and answers th
 
 it("leaves a thread alone that is in no turn", async () => {
   const { agent } = await stopped(["Done."]);
-  await new Thread(agent, "t").closeTurn();
+  await new Thread(agent, "t").closeTurn("next");
   await run(agent, "Something else");
   const before = await agent.graph.getState(config);
-  await new Thread(agent, "t").closeTurn();
+  await new Thread(agent, "t").closeTurn("next");
   expect((await agent.graph.getState(config)).config).toEqual(before.config);
 });

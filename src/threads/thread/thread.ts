@@ -228,10 +228,15 @@ export class Thread {
 
   /**
    * Ends the turn that the thread stopped in, before it gets a new message: LangGraph drops the results of a step, also
-   * those of finished calls, when other input comes. Answers the calls that have not finished. The caller holds the
-   * thread.
+   * those of finished calls, when other input comes. Answers the calls that have not finished. In mode `plan` the open
+   * plan has to be approved again, unless the words only ask to go on. The caller holds the thread.
    */
-  async closeTurn(): Promise<void> {
+  async closeTurn(words: string): Promise<void> {
+    await this.#answerOpenCalls();
+    if (this.agent.mode === "plan" && words !== CONTINUE) await this.proposePlan();
+  }
+
+  async #answerOpenCalls(): Promise<void> {
     const { tasks, values } = await this.state();
     if (!tasks.some(({ name }) => name === TOOLS)) return;
     const { messages = [] } = values as { messages?: BaseMessage[] };

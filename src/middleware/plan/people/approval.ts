@@ -1,5 +1,12 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { applyWrite, isClosed, renderSnapshot } from "../../../plan/index.ts";
+import {
+  applyWrite,
+  describeChanges,
+  diffTodos,
+  isClosed,
+  isOpen,
+  renderSnapshot,
+} from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
 import { show } from "../../../plan/read/reading.ts";
 import { readRules } from "../../../plan/read/values.ts";
@@ -38,6 +45,8 @@ export interface PlanApprovalRequest extends ReviewFields {
   /** The conditions that it comes with. */
   rules?: readonly string[];
   changes: readonly Change[];
+  /** The difference from the plan that is open, in words. Absent where none is open. */
+  difference?: string;
   /** The other calls of the turn. They are made when the plan is approved as it is, and not otherwise. */
   calls: readonly { name: string; args: Record<string, unknown> }[];
   /** The error of the last decision, if there was one. */
@@ -71,6 +80,7 @@ export async function askApproval(
     todos,
     ...(rules && { rules }),
     changes,
+    ...(plan.todos.some(isOpen) && { difference: differenceOf(plan.todos, todos) }),
     calls: message.tool_calls!.flatMap((other) =>
       calls.includes(other) ? [] : [{ name: other.name, args: other.args }],
     ),
@@ -96,6 +106,11 @@ export async function askApproval(
 /** Work waits for it: somebody has still to agree to the plan that is open. */
 export function isProposed(state: unknown): boolean {
   return readPlanState(state).memory.proposed === true;
+}
+
+/** Whether a plan is open that nobody has still to agree to. */
+export function isApproved(state: unknown): boolean {
+  return readPlanState(state).todos.some(isOpen) && !isProposed(state);
 }
 
 /** Written before a run that wants to be asked before the plan that is open is gone on with. */
@@ -175,6 +190,11 @@ function changesScope(change: Change): boolean {
     return change.set.content !== undefined || change.set.dependsOn !== undefined;
   if (change.type === "todo-status") return change.to === "cancelled";
   return change.type === "todo-add" || change.type === "todo-remove" || change.type === "plan-reset";
+}
+
+function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
+  const changes = diffTodos(before, after).filter(changesScope);
+  return changes.length > 0 ? describeChanges(changes, before) : "nothing but progress.";
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { questionContract, reasonIn, textOf } from "../../../../test/contracts/questions.ts";
-import { sessionStages } from "../../../../test/session-stage.ts";
+import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { callTool } from "../../../testing/index.ts";
 
 const [ENTER, DOWN] = ["\r", "\u001B[B"];
@@ -76,6 +76,45 @@ it("mode plan reads, has its plan approved, and then works", async () => {
   stage.type("1");
   await stage.see(/Written\./);
   expect(existsSync(join(stages.home, "a.txt"))).toBe(true);
+});
+
+it("mode plan is a contract: its label says when it is approved, and what leaves the plan or a new message asks again", async () => {
+  const plan = (...todos: string[]) => callTool("write_todos", { todos });
+  const atWork = held(write("/a.txt"));
+  const stage = await stages.open(
+    [
+      plan("Write a", "Check a"),
+      atWork.step,
+      plan("Write a", "Rewrite date.js"),
+      "Then not.",
+      "Not now.",
+      "Not now.",
+      write("/readme.md"),
+      callTool("update_todos", { start: "2" }),
+      write("/readme.md"),
+      "Written.",
+      "Written.",
+      "Written.",
+    ],
+    { settings: { mode: "plan" }, columns: 120 },
+  );
+  stage.type(`go${ENTER}`);
+  await stage.see(/Work on this plan\?/);
+  expect(stage.lines().at(-1)).toMatch(/^plan \(shift-tab\)/);
+  stage.type("1");
+  await atWork.begun;
+  await stage.see(/^plan approved \(shift-tab\)/m);
+  atWork.go();
+  await stage.see(
+    /The agent changes the plan: removed 2 "Check a"; added 3 "Rewrite date\.js" \(pending\)\.\nIt would be:[^]*Work on this plan\?/,
+  );
+  stage.type("3");
+  await stage.see(/Not now\.[^]*what shall be done/);
+  stage.type(`Add a readme${ENTER}`);
+  await stage.see(/✗ write readme\.md[^]*nothing but progress[^]*Work on this plan\?/);
+  expect(existsSync(join(stages.home, "readme.md"))).toBe(false);
+  stage.type("1");
+  await stage.see(/✓ write readme\.md[^]*Written\./);
 });
 
 it("a file of the thread is asked about with what is in it", async () => {

@@ -27,6 +27,8 @@ export interface Conversation {
   readonly allowed: Allowed | undefined;
   readonly mode: Mode;
   readonly isBusy: boolean;
+  /** Whether the person has approved the plan that is worked on. */
+  readonly isApproved: boolean;
   /** Whether something isolates commands. */
   readonly isIsolated: boolean;
   /** The session's token usage. */

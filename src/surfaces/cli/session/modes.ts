@@ -4,7 +4,7 @@ import { MODES, type Mode } from "../../../project/index.ts";
 export const DEFAULT_MODE: Mode = "ask";
 
 export const MODE_TEXTS: Readonly<Record<Mode, string>> = {
-  plan: "reads only until you have approved a plan",
+  plan: "reads only until you have approved a plan, writes files as planned, asks again for what leaves it",
   ask: "asks before writes and commands",
   edits: "writes files, asks before commands",
   auto: "asks for nothing",

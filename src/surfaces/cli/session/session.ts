@@ -2,6 +2,7 @@ import { HarnessError } from "../../../errors.ts";
 import { nearWords } from "../../../files/text/near.ts";
 import type { McpServers } from "../../../mcp/index.ts";
 import { NO_TOKENS, sumTokens } from "../../../middleware/budget/prices.ts";
+import { isApproved, type PlanDecision } from "../../../middleware/plan/people/approval.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
 import type { RuledCall } from "../../../project/rules.ts";
@@ -20,8 +21,7 @@ import { taskInput, userMessage } from "../../../threads/run/run-graph.ts";
 import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import { type Hold } from "../../../threads/thread/thread.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
+import { Thread, type Hold } from "../../../threads/thread/thread.ts";
 import { tracesFrom, type Traces } from "../../../threads/traces/index.ts";
 import { fileCopies, type FileCopies } from "../../../threads/undo/file-copies.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
@@ -65,6 +65,8 @@ interface Turn {
   controller: AbortController;
   edits: PlanEdits;
   agreement: Agreement;
+  /** Whether the person has approved the plan that is worked on. */
+  isApproved: boolean;
 }
 
 /** A conversation with an agent on one thread, until the person leaves. */
@@ -147,6 +149,10 @@ export class Session implements Conversation {
 
   get isBusy(): boolean {
     return this.#turn !== undefined;
+  }
+
+  get isApproved(): boolean {
+    return this.#turn?.isApproved ?? false;
   }
 
   /** Takes what was typed: a command that goes on beside the agent at once, everything else in its turn. */
@@ -310,7 +316,8 @@ export class Session implements Conversation {
   ): Promise<boolean> {
     const controller = new AbortController();
     const edits = new PlanEdits();
-    this.#turn = { controller, edits, agreement: new Agreement(this) };
+    const turn: Turn = { controller, edits, agreement: new Agreement(this), isApproved: false };
+    this.#turn = turn;
     this.#showStatus();
     let held: Hold | undefined;
     const isStopped = (): boolean => controller.signal.aborted || this.#isOver;
@@ -320,6 +327,7 @@ export class Session implements Conversation {
       if (isStopped()) return false;
       const input = await begin(owned);
       if (isStopped()) return false;
+      turn.isApproved = isApproved((await owned.state()).values);
       this.thread = thread;
       this.compactAt = undefined;
       const events = new RunEvents(thread, (event, view) => {
@@ -336,6 +344,10 @@ export class Session implements Conversation {
         answer: async (question) => {
           const answer = await answerFor(question, this);
           if (answer === undefined) controller.abort();
+          if (question.kind === "plan-approval") {
+            turn.isApproved = ["approve", "edit"].includes((answer as PlanDecision | undefined)?.type ?? "");
+            this.#showStatus();
+          }
           return answer;
         },
         dir: this.settings.dir,

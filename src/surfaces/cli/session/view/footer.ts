@@ -7,10 +7,10 @@ import type { Conversation } from "../conversation.ts";
 
 /** The status line below the prompt: `ask (shift-tab) · openai:gpt-5.1 · ~/project · 12k tokens · $0.03`. */
 export function footer(conversation: Conversation, isStopping: boolean): Harmless {
-  const { mode, model, settings, terminal, usage, prices, paint } = conversation;
+  const { mode, isApproved, model, settings, terminal, usage, prices, paint } = conversation;
   const spent = tokensOf(usage);
   const parts = [
-    `${mode} (shift-tab)`,
+    `${mode === "plan" && isApproved ? "plan approved" : mode} (shift-tab)`,
     model.name,
     directoryName(settings, terminal),
     spent > 0 ? `${short(spent)} tokens` : undefined,

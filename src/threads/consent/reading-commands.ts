@@ -1,0 +1,57 @@
+/** Shell syntax beside words and the operators below: nobody reads it as a list of commands. */
+const OTHER_SYNTAX = /[^\w\s./:=@%+,^~'"|&;*?#-]|(?<!&)&(?!&)|[\n\r]/;
+
+/** Options of `git` that only choose what is shown. Git takes the beginning of a name for the whole, so this is all of it. */
+const GIT_OPTION =
+  /^(?:-\d+|-(?:[abpqrsvwz]|vv|sb|n\d*|S\w+|G\w+)|--(?:oneline|stat|shortstat|numstat|name-only|name-status|graph|all|branches|tags|remotes|decorate|merges|no-merges|first-parent|reverse|follow|cached|staged|short|branch|porcelain|abbrev-commit|abbrev-ref|show-toplevel|show-current|list|no-color|word-diff|patch|no-patch|(?:since|until|after|before|author|grep|max-count|format|pretty|date|diff-filter|unified)=\S*))$/;
+
+/** Commands of `git` that change nothing with the options above. `branch` without a name lists. */
+const GIT_COMMANDS = new Set([
+  "log",
+  "status",
+  "diff",
+  "show",
+  "blame",
+  "ls-files",
+  "rev-parse",
+  "shortlog",
+  "describe",
+]);
+
+/** Filters of what another command prints; with a file they would read past the file tools' rules. */
+const FILTERS = new Set(["head", "tail", "wc", "sort", "uniq", "cat"]);
+
+/**
+ * Whether a command line only reads, in the working directory, and prints what it finds. Anything else that it could
+ * mean is taken for a change: files are read by their own tools.
+ */
+export function isReadingCommand(command: string): boolean {
+  if (OTHER_SYNTAX.test(command)) return false;
+  return command.split(/&&|\|\||;/).every((line) => {
+    const [first = "", ...filters] = line.split("|").map((part) => part.trim());
+    return isReading(first.split(/\s+/)) && filters.every((part) => isFilter(part.split(/\s+/)));
+  });
+}
+
+function isReading([program = "", ...args]: string[]): boolean {
+  if (program === "pwd") return args.length === 0;
+  if (program === "ls") return args.every((arg) => /^-\w+$/.test(arg) || isInside(arg));
+  if (/^(?:node|npm|python3?|git|go|cargo|rustc|java|ruby|php)$/.test(program) && args.length === 1)
+    if (args[0] === "--version") return true;
+  if (program !== "git") return false;
+  const [name = "", ...rest] = args;
+  if (name === "branch") return rest.every((arg) => GIT_OPTION.test(arg));
+  return GIT_COMMANDS.has(name) && rest.every((arg) => arg === "--" || GIT_OPTION.test(arg) || isInside(arg));
+}
+
+function isFilter([program = "", ...args]: string[]): boolean {
+  const isOption = (arg: string): boolean => /^-[a-zA-Z]*\d*$/.test(arg) && !/^-[a-z]*[of]/.test(arg);
+  if (FILTERS.has(program)) return args.every((arg) => isOption(arg) || /^\d+$/.test(arg));
+  // Its first word is what it looks for; a second would be a file.
+  return program === "grep" && args.filter((arg) => !isOption(arg)).length === 1;
+}
+
+/** Whether a word names something of the working directory, such as a path or a revision, and is no option. */
+function isInside(word: string): boolean {
+  return !/^[-/~]|(?:^|[/:'"])\.\.(?:\/|$)|^['"][-/~]/.test(word);
+}
