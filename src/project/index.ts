@@ -161,12 +161,13 @@ function configOf({ path, read }: SettingsFile, files: ProjectFile[]): Config {
 function tightened(own: Config, { path, read }: SettingsFile): Config {
   if ("note" in read) return own;
   const { ask = [], deny = [], mode } = parseConfig(read.text, path);
-  const strictest = MODES.find((one) => one === mode || one === (own.mode ?? "edits"));
+  // Without a mode of the user's own each surface has its default: none is laxer than `edits`, and theirs may be.
+  const isStricter = mode !== undefined && MODES.indexOf(mode) < MODES.indexOf(own.mode ?? "edits");
   return {
     ...own,
     ask: [...(own.ask ?? []), ...ask],
     deny: [...(own.deny ?? []), ...deny],
-    ...(mode !== undefined && { mode: strictest }),
+    ...(isStricter && { mode }),
   };
 }
 

@@ -375,5 +375,19 @@ it("settings that were changed still forbid and ask what they say, and allow not
   put(".holdfast/config.json", JSON.stringify({ mode: "auto", allow: ["execute"], ask: ["task"], deny }));
   const { trust, config } = await open();
   expect(trust).toBe("changed");
-  expect(config).toEqual({ mode: "edits", ask: ["task"], deny });
+  expect(config).toEqual({ ask: ["task"], deny });
+});
+
+it.each([
+  [undefined, "auto", undefined],
+  [undefined, "edits", undefined],
+  [undefined, "ask", "ask"],
+  ["ask", "auto", "ask"],
+  ["auto", "edits", "edits"],
+])("with mode %s of the user, changed settings with mode %s leave %s", async (own, theirs, expected) => {
+  if (own) put(".config/holdfast/config.json", JSON.stringify({ mode: own }), home);
+  put(".holdfast/config.json", JSON.stringify({ mode: "plan" }));
+  await trusted();
+  put(".holdfast/config.json", JSON.stringify({ mode: theirs }));
+  expect((await open()).config.mode).toBe(expected);
 });

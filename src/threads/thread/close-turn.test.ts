@@ -1,10 +1,13 @@
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { tool } from "langchain";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import { driveAlone } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
+import { NOT_BEGUN, NOT_FINISHED } from "./close-turn.prompt.ts";
 import { Thread } from "./thread.ts";
 
 const config = { configurable: { thread_id: "t" } };
@@ -47,7 +50,30 @@ it("keeps what the calls of a turn came to that was not finished, and answers th
     ["write_file", "success"],
     ["delete_file", "error"],
   ]);
+  expect(results.at(-1)!.text).toBe(NOT_BEGUN);
   expect(model.requests).toHaveLength(2);
+});
+
+it("says of a call that was begun that it may have had some of its effect", async () => {
+  const stop = new AbortController();
+  const slow = tool(
+    () => {
+      stop.abort();
+      return new Promise<string>(() => {});
+    },
+    { name: "slow", description: "x", schema: z.object({}) },
+  );
+  const agent = createRunAgent({
+    settings: { ...DEFAULT_SETTINGS, model: "scripted", mode: "auto" },
+    model: new ScriptedModel([callTool("slow")]),
+    checkpointer: await sqliteSaver(":memory:"),
+    tools: [slow],
+  });
+  const input = { messages: [new HumanMessage("Begin")] } as never;
+  await expect(agent.graph.invoke(input, { ...config, signal: stop.signal })).rejects.toThrow();
+  await new Thread(agent, "t").closeTurn("next");
+  const { values } = await agent.graph.getState(config);
+  expect((values as { messages: BaseMessage[] }).messages.at(-1)!.text).toBe(NOT_FINISHED);
 });
 
 it("leaves a thread alone that is in no turn", async () => {

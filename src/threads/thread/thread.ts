@@ -26,7 +26,7 @@ import { waitingEdit, waitingInput } from "../plan/pending-edit.ts";
 import type { RunAgent } from "../prepare/agent.ts";
 import type { RunSettings } from "../prepare/settings.ts";
 import { openCalls } from "../record/open-calls.ts";
-import { NOT_FINISHED } from "./close-turn.prompt.ts";
+import { NOT_BEGUN, NOT_FINISHED } from "./close-turn.prompt.ts";
 import { CONTINUE } from "./continue.prompt.ts";
 import { finishedTasks } from "./finished-tasks.ts";
 
@@ -237,13 +237,21 @@ export class Thread {
   }
 
   async #answerOpenCalls(): Promise<void> {
-    const { tasks, values } = await this.state();
-    if (!tasks.some(({ name }) => name === TOOLS)) return;
-    const { messages = [] } = values as { messages?: BaseMessage[] };
-    const answers = openCalls(messages).map(
-      ({ id = "", name }) =>
+    const state = await this.state();
+    if (!state.tasks.some(({ name }) => name === TOOLS)) return;
+    const { messages = [] } = state.values as { messages?: BaseMessage[] };
+    const asked = (await this.questions(state)).flatMap(({ kind, call, owner, repeated }) =>
+      kind === "permission" && owner === undefined && !repeated ? [call?.call] : [],
+    );
+    const calls = openCalls(messages);
+    const firstAsked = calls.findIndex(({ id }) => asked.includes(id));
+    // Nobody has agreed to it, and the calls behind it wait for it, but for sub-agents.
+    const isBegun = (at: number): boolean =>
+      firstAsked < 0 || at < firstAsked || (calls[at]!.name === "task" && !asked.includes(calls[at]!.id));
+    const answers = calls.map(
+      ({ id = "", name }, at) =>
         new ToolMessage({
-          content: NOT_FINISHED,
+          content: isBegun(at) ? NOT_FINISHED : NOT_BEGUN,
           status: "error",
           name,
           tool_call_id: id,
