@@ -12,8 +12,9 @@ const RESOURCES: Readonly<Record<string, { resource: keyof Limits; unit: number;
 
 const ITEM = "item-";
 
-/** Reads `tokens=200000,cost=5,minutes=30,item-tokens=50000`. Throws `invalid-options`. */
+/** Reads `tokens=200000,cost=5,minutes=30,item-tokens=50000`, or `none`. Throws `invalid-options`. */
 export function readBudget(text: string): BudgetOptions {
+  if (text.trim() === "none") return {};
   const run: Limits = {};
   const item: Limits = {};
   for (const part of text.split(",")) {

@@ -129,7 +129,7 @@ export async function settingsFrom(
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
   if (yes && mode !== undefined && mode !== "auto") fail("--yes is --mode auto: leave out one.");
   if (mode === "plan" && plan === false) fail("--mode plan needs a plan: leave out --no-plan.");
-  const { maxTurns: _, budget: __, ...before } = known ?? DEFAULT_SETTINGS;
+  const before = known ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
     startedIn: cwd,

@@ -4,12 +4,11 @@ import { Allowed } from "../../../project/allowed.ts";
 import type { Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { withPricedBudget } from "../../../threads/prepare/budget.ts";
-import { hasIsolation, isolationNotice } from "../../../threads/prepare/isolation.ts";
+import { isolationNotice } from "../../../threads/prepare/isolation.ts";
 import { modelFor, OFFLINE } from "../../../threads/prepare/model.ts";
 import { FALLBACK } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
-import { chosenMode } from "../../../threads/prepare/settings.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { EXIT } from "../exit-codes.ts";
 import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
@@ -18,7 +17,7 @@ import { projectFor } from "../run/project.ts";
 import type { Display } from "../session/display/display.ts";
 import { LiveDisplay } from "../session/display/live-display.ts";
 import { PlainDisplay } from "../session/display/plain-display.ts";
-import { DEFAULT_MODE } from "../session/modes.ts";
+import { keptSettings } from "../session/modes.ts";
 import { History } from "../session/prompt/history.ts";
 import { listFiles, type Suggestion } from "../session/prompt/suggestions.ts";
 import { Session } from "../session/session.ts";
@@ -50,10 +49,10 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       terminal,
       {},
     );
-    // Somebody has answered for it once, and is asked again where nothing isolates commands.
     const isKept = kept !== undefined && flags.mode === undefined && !flags.yes;
-    const isAutoLeft = isKept && chosenMode(wanted) === "auto" && !hasIsolation(wanted, project.config);
-    const settings = isAutoLeft ? { ...wanted, mode: DEFAULT_MODE } : wanted;
+    const { settings, notice: modeNotice } = isKept
+      ? keptSettings(wanted, project.config)
+      : { settings: wanted };
     const named = (name: string | undefined) =>
       modelFor(name, { env, isWatched: true, timeout: flags.timeout });
     // A thread that was begun without a model goes on with the one that there is now.
@@ -92,7 +91,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
         firstLine(conversation, project, terminal),
         ...(model.isFallback ? [paint("yellow", oneLine(asTyped(FALLBACK, env)))] : []),
         ...(isolation === undefined ? [] : [paint("yellow", oneLine(isolation))]),
-        ...(isAutoLeft ? [paint("yellow", AUTO_LEFT)] : []),
+        ...(modeNotice ? [paint("yellow", modeNotice)] : []),
         ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
       ];
       display.print(lines);
@@ -112,8 +111,6 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     return EXIT.done;
   });
 }
-
-const AUTO_LEFT = shown`The thread was in mode auto, and nothing isolates commands here: you are asked again. /mode auto changes it.`;
 
 /** The directory is what a session is about, with commands, each of which is asked for. */
 function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {

@@ -1,4 +1,7 @@
-import { MODES, type Mode } from "../../../project/index.ts";
+import { MODES, type Config, type Mode } from "../../../project/index.ts";
+import { hasIsolation } from "../../../threads/prepare/isolation.ts";
+import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { shown, type Harmless } from "../output/harmless.ts";
 
 /** The mode of a session without settings. */
 export const DEFAULT_MODE: Mode = "ask";
@@ -9,6 +12,19 @@ export const MODE_TEXTS: Readonly<Record<Mode, string>> = {
   edits: "writes files, asks before commands",
   auto: "asks for nothing",
 };
+
+/**
+ * The settings of a thread that a session goes on with: its mode stays. Somebody has answered for `auto` once, and is
+ * asked again where nothing isolates commands.
+ */
+export function keptSettings<
+  Settings extends Parameters<typeof hasIsolation>[0] & Pick<RunSettings, "mode" | "trusted">,
+>(settings: Settings, config: Config): { settings: Settings; notice?: Harmless } {
+  if (chosenMode(settings) !== "auto" || hasIsolation(settings, config)) return { settings };
+  return { settings: { ...settings, mode: DEFAULT_MODE }, notice: AUTO_LEFT };
+}
+
+const AUTO_LEFT = shown`The thread was in mode auto, and nothing isolates commands here: you are asked again. /mode auto changes it.`;
 
 /** The mode that the key goes on to. Without isolation nobody gets into `auto` by a key. */
 export function nextMode(mode: Mode, isIsolated: boolean): Mode {

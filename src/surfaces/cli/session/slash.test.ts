@@ -5,6 +5,7 @@ import { held, SessionStage, sessionStages } from "../../../../test/session-stag
 import { readSkills } from "../../../middleware/skills/read-skills.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool } from "../../../testing/index.ts";
+import { DEFAULT_SETTINGS } from "../../../threads/prepare/settings.ts";
 
 const [ENTER, ESC, DOWN] = ["\r", "\u001B", "\u001B[B"];
 const IDLE = /^> what shall be done/m;
@@ -38,6 +39,23 @@ describe("threads in a session", () => {
     expect(stage.session.thread).toBe(first);
     await say(stage, "third", /Three\./);
     expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: third"]);
+  });
+
+  it("/resume takes the mode, the turn limit and the budget of the thread; auto only where commands are isolated", async () => {
+    const limits = { maxTurns: 9, budget: { tokens: 100_000 } };
+    const stage = await stages.open(["One.", "Two.", "Three."], { settings: { mode: "ask", ...limits } });
+    await say(stage, "first", /One\./);
+    const first = stage.session.thread!;
+    await say(stage, "/new", /The next message begins a new thread\./);
+    stage.session.settings = { ...DEFAULT_SETTINGS, model: "scripted", dir: stages.home, sandbox: "never" };
+    stage.session.setMode("auto");
+    await say(stage, "second", /Two\./);
+    const second = stage.session.thread!;
+    await say(stage, `/resume ${first}`, /going on with first-\w+/);
+    expect(stage.session.mode).toBe("ask");
+    expect(stage.session.settings).toMatchObject(limits);
+    await say(stage, `/resume ${second}`, /nothing isolates commands here[^]*going on with second-\w+/);
+    expect(stage.session.mode).toBe("ask");
   });
 
   it("/resume puts a question again that waits in the thread, and /undo knows what came of it", async () => {

@@ -1,5 +1,7 @@
+import { HarnessError } from "../../../../errors.ts";
 import { shortened } from "../../../../middleware/text/shortened.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
+import { OFFLINE } from "../../../../threads/prepare/model.ts";
 import { newThreadId } from "../../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../../threads/thread/thread-settings.ts";
 import { Thread } from "../../../../threads/thread/thread.ts";
@@ -15,6 +17,7 @@ import { isHere } from "../../run/directories.ts";
 import { findThread, MANY } from "../../threads/threads.ts";
 import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
+import { keptSettings } from "../modes.ts";
 import { takeUp } from "../resume-thread.ts";
 import { typedFor } from "../view/echo.ts";
 
@@ -44,17 +47,36 @@ export const resume: SlashCommand = {
     const known = await settingsOfThread(saver, chosen);
     if (!known)
       return conversation.say(shown`That thread is of another program, which alone can go on with it.`);
-    const { mode, settings } = conversation;
+    const { settings, project, paint } = conversation;
     // What is trusted and allowed is of the directory that the session was opened in.
     if (known.dir !== settings.dir)
       return conversation.say(
         oneLine(`That thread works on ${known.dir ?? "files of its own"}: holdfast resume ${quoted(chosen)}`),
       );
-    conversation.settings = { ...known, model: settings.model, mode };
+    const { settings: kept, notice } = keptSettings(known, project.config);
+    await takeModel(known.model, conversation);
+    conversation.settings = { ...kept, model: conversation.model.name };
+    if (notice) conversation.say(paint("yellow", notice));
     conversation.switchTo(chosen);
     await takeUp(conversation);
   },
 };
+
+/** Has the thread's model answer; the session's goes on where it cannot be had. */
+async function takeModel(name: string, conversation: Conversation): Promise<void> {
+  if (name === conversation.model.name || name === OFFLINE) return;
+  try {
+    conversation.model = await conversation.modelNamed(name);
+  } catch (error) {
+    const { message } = HarnessError.from(error) ?? (error as Error);
+    conversation.say(
+      conversation.paint(
+        "yellow",
+        oneLine(`${conversation.model.name} answers, as ${name} cannot: ${message}`),
+      ),
+    );
+  }
+}
 
 export const goOn: SlashCommand = {
   name: "continue",
@@ -87,8 +109,10 @@ export const fork: SlashCommand = {
     }
     conversation.display.draft(typedFor(message.text));
     const where = conversation.thread === undefined ? "a new thread" : conversation.thread;
+    const files =
+      conversation.settings.dir === undefined ? "" : " The files on the disk stay as they are now.";
     conversation.say(
-      oneLine(`This is ${where}; your message is in the prompt again, ${thread} stays as it is.`),
+      oneLine(`This is ${where}; your message is in the prompt again, ${thread} stays as it is.${files}`),
     );
   },
 };
