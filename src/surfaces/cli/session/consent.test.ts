@@ -43,7 +43,7 @@ it("a command is shown as it would be typed, and allowed for good by its first w
   stage.type(`go${ENTER}`);
   await stage.see(/^\$ echo one 1\n[^]*2\. yes, and always commands that begin with echo one/m);
   stage.type("2");
-  await stage.see(/✓ \$ echo one 2[^]*^\$ echo one; touch made[^]*1\. yes\n {2}2\. no/m);
+  await stage.see(/✓ \$ echo one 2[^]*^\$ echo one; touch made[^]*1\. yes\n {2}n\. no/m);
   stage.type("2");
   await stage.see(/Done so\./);
   expect(existsSync(join(stages.home, "made"))).toBe(false);
@@ -63,6 +63,24 @@ it("a command that failed says so in its line, with the end of what it said", as
   stage.type(`go${ENTER}`);
   await stage.see(/✗ \$ echo why; exit 3 exit 3.*\n {4}why\n[^]*Oh\./);
   expect(stage.asked(1).at(-1)).toContain("why");
+});
+
+it("the question names call and mode in its last line; n is no wherever it stands, and rm is not allowed for good", async () => {
+  const run = (command: string) => callTool("execute", { command });
+  const stage = await stages.open([write("/src/a.txt"), run("rm -rf data"), run("npm test"), "Well."], {
+    settings: { mode: "ask", shell: true },
+  });
+  stage.type(`go${ENTER}`);
+  await stage.see(/^Allow it\? write src\/a\.txt \(mode ask\)\n {2}1\. yes\n[^]* {2}n\. no$/m);
+  stage.type("n");
+  await stage.see(/^Allow it\? \$ rm -rf data \(mode ask\)\n {2}1\. yes\n {2}n\. no$/m);
+  stage.type("n");
+  await stage.see(
+    /^Allow it\? \$ npm test \(mode ask\)\n {2}1\. yes\n {2}2\. yes, and always[^\n]*\n {2}n\. no$/m,
+  );
+  stage.type("n");
+  await stage.see(/Well\./);
+  for (const at of [1, 2, 3]) expect(stage.asked(at).at(-1)).toContain("does not allow this");
 });
 
 it("mode plan reads, has its plan approved, and then works", async () => {

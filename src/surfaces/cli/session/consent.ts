@@ -1,16 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "../../../errors.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import { compileRule, isRule, type RuledCall } from "../../../project/rules.ts";
 import { ruledCall } from "../../../threads/consent/consent-rules.ts";
-import { isObeyedFile } from "../../../threads/consent/shell-approval.ts";
+import { isNeverForGood, isObeyedFile } from "../../../threads/consent/shell-approval.ts";
 import { inPlainSight } from "../../../threads/events/json-text.ts";
 import { readAnswer, type Question } from "../../../threads/events/questions.ts";
 import { MAIN, ownerName } from "../../../threads/events/view.ts";
 import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { fileChange } from "../../../threads/undo/file-change.ts";
-import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { planLines, ruleLines, questionLines } from "../output/lines.ts";
 import { edit } from "../threads/external-editor.ts";
 import { planText } from "../threads/plan-text.ts";
@@ -42,16 +43,22 @@ async function permission(question: Question, call: Call, session: Conversation)
   if (!question.repeated && !question.error && session.agreesTo(ruled)) return { type: "approve" };
   const offers = question.repeated ? [] : rulesFor(call, ruled.path);
   const rules = offers.filter((offer) => offer.rules.every(isRule));
+  const target = oneLine(
+    shortened(
+      callText(call.name, call.name === "execute" ? call.args : {}, ruled.path ?? ""),
+      MOST_OF_TARGET,
+    ),
+  );
   const answer = await display.ask({
     about: [
       ...(question.error ? [paint("red", oneLine(question.error))] : []),
       ...(await callLinesFor(call, ruled, session)),
     ],
-    question: question.repeated ? shown`It may have been done before. Allow it?` : shown`Allow it?`,
+    question: shown`${question.repeated ? shown`It may have been done before. ` : shown``}Allow it? ${target} (mode ${harmless(session.mode)})`,
     choices: [
       { value: "approve", label: shown`yes` },
       ...rules.map(({ label }, at) => ({ value: String(at), label: shown`yes, and always ${label}` })),
-      { value: "reject", label: shown`no` },
+      { value: "reject", label: shown`no`, key: "n" },
     ],
     isDeliberate: true,
     words: shown`or type why not`,
@@ -89,7 +96,7 @@ async function approval(question: Question, session: Conversation): Promise<unkn
       choices: [
         { value: "approve", label: shown`yes` },
         { value: "edit", label: shown`yes, after I edited it` },
-        { value: "reject", label: shown`no` },
+        { value: "reject", label: shown`no`, key: "n" },
       ],
       words: shown`or type what to change`,
     });
@@ -104,6 +111,9 @@ async function approval(question: Question, session: Conversation): Promise<unkn
     }
   }
 }
+
+/** The most characters of a call in the question's own line, which has the mode behind it. */
+const MOST_OF_TARGET = 50;
 
 /** The most lines of a change that are shown at once; the file has the rest. */
 const MOST_LINES = 200;
@@ -154,6 +164,7 @@ interface Offer {
 function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
   if (name === "execute") {
     const command = commandOf({ args });
+    if (isNeverForGood(command)) return [];
     const [first, second] = command.trim().split(/\s+/);
     const words = [first, second !== undefined && /^[\w:-]+$/.test(second) ? second : undefined];
     const start = words.filter(Boolean).join(" ");

@@ -32,6 +32,8 @@ export interface Status {
 export interface FaceChoice {
   value: string;
   label: Harmless;
+  /** A letter that chooses it wherever it stands, shown in the place of its number. */
+  key?: string;
 }
 
 export interface Asked {

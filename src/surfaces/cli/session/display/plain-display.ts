@@ -5,7 +5,7 @@ import { linesOf } from "../../output/lines.ts";
 import { plainPaint } from "../../output/paint.ts";
 import { readLines } from "../../prompts.ts";
 import type { Terminal } from "../../terminal.ts";
-import { Questions } from "../prompt/questions.ts";
+import { choiceFor, choiceLine, Questions } from "../prompt/questions.ts";
 import type { Answered, Asked, Display, Status, Wishes } from "./display.ts";
 
 /** A session in plain lines, for screen readers and terminals that know nothing but text. */
@@ -80,13 +80,13 @@ export class PlainDisplay implements Display {
   }
 
   #put({ about, question, choices, words }: Asked): void {
-    this.print([...about, question, ...choices.map(({ label }, at) => shown`  ${at + 1}. ${label}`)]);
+    this.print([...about, question, ...choices.map((choice, at) => shown`  ${choiceLine(choice, at)}`)]);
     this.#terminal.stdout.write(shown`${words ?? shown`its number`} > `);
   }
 
   #take(line: string): void {
     const { open } = this.#questions;
-    const choice = open?.choices[Number(line) - 1];
+    const choice = open && choiceFor(open, line);
     if (!open) {
       if (line !== "") this.#wishes?.submit(line);
       else if (this.#isBusy) this.#wishes?.steer();

@@ -5,7 +5,7 @@ import type { Answered, Asked, FaceOptions, Wishes } from "../display/display.ts
 import type { History } from "./history.ts";
 import type { Key } from "./keys.ts";
 import { draftOf, edited, EMPTY_DRAFT, fullText, inserted, movedLine, type Draft } from "./line-editor.ts";
-import { Questions } from "./questions.ts";
+import { choiceFor, choiceLine, Questions } from "./questions.ts";
 import { accepted, suggestionsFor, type Suggestions } from "./suggestions.ts";
 
 export interface PromptKeysOptions extends FaceOptions {
@@ -84,8 +84,8 @@ export class PromptKeys {
         open.isArmed = true;
       });
     }
-    const lines = choices.map(({ label }, at) => {
-      const text = shown`${at + 1}. ${label}`;
+    const lines = choices.map((choice, at) => {
+      const text = choiceLine(choice, at);
       return at === selected && isArmed ? paint("cyan", shown`❯ ${text}`) : shown`  ${text}`;
     });
     const from = Math.max(0, Math.min(selected - Math.floor(AT_ONCE / 2), lines.length - AT_ONCE));
@@ -183,20 +183,20 @@ export class PromptKeys {
       if (choice) this.#answer({ value: choice.value });
       return true;
     }
-    const choice = key.type === "text" ? numbered(open, key.text) : undefined;
+    const choice = key.type === "text" ? choiceFor(open, key.text) : undefined;
     // Where there are more than nine, a digit may begin a number, which Enter ends.
     if (!choice || choices.length > 9) return false;
     const answer = (): void => this.#answer({ value: choice.value });
-    if (open.words) this.#holdDigit(open, (key as { text: string }).text, answer);
+    if (open.words) this.#holdKey(open, (key as { text: string }).text, answer);
     else answer();
     return true;
   }
 
-  /** A digit may begin a reason: it is a choice when nothing follows it for a moment, or Enter does. */
-  #holdDigit(open: Open, digit: string, answer: () => void): void {
-    this.#edit(draftOf(digit));
+  /** A key may begin a reason: it is a choice when nothing follows it for a moment, or Enter does. */
+  #holdKey(open: Open, text: string, answer: () => void): void {
+    this.#edit(draftOf(text));
     open.stopWaiting = this.#options.onQuiet(() => {
-      if (this.draft.text !== digit) return;
+      if (this.draft.text !== text) return;
       this.#clear();
       answer();
     });
@@ -239,7 +239,7 @@ export class PromptKeys {
     this.#options.history.add(words);
     this.#clear();
     const open = this.#open;
-    const choice = open?.isArmed ? numbered(open, words) : undefined;
+    const choice = open?.isArmed ? choiceFor(open, words) : undefined;
     if (choice) return this.#answer({ value: choice.value });
     if (open?.isArmed && open.words && !words.startsWith("/")) return this.#answer({ words });
     this.wishes?.submit(words);
@@ -260,8 +260,4 @@ export class PromptKeys {
     const text = queued ?? this.#options.history.move(by, fullText(this.draft));
     if (text !== undefined) this.draft = draftOf(text);
   }
-}
-
-function numbered({ choices }: Asked, text: string): Asked["choices"][number] | undefined {
-  return /^[1-9]\d*$/.test(text) ? choices[Number(text) - 1] : undefined;
 }

@@ -1,4 +1,5 @@
-import type { Answered, Asked } from "../display/display.ts";
+import { harmless, shown, type Harmless } from "../../output/harmless.ts";
+import type { Answered, Asked, FaceChoice } from "../display/display.ts";
 
 interface Waiting {
   asked: Asked;
@@ -35,4 +36,15 @@ export class Questions {
   dismiss(): void {
     for (const { resolve } of this.#waiting.splice(0)) resolve(undefined);
   }
+}
+
+/** A choice with the key that chooses it. */
+export function choiceLine({ label, key }: FaceChoice, at: number): Harmless {
+  return shown`${key === undefined ? at + 1 : harmless(key)}. ${label}`;
+}
+
+/** The choice that a number or a key stands for. */
+export function choiceFor({ choices }: Asked, text: string): FaceChoice | undefined {
+  if (/^[1-9]\d*$/.test(text)) return choices[Number(text) - 1];
+  return choices.find(({ key }) => key !== undefined && key === text.toLowerCase());
 }
