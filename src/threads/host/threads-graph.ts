@@ -13,8 +13,8 @@ export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" |
   defaults: WantedSettings;
   /** The folder of copies for an undo. Default: none are kept. */
   copies?: string | undefined;
-  /** Where the offline model works, which knows nothing but directories. */
-  cwd: string;
+  /** Where the offline model works, which knows nothing but directories. Default: nowhere. */
+  cwd?: string | undefined;
 }
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */

@@ -39,8 +39,8 @@ import { ALONE_PROMPT, PLAN_MODE_PROMPT } from "./agent.prompt.ts";
 import { streamGraph } from "./graph-stream.ts";
 import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
-/** Where the harness keeps what is its own: never in the user's directory. */
-const OWN_FOLDER = "/.holdfast";
+/** Where the harness keeps what is its own: never in the user's directory. Older threads have a history, too. */
+const [RESULTS, HISTORY] = ["/.holdfast/results", "/.holdfast/history"];
 
 /** The tools of a run that consent can be asked for. */
 export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task", ...WEB_TOOLS];
@@ -260,8 +260,9 @@ function directory(
     : withPermissions(diskBackend(dir), [FROZEN_FILES]);
   const files = place.files ? { ...disk, ...withPermissions(place.files(disk), [FROZEN_FILES]) } : disk;
   return {
-    backend: ({ state }) => compositeBackend(files, { [`${OWN_FOLDER}/`]: state }),
+    // The rest of the folder is the project's, and frozen: what is written there is refused, and not kept elsewhere.
+    backend: ({ state }) => compositeBackend(files, { [`${RESULTS}/`]: state, [`${HISTORY}/`]: state }),
     canExecute: shell,
-    resultFolder: `${OWN_FOLDER}/results`,
+    resultFolder: RESULTS,
   };
 }

@@ -176,6 +176,14 @@ describe("a mode", () => {
     expect((await play([write("/.envrc"), "ok"], { settings: { mode: "auto" } })).asked).toEqual([]);
   });
 
+  it.each(["ask", "auto"] as const)("%s refuses settings of the project in words", async (mode) => {
+    const path = "/.holdfast/config.json";
+    const { replies, asked } = await play([write(path, "{}"), "ok"], { settings: { mode } });
+    expect(asked).toEqual([]);
+    expect(replies[0]).toMatch(/^Error/);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
   it("refuses what it would ask for where nobody can be asked, and says so", async () => {
     const given: Given = { settings: { mode: "ask" }, canAsk: false };
     const { asked, replies } = await play([[write("/a"), run("true")], "ok"], given);

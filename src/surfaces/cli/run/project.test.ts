@@ -212,6 +212,20 @@ describe("a project that nobody has said yes to", () => {
     expect(readdirSync(join(folder, "notes"))).toEqual(["a.txt"]);
   });
 
+  it("--no-dir of a server holds for the offline model, too", async () => {
+    const { terminal } = pipes(place());
+    const dirOf = async (dir: string | false | undefined) => {
+      const options = await graphOptions({ dir, model: "offline" }, terminal);
+      const saver = await sqliteSaver(":memory:");
+      const ready = await threadsGraph({ ...options, saver }).prepare("t", { graph: "holdfast" });
+      saver.close();
+      await options.servers.close();
+      return ready.dir;
+    };
+    expect(await dirOf(undefined)).toBe(folder);
+    expect(await dirOf(false)).toBeUndefined();
+  });
+
   it("is listed by doctor, file by file, with what each sets and why it is left out", async () => {
     put(".config/holdfast/config.json", '{"model":"offline"}');
     put("work/packages/AGENTS.md", "not on the way");

@@ -36,7 +36,6 @@ import { liveRules } from "./live-rules.ts";
 import { DEFAULT_MODE, nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
 import { takeUp } from "./resume-thread.ts";
-import { skillTask } from "./skill.prompt.ts";
 import { commandNames, commandOf } from "./slash.ts";
 import { wholeCall } from "./view/call-lines.ts";
 import { echoOf } from "./view/echo.ts";
@@ -244,8 +243,7 @@ export class Session implements Conversation {
     if (command) return this.#command(text, command);
     const name = commandIn(text);
     if (name === undefined) return this.takeTurn(text);
-    if (this.project.skills.some((skill) => skill.name === name))
-      return this.takeTurn(skillTask(name, argumentsOf(text)));
+    if (this.project.skills.some((skill) => skill.name === name)) return this.takeTurn(text);
     const [near] = nearWords(`/${name}`, commandNames(this.project));
     const hint = near === undefined ? "/help lists them" : `did you mean ${near}?`;
     this.say(this.paint("red", oneLine(`There is no command /${name}; ${hint}`)));

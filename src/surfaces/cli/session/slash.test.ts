@@ -325,7 +325,7 @@ describe("texts and skills in a session", () => {
     expect(readFileSync(join(stages.home, "mine.md"), "utf8")).toBe("mine");
   });
 
-  it("a skill is a command: completed, in the help, and asked for in words", async () => {
+  it("a skill is a command: completed, in the help, and sent with what it says", async () => {
     mkdirSync(join(stages.home, "skills/review"), { recursive: true });
     const text = "---\nname: review\ndescription: How we review\n---\nLook twice.";
     writeFileSync(join(stages.home, "skills/review/SKILL.md"), text);
@@ -336,7 +336,7 @@ describe("texts and skills in a session", () => {
     stage.type("\u0015");
     await say(stage, "/help", /\/review +How we review/);
     await say(stage, "/review the diff", /Reviewed\./);
-    expect(stage.asked(0)).toEqual(["human: Use the skill review: the diff"]);
+    expect(stage.asked(0)).toEqual([expect.stringMatching(/^human: \/review the diff\n[^]*Look twice\./)]);
   });
 
   it("/quit leaves, also while the agent works", async () => {

@@ -67,7 +67,7 @@ export async function graphOptions(flags: AgentFlags, terminal: Terminal): Promi
   // What is wrong with their file is said now.
   await servers.of(defaults, project);
   return {
-    cwd,
+    ...(flags.dir !== false && { cwd }),
     defaults,
     servers,
     modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
