@@ -107,6 +107,8 @@ export interface PlanMemory {
   helpers: Record<string, Helper>;
   /** Tool calls whose plan a person edited while approving it. */
   edited: string[];
+  /** The difference of that plan from the one that the model proposed, in words. */
+  editNews?: string;
   /** The rules as the model last knew them, one in a line. */
   rules: string;
   /** The open plan is from before a person wanted to approve it: whatever is done with it next is asked about. */

@@ -95,7 +95,11 @@ export async function askApproval(
   }
   switch (decision.type) {
     case "edit":
-      return editedPlan(setup, message, { calls, ...decision });
+      return editedPlan(setup, message, {
+        calls,
+        editNews: editNews(decision.todos, { setup, plan, proposal: todos }),
+        ...decision,
+      });
     case "reject":
       return rejectedPlan(message, calls, decision.reason);
     default:
@@ -204,7 +208,7 @@ function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
 function editedPlan(
   { preset: { tools, policy } }: PlanSetup,
   message: AIMessage,
-  { calls, todos, rules = rulesIn(calls[0]!) }: { calls: Call[] } & Edit,
+  { calls, todos, editNews: news, rules = rulesIn(calls[0]!) }: { calls: Call[]; editNews: string } & Edit,
 ): ApprovalUpdate {
   const first = calls[0]!;
   const args = { [policy.listField]: inWords(todos, policy), ...(rules && { rules }) };
@@ -226,7 +230,17 @@ function editedPlan(
     ...(usage_metadata ? { usage_metadata } : {}),
   });
   const voided = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
-  return { messages: [edited, ...voided], _plan: { edited: [first.id ?? ""], ...AGREED } };
+  return { messages: [edited, ...voided], _plan: { edited: [first.id ?? ""], editNews: news, ...AGREED } };
+}
+
+/** The difference of a person's list from the plan that the model proposed, in words. */
+function editNews(
+  list: readonly EditedTodo[],
+  { setup: { preset }, plan, proposal }: { setup: PlanSetup; plan: Plan; proposal: readonly Todo[] },
+): string {
+  const result = applyWrite(plan, inWords(list, preset.policy), editedPolicy(preset.policy));
+  const changes = result.ok ? diffTodos(proposal, result.plan.todos) : [];
+  return changes.length > 0 ? describeChanges(changes, proposal) : "";
 }
 
 /** The list in the model's words, as if it had written it. */

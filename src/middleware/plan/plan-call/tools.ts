@@ -48,7 +48,7 @@ async function runCall(
   const news = told && setup.preset.reminders.edited ? newsOf(edits) : "";
   const said = [
     ...(told ? [newsOf(edits).trimEnd()] : []),
-    ...(memory.edited.includes(id) ? [`${APPROVED_EDIT}\n${renderSnapshot(outcome.plan.todos)}`] : []),
+    ...(memory.edited.includes(id) ? [`${approvedEdit(memory)}\n${renderSnapshot(outcome.plan.todos)}`] : []),
   ].join("\n");
   const marks = { ...(told && { [PLAN_EDITED]: true }), ...(said && saidByUser(said)) };
   const answer = (content: string, status: "success" | "error"): ToolMessage =>
@@ -101,7 +101,10 @@ function rulesAfter(
   return next === undefined || isSame(next, current) ? undefined : next;
 }
 
-const APPROVED_EDIT = "The user edited this plan before approving it.";
+function approvedEdit({ editNews = "" }: PlanMemory): string {
+  const difference = editNews === "" ? "" : ` Against yours: ${editNews}`;
+  return `The user edited this plan before approving it.${difference}`;
+}
 
 /** Said in a result and not in a reminder: the call may have changed what the person changed. */
 function newsOf(edits: readonly Change[]): string {
@@ -141,7 +144,7 @@ function acceptance(
   ]
     .map((line) => `\n${line}`)
     .join("");
-  const approved = memory.edited.includes(call.id) ? `${APPROVED_EDIT}\n` : "";
+  const approved = memory.edited.includes(call.id) ? `${approvedEdit(memory)}\n` : "";
   const edited = news + approved;
   if (preset.result === "echo") {
     const list = JSON.stringify(todos.map(({ content, status }) => ({ content, status })));
