@@ -70,7 +70,7 @@ it("says of a call that was begun that it may have had some of its effect", asyn
     tools: [slow],
   });
   const input = { messages: [new HumanMessage("Begin")] } as never;
-  await expect(agent.graph.invoke(input, { ...config, signal: stop.signal })).rejects.toThrow();
+  await expect(agent.graph.invoke(input, { ...config, signal: stop.signal })).rejects.toThrow(/abort/i);
   await new Thread(agent, "t").closeTurn("next");
   const { values } = await agent.graph.getState(config);
   expect((values as { messages: BaseMessage[] }).messages.at(-1)!.text).toBe(NOT_FINISHED);
