@@ -34,7 +34,7 @@ const LAYERS: Record<string, string[]> = {
   web: [...engine, "middleware", ...langchain, "htmlparser2"],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  project: [...stores, "middleware", "zod", "node:*"],
+  project: [...stores, "middleware", "zod", "unbash", "node:*"],
   threads: [
     ...harnesses,
     "project",

@@ -7,9 +7,8 @@ const write = (path: string) => ({ tool: "write_file", path });
 describe("a rule that allows a command", () => {
   const rule = compileRule("execute(npm test*)");
 
-  it.each(["npm test", "npm test -- --run", "npm tests", "npm test && npm test -- a", "npm test $HOME"])(
-    "lets %j pass",
-    (text) => expect(rule.allows(command(text))).toBe(true),
+  it.each(["npm test", "npm test -- --run", "npm test && npm test -- a"])("lets %j pass", (text) =>
+    expect(rule.allows(command(text))).toBe(true),
   );
 
   it.each([
@@ -25,7 +24,8 @@ describe("a rule that allows a command", () => {
     "npm test <(evil)",
     "npm test ${X:=evil}",
     "npm test $'\\n'evil",
-    "npm test \\\nevil",
+    "npm test $HOME",
+    "npm tests",
     "PATH=. npm test",
     " && evil npm test",
     "find . -exec npm test",

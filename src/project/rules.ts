@@ -1,5 +1,7 @@
 import { parsePath } from "../files/paths/paths.ts";
 import { compileRules } from "../files/paths/permissions.ts";
+import { plainCommands, reachOf } from "./commands.ts";
+import { hazardOf, programName } from "./programs.ts";
 
 /** `tool`, or `tool(pattern)` for what it is called with; a star stands for anything, also in the tool's name. */
 export const RULE = /^[\w*.:-]+(?:\(.+\))?$/s;
@@ -23,9 +25,12 @@ export interface Rule {
   isNarrow: boolean;
   /** Where it may be about files: a glob from the root. */
   paths?: string | undefined;
-  /** Whether it lets a call pass that it was written for. Of a command, each part has to fit. */
+  /**
+   * Whether it lets a call pass that it was written for. Of a line, each command has to fit, and with a star none may
+   * have arguments that run programs or write files.
+   */
   allows: (call: RuledCall) => boolean;
-  /** Whether it is about a call, in whatever spelling: some part of a command is enough. */
+  /** Whether it is, or may be, about a call, in whatever spelling: one command of a line is enough. */
   catches: (call: RuledCall) => boolean;
 }
 
@@ -49,6 +54,8 @@ export function compileRule(text: string): Rule {
     return { text, names: isTool, isNarrow: false, allows: matches, catches: matches };
   }
   const isText = wildcard(pattern);
+  const isExact = !pattern.includes("*");
+  const program = programName(pattern.split(/[\s*]/, 1)[0] ?? "");
   // A command is no path, and may have anything in it.
   const paths = name === "execute" ? undefined : pattern.startsWith("/") ? pattern : `/${pattern}`;
   const files = paths === undefined ? undefined : compileFiles(paths);
@@ -59,12 +66,20 @@ export function compileRule(text: string): Rule {
     paths,
     allows: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
-      if (command !== undefined) return partsOf(command)?.every(isText) ?? false;
+      if (command !== undefined)
+        return (
+          plainCommands(command)?.every(
+            ({ words, texts }) => texts.some(isText) && (isExact || hazardOf(words) === undefined),
+          ) ?? false
+        );
       return path === undefined ? about.length > 0 && about.every(isText) : (files?.are(path) ?? false);
     },
     catches: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
-      if (command !== undefined) return [command, ...command.split(OPERATORS)].map(bare).some(isText);
+      if (command !== undefined) {
+        const { texts, doubts } = reachOf(command);
+        return doubts.has("") || doubts.has(program) || [...texts].some(isText);
+      }
       return path === undefined ? about.some(isText) : (files?.mayBe(path) ?? false);
     },
   };
@@ -86,22 +101,6 @@ function compileFiles(paths: string) {
     are: (raw: string): boolean => fits(raw, (path) => exact.check("write", path).allowed),
     mayBe: (raw: string): boolean => fits(raw, (path) => !loose.check("write", path).allowed),
   };
-}
-
-/** What stands between two commands of a line. */
-const OPERATORS = /&&|\|\||[;|&\n\r]/;
-
-/** Shell syntax that could run or write something that the words do not show. */
-const HIDDEN = /[`<>\\]|\$[({'"]|[({]\s|\beval\b|\bexec\b/;
-
-/** The commands of a line; undefined where nobody can tell by looking at it. */
-function partsOf(command: string): string[] | undefined {
-  return HIDDEN.test(command) ? undefined : command.split(OPERATORS).map((part) => part.trim());
-}
-
-/** A command without what may stand in front of it. */
-function bare(command: string): string {
-  return command.trim().replace(/^(?:\w+=\S*\s+|[({!]\s*)+/, "");
 }
 
 /** A text in which stars stand for anything. A space before the last star may be missing, with all behind it. */

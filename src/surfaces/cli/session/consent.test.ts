@@ -52,6 +52,19 @@ it("a command is shown as it would be typed, and allowed for good by its first w
   );
 });
 
+it.each(["bash -c true", "git -c a.b=c status", "env true", "find . -delete"])(
+  "%j is not offered for good, as its arguments may be any program",
+  async (command) => {
+    const stage = await stages.open([execute(command), "Done so."], {
+      settings: { shell: true, sandbox: "never" },
+    });
+    stage.type(`go${ENTER}`);
+    await stage.see(/^\$ [^]*1\. yes\n {2}2\. no/m);
+    stage.type("2");
+    await stage.see(/Done so\./);
+  },
+);
+
 it("a command that failed says so in its line, with the end of what it said", async () => {
   const stage = await stages.open([execute("echo why; exit 3"), "Oh."], {
     settings: {
