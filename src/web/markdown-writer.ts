@@ -117,7 +117,7 @@ export class MarkdownWriter {
     const text = this.#out
       .slice(from, to)
       .join("")
-      .replaceAll(/[ \t]+$/gm, "")
+      .replaceAll(/(?<![ \t])[ \t]+$/gm, "")
       .replaceAll(/\n{3,}/g, "\n\n")
       .trim();
     return { title: this.#title.replaceAll(/\s+/g, " ").trim(), text };

@@ -10,6 +10,7 @@ import { callTool, ScriptedModel } from "../testing/index.ts";
 import { isPublic } from "./addresses.ts";
 import { checkedLookup } from "./fetch-page.ts";
 import { webTools, type WebOptions } from "./index.ts";
+import { toMarkdown } from "./markdown.ts";
 import { Places } from "./places.ts";
 
 const stops: (() => void)[] = [];
@@ -362,4 +363,10 @@ describe("an agent", () => {
       expect(messages.find(({ type }) => type === "tool")!.text).toContain("the page");
     }
   });
+});
+
+it("a page with a row of two million spaces is read once", async () => {
+  const html = `<pre>a${" ".repeat(2_000_000)}b</pre>`;
+  const { text } = await toMarkdown(html, new URL("https://example.com"));
+  expect(text).toMatch(/b\n```$/);
 });

@@ -3,14 +3,18 @@ import { read, type Environment } from "../settings.ts";
 
 const HIDDEN = "[hidden]";
 
-/** Shapes of keys that are not in our variables: by prefix, in a header, in a query, in an address. */
-const KEY_SHAPES = [
-  /\b(?:sk|pk|gsk|xai)[-_][\w*.-]{8,}/g,
-  /\bAIza[\w-]{10,}/g,
-  /(?<=\b(?:bearer|basic|api[-_]?key)["']?[\s:=]+["']?)[\w*.~+/-]{6,}=*/gi,
-  /(?<=[?&][\w.-]*(?:key|token|secret|password|signature|sig|auth)=)[^&\s"'#]+/gi,
-  /(?<=:\/\/)[^/\s@]+(?=@)/g,
+/** Shapes of keys that are not in our variables: by prefix, and in an address. */
+const KEY_SHAPES = [/\b(?:sk|pk|gsk|xai)[-_][\w*.-]{8,}/g, /\bAIza[\w-]{10,}/g, /(?<=:\/\/)[^/\s@]+(?=@)/g];
+
+/**
+ * Words with a key behind them: in a header, in a query. Apart from the key: a lookbehind for both would read a row of
+ * spaces again at each of them.
+ */
+const KEY_PLACES: readonly { words: RegExp; key: RegExp }[] = [
+  { words: /\b(?:bearer|basic|api[-_]?key)["']?[\s:=]+["']?/gi, key: /[\w*.~+/-]{6,}=*/y },
+  { words: /[?&][\w.-]*=/g, key: /[^&\s"'#]+/y },
 ];
+const QUERY_NAME = /(?:key|token|secret|password|signature|sig|auth)=$/i;
 
 /** The shortest secret that is searched for: a shorter one may be an ordinary word. */
 const SHORTEST = 6;
@@ -33,7 +37,24 @@ export function redact(text: string, env: Environment, known: readonly string[] 
     // A secret may be the beginning of another one.
     .toSorted((a, b) => b.length - a.length)
     .reduce((shown, form) => shown.replaceAll(form, HIDDEN), text);
-  return KEY_SHAPES.reduce((shown, shape) => shown.replaceAll(shape, HIDDEN), hidden);
+  const shaped = KEY_SHAPES.reduce((shown, shape) => shown.replaceAll(shape, HIDDEN), hidden);
+  return KEY_PLACES.reduce(withoutKeys, shaped);
+}
+
+/** Reads a text once: what is behind words is looked at from where they end, and not again once it is hidden. */
+function withoutKeys(text: string, { words, key }: (typeof KEY_PLACES)[number]): string {
+  let shown = "";
+  let end = 0;
+  for (const { 0: said, index } of text.matchAll(words)) {
+    const start = index + said.length;
+    if (start < end || (/^[?&]/.test(said) && !QUERY_NAME.test(said))) continue;
+    key.lastIndex = start;
+    const secret = key.exec(text)?.[0];
+    if (secret === undefined) continue;
+    shown += text.slice(end, start) + HIDDEN;
+    end = start + secret.length;
+  }
+  return shown + text.slice(end);
 }
 
 /** The password of an address, and what its query says. */

@@ -27,7 +27,7 @@ const WORDY = String.raw`make|go|git|node|deno|bun|python3?|ruby|php|docker|bash
 const ARGUMENT = String.raw`(?:\s+(?:run|exec|-\S+))*(?:\s+(?!and\b|to\b|in\b|for\b|on\b|again\b|until\b|with\b)[\w@./:-]*\w)?`;
 const COMMANDS = [
   new RegExp(String.raw`(?<![\w./-])(?:${PLAIN})\b${ARGUMENT}`, "gi"),
-  new RegExp(String.raw`(?<=\b(?:re-?)?(?:run|execute)\s+\W?)(?:${WORDY})\b${ARGUMENT}`, "gi"),
+  new RegExp(String.raw`(?<=\b(?:re-?)?(?:run|execute)\s{1,3}\W?)(?:${WORDY})\b${ARGUMENT}`, "gi"),
   new RegExp(String.raw`(?<=${"`"})(?:${WORDY})\b[^${"`"}]*(?=${"`"})`, "gi"),
 ];
 const TESTING =
