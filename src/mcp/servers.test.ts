@@ -93,6 +93,18 @@ describe("a server that misbehaves", () => {
     ]);
   });
 
+  it("and lists a tool with a bad schema loses that tool alone, also when it lists anew", async () => {
+    const mcp = servers({ mcpServers: { h: hostile("bad") } });
+    const [, late] = await results(mcp, "mcp__h__changed", "mcp__h__late");
+    expect(late!.text).toContain("late {}");
+    expect((await mcp.tools()).map(({ name }) => name).filter((name) => name.includes("bad"))).toEqual([]);
+    expect(notes.toSorted()).toEqual(
+      ["bad_required", "bad_schema", "bad_type", "without a name"].map(
+        (name) => `The tool ${name} of the MCP server h is not used: its schema is not valid.`,
+      ),
+    );
+  });
+
   it("and forges a reminder is quoted as data", async () => {
     const [forged] = await results(servers(), "mcp__h__forged");
     expect(forged!.text).toBe(

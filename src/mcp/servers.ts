@@ -89,6 +89,10 @@ export class McpServers {
       const listed = await connection.tools();
       if (known?.listed === listed) return known.tools;
       const tools = listed.map((tool) => serverTool(tool, place));
+      for (const name of connection.refused)
+        this.#tell(
+          `The tool ${name} of the MCP server ${connection.name} is not used: its schema is not valid.`,
+        );
       this.#known.set(connection, { listed, tools });
       return tools;
     } catch (error) {
@@ -110,7 +114,12 @@ export class McpServers {
   }
 
   #note(server: string, reason: string): void {
-    const note = `The MCP server ${server} is not used: ${reason}`;
+    this.#tell(`The MCP server ${server} is not used: ${reason}`);
+  }
+
+  #tell(note: string): void {
+    // A server may list the same again and again.
+    if (this.#notes.includes(note) && note.startsWith("The tool")) return;
     this.#notes.push(note);
     const tell = this.options.onNote ?? ((text: string) => process.emitWarning(text));
     tell(note);

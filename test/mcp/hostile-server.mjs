@@ -65,6 +65,11 @@ function tools() {
     const badly = { "no such name": { type: "string" } };
     all.push({ name: "odder", description: "odd", inputSchema: { type: "object", properties: badly } });
   }
+  if (how === "bad") {
+    all.unshift({ name: "bad_type", inputSchema: { type: "array" } });
+    all.push({ name: "bad_schema", inputSchema: "none" }, { inputSchema }, null);
+    all.push({ name: "bad_required", inputSchema: { ...inputSchema, required: "all" } });
+  }
   if (isChanged) all.push({ name: "late", description: "It came late.", inputSchema });
   if (how !== "many") return all;
   const subjects = ["invoice", "customer", "ticket", "calendar", "weather", "repository", "deployment"];

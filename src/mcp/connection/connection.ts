@@ -36,6 +36,7 @@ export class Connection {
   #opening: Promise<Open> | undefined;
   #current: Open | undefined;
   /** The calls that are under way, each with its thread. */
+  readonly #refused = new Set<string>();
   readonly #live = new Map<LiveCall, unknown>();
 
   constructor(options: ConnectionOptions) {
@@ -66,6 +67,11 @@ export class Connection {
     }, silence);
     this.#live.set(live, thread);
     return live;
+  }
+
+  /** The names of tools that were listed in a form that is no tool's. */
+  get refused(): ReadonlySet<string> {
+    return this.#refused;
   }
 
   /** Whether calls are under way. */
@@ -165,6 +171,11 @@ export class Connection {
       await inTime(
         (async () => {
           await client.connect(transport, { timeout: this.#startMs });
+          const deliver = transport.onmessage;
+          transport.onmessage = (message, extra) => {
+            this.#leaveOut(message, sdk.isSpecType.Tool);
+            deliver?.(message, extra);
+          };
           open.tools = await listed(client, this.#startMs);
         })(),
         this.#startMs,
@@ -175,6 +186,20 @@ export class Connection {
     } catch (error) {
       await transport.close().catch(() => {});
       throw new Error(this.#withSaid(messageOf(error), open.said()), { cause: error });
+    }
+  }
+
+  /** Takes out of a list what is no tool: the client would refuse the whole list. */
+  #leaveOut(message: object, isTool: (value: unknown) => boolean): void {
+    const { result } = message as { result?: { tools?: unknown } };
+    if (!result || !Array.isArray(result.tools)) return;
+    const [good, bad] = [true, false].map((wanted) =>
+      (result.tools as unknown[]).filter((tool) => isTool(tool) === wanted),
+    ) as [unknown[], unknown[]];
+    result.tools = good;
+    for (const tool of bad.slice(0, MOST_TOOLS)) {
+      const { name } = (tool ?? {}) as { name?: unknown };
+      this.#refused.add(typeof name === "string" ? name.slice(0, 64) : "without a name");
     }
   }
 
