@@ -1,3 +1,4 @@
+import { OBEYED } from "../paths/obeyed.ts";
 import type { PermissionRule } from "../paths/permissions.ts";
 
 /**
@@ -7,5 +8,5 @@ import type { PermissionRule } from "../paths/permissions.ts";
 export const FROZEN_FILES: PermissionRule = {
   effect: "deny",
   operations: ["write", "delete"],
-  paths: ["**/.git", "**/.mcp.json", "**/.holdfast", "**/.agents/skills", "**/.claude/skills"],
+  paths: OBEYED.flatMap(({ frozen }) => frozen ?? []).map((path) => `**/${path}`),
 };

@@ -172,10 +172,11 @@ export class Connection {
         (async () => {
           await client.connect(transport, { timeout: this.#startMs });
           const deliver = transport.onmessage;
-          transport.onmessage = (message, extra) => {
+          const onmessage: Transport["onmessage"] = (message, extra) => {
             this.#leaveOut(message, sdk.isSpecType.Tool);
             deliver?.(message, extra);
           };
+          Object.assign(transport, { onmessage });
           open.tools = await listed(client, this.#startMs);
         })(),
         this.#startMs,

@@ -78,6 +78,8 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
       // A rule for the folder around it was not written with it in mind.
       return allowing.some(({ paths }) => isObeyedFile(paths ?? "")) ? "allow" : "ask";
     }
+    const isServed = name.startsWith(PREFIX) && !isRead;
+    if (isServed && mode !== "auto" && (call.about ?? []).some(isObeyedFile)) return "ask";
     if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
     return isWrite && mode !== "ask" ? "allow" : "ask";
   };

@@ -229,6 +229,12 @@ describe("rules", () => {
     const not = [run("echo a; touch b"), run("echo $(touch b)"), write("/lib/a"), write("/src/../lib/a")];
     const { asked } = await play([not, "ok"], { config, settings });
     expect(asked).toEqual(["execute", "execute", "write_file", "write_file"]);
+    const obeyed = [
+      write("/src/AGENTS.md"),
+      callTool("mcp__web__post", { path: "a/.github/workflows/ci.yml", text: "x" }),
+    ];
+    const { asked: about } = await play([obeyed, "ok"], { config, settings: { mode: "edits" } });
+    expect(about).toEqual(["write_file", "mcp__web__post"]);
   });
 
   it("hold in sub-agents", async () => {

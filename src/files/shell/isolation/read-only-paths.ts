@@ -2,31 +2,14 @@ import { existsSync, rmdirSync } from "node:fs";
 import { lstat, mkdir, realpath, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exclusive } from "../../backends/exclusive.ts";
+import { HELD, HELD_IF_THERE } from "../../paths/obeyed.ts";
 import { isWithin } from "../../paths/paths.ts";
-
-/** Files that other programs run or obey for the user: a command may read them, not change them. */
-const FROZEN: readonly string[] = [
-  ".git/config",
-  ".git/hooks",
-  ".githooks",
-  ".husky",
-  ".vscode",
-  ".idea",
-  ".envrc",
-  ".mcp.json",
-  ".holdfast",
-  ".agents",
-  ".claude",
-];
-
-/** The same, but held only where it is there: programs in commands fail where something else has its place. */
-const FROZEN_IF_THERE: readonly string[] = [".npmrc"];
 
 /** Names git for the place of its configuration and hooks. Git does not work where it is empty, so it cannot be held. */
 const UNWANTED = ".git/commondir";
 
 /** The names of all that is frozen, for systems where a rule for a path holds before there is anything. */
-export const FROZEN_NAMES: readonly string[] = [...FROZEN, ...FROZEN_IF_THERE, UNWANTED];
+export const FROZEN_NAMES: readonly string[] = [...HELD, ...HELD_IF_THERE, UNWANTED];
 
 /** Files that a command must not change, held while it runs. */
 export interface Frozen {
@@ -52,7 +35,7 @@ export function freeze(root: string): Promise<Frozen> {
     holds.set(root, hold);
     hold.commands += 1;
     const held = new Set<string>();
-    for (const name of [...FROZEN, ...FROZEN_IF_THERE]) {
+    for (const name of [...HELD, ...HELD_IF_THERE]) {
       const path = await placeOf(root, name, hold);
       if (path !== undefined) held.add(path);
     }
@@ -96,7 +79,7 @@ async function placeOf(root: string, name: string, { made }: Hold): Promise<stri
   for (const at of names.keys()) {
     const path = join(root, ...names.slice(0, at + 1));
     const stats = await lstat(path).catch(() => undefined);
-    if (!stats) return !FROZEN_IF_THERE.includes(name) && (await standIn(path, made)) ? path : undefined;
+    if (!stats) return !HELD_IF_THERE.includes(name) && (await standIn(path, made)) ? path : undefined;
     if (made.has(path)) return path;
     if (stats.isSymbolicLink()) {
       // Elsewhere nothing can be written anyway.
