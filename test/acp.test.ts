@@ -313,7 +313,8 @@ describe("holdfast acp", () => {
       return { action: "accept", content: { decision, reason: "too long" } };
     };
     await rich.prompt(await begin(rich, "plan"), "Build");
-    expect(filled).toHaveLength(3);
+    // To cancel what was approved is asked about as well.
+    expect(filled).toHaveLength(4);
     expect(filled[0]).toContain("- [>] #1: Read");
     expect(sent(1)).toContain("too long");
     expect(sent(3)).toContain("green");
@@ -324,10 +325,11 @@ describe("holdfast acp", () => {
     expect(plain.asked.map(({ toolCall }) => toolCall.title)).toEqual([
       "Work on this plan?",
       "Which colour?",
+      "Work on this plan?",
     ]);
     expect(sent(-2)).toContain("blue");
-    // What was asked is over in the editor's list, too: the plan, the question, and the call that asked it.
-    expect(Object.values(ends(plain))).toEqual(["completed", "completed", "completed"]);
+    // What was asked is over in the editor's list, too: the plan twice, the question, and the call that asked it.
+    expect(Object.values(ends(plain))).toEqual(Array.from({ length: 4 }, () => "completed"));
 
     // Neither a form nor options: the next prompt is the answer.
     script = [calls(["ask_clarification", { question: "Which name?" }]), says("Called so.")];

@@ -209,7 +209,7 @@ it("has plain lines on a terminal that knows nothing else", async () => {
   const screen = open([process.execPath, MAIN], { env: { TERM: "dumb" } });
   await screen.see(/^> $/m);
   screen.type(`Survey this directory${ENTER}`);
-  await screen.see(/Allow it\?\n {2}1\. yes/);
+  await screen.see(/Allow it\?.*\n {2}1\. yes/);
   screen.type(`1${ENTER}`);
   await screen.see(/Done \(8\/8/);
   screen.type(`/quit${ENTER}`);

@@ -366,7 +366,7 @@ describe("an agent", () => {
 });
 
 it("a page with a row of two million spaces is read once", async () => {
-  const html = `<pre>a${" ".repeat(2_000_000)}b</pre>`;
-  const { text } = await toMarkdown(html, new URL("https://example.com"));
+  const page = `<pre>a${" ".repeat(2_000_000)}b</pre>`;
+  const { text } = await toMarkdown(page, new URL("https://example.com"));
   expect(text).toMatch(/b\n```$/);
 });

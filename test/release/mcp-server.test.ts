@@ -112,7 +112,9 @@ describe("holdfast mcp", () => {
 
     const { thread } = done;
     expect((await call("list_threads")).text).toContain(`${thread}\tdone\t2/2\tBuild it`);
-    expect((await call("show_plan", { thread })).text).toMatch(/- \[x\] #1: Read it\n(?: {2}.*\n)*- \[x\] #2: Build it/);
+    expect((await call("show_plan", { thread })).text).toMatch(
+      /- \[x\] #1: Read it\n(?: {2}.*\n)*- \[x\] #2: Build it/,
+    );
     expect((await holdfast("threads")).stdout).toContain(thread);
     const { resources } = await client.listResources();
     expect(resources[0]).toMatchObject({ uri: `holdfast://threads/${thread}/plan` });

@@ -59,9 +59,10 @@ it.each(["bash -c true", "git -c a.b=c status", "env true", "find . -delete"])(
       settings: { shell: true, sandbox: "never" },
     });
     stage.type(`go${ENTER}`);
-    await stage.see(/^\$ [^]*1\. yes\n {2}2\. no/m);
-    stage.type("2");
+    await stage.see(/^\$ [^]*1\. yes\n {2}n\. no/m);
+    stage.type(`n${ENTER}`);
     await stage.see(/Done so\./);
+    expect(existsSync(join(stages.home, "state/holdfast/allowed.json"))).toBe(false);
   },
 );
 
