@@ -26,7 +26,7 @@ await createDeepAgent({ model, checkpointer: first })
 const second = await postgresSaver(url);
 console.log((await second.getThread(thread))?.state);
 const taken = await second.acquireThread(thread, { force: true });
-const more = new ScriptedModel([callTool("update_todos", { done: "1,2" }), "Planted."]);
+const more = new ScriptedModel([callTool("update_todos", { done: "1,2", note: "by hand" }), "Planted."]);
 const { todos } = await createDeepAgent({ model: more, checkpointer: second }).invoke(null as never, {
   configurable: { thread_id: thread, [LEASE]: taken.token },
 });

@@ -120,7 +120,7 @@ describe("holdfast mcp", () => {
     expect(resources[0]).toMatchObject({ uri: `holdfast://threads/${thread}/plan` });
     const read = async (uri: string) => (await client.readResource({ uri })).contents;
     expect(await read(resources[0]!.uri)).toMatchObject([
-      { text: "- [x] #1: Read it\n- [x] #2: Build it\n" },
+      { text: expect.stringMatching(/^- \[x\] #1: Read it\n(?: {2}.*\n)*- \[x\] #2: Build it\n/) as string },
     ]);
     expect(await read(`holdfast://threads/${thread}/files/notes.md`)).toMatchObject([{ text: "new" }]);
     const unknown = await call("show_plan", { thread: "nope" });

@@ -101,7 +101,8 @@ export function set(view: PlanView, id: string, change: Partial<Item>): void {
 }
 
 /** The reminder of a model that stopped early has the open items only. */
-const EXIT = /^(?:<\w+>)?\s*(?:Not finished: |You are about to finish|You gave a final response|Open todos:)/;
+const EXIT =
+  /^(?:<\w+>)?\s*(?:Not finished: |Still open:|You are about to finish|You gave a final response|The todo list is still NOT|Open todos:)/;
 
 function readReminder(view: PlanView, text: string): void {
   const items = readItems(text);
