@@ -159,7 +159,7 @@ class Game {
   /** The saved steps until the next stop, and what stops. */
   #left = Infinity;
   #abort = new AbortController();
-  /** What models and tools have used. */
+  /** The usage of models and tools. */
   readonly #used = { elapsedMs: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0 };
 
   constructor(script: Script, saver: BaseCheckpointSaver, terms: Pick<Circumstances, "asked" | "approval">) {

@@ -18,7 +18,7 @@ import { cachedShare, heldShare } from "./requests.ts";
 const REQUEST = "Read the tickets. T03 only after T08. Change nothing in tickets/.";
 const SIZE = { trigger: { messages: 40 }, keep: { messages: 8 } };
 
-/** What becomes of the messages of a thread that is summarized, and of one that never is. */
+/** Ways to treat the messages of a thread at a summary. */
 const WAYS: Record<string, (writer: ScriptedModel) => AgentMiddleware[]> = {
   "messages rewritten (LangChain)": (writer) => {
     const create = theirs as unknown as (options: object) => AgentMiddleware;

@@ -12,7 +12,7 @@ export interface LeadRequest {
   reasoningEffort: "low" | "medium" | "high" | undefined;
   subagentEnabled: boolean;
   maxConcurrentSubagents: number | undefined;
-  /** Whether nobody is there to answer: the model gets no tool to ask with. */
+  /** Set where nobody is there to answer: the model gets no tool to ask with. */
   nonInteractive: boolean;
 }
 

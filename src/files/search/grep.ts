@@ -83,7 +83,7 @@ export function renderGrep({ files, notes }: GrepResult, output: GrepOutput = "c
 /** A search under way: counts matches and keeps to the most of them. */
 class Search {
   readonly files: GrepFile[] = [];
-  /** Whether there are more matches than are wanted. */
+  /** Set when there are more matches than are wanted. */
   isFull = false;
   readonly #query: GrepQuery;
   readonly #sweep: Sweep;

@@ -43,7 +43,7 @@ export function replaceText(
 /** The text that is searched, and where each place in it came from. */
 interface View {
   text: string;
-  /** Whether line endings stayed as they are: the edit spells them out, or there are none to translate. */
+  /** Set where line endings stayed as they are: the edit spells them out, or there are none to translate. */
   exact: boolean;
   ending: string;
   /** Must be called with places in ascending order. */

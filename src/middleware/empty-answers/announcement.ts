@@ -14,7 +14,7 @@ const INTENT = new RegExp(
 
 const CALL_TAGS = /<(?:tool_call|function_call|function=|invoke\b|tool_use)/i;
 
-/** Whether a text has a call of one of these tools in it, written as words. */
+/** Tells whether a text has a call of one of these tools in it, written as words. */
 function hasCall(text: string, tools: readonly string[]): boolean {
   const [, name] = /"(?:name|tool|function)"\s*:\s*"([\w-]+)"/.exec(text) ?? [];
   const isNamed = name !== undefined && tools.includes(name);

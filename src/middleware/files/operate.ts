@@ -28,7 +28,7 @@ export interface Answer {
   failure?: FailedCommand;
   /** A file that is not text, for the model to look at. */
   shown?: Shown;
-  /** Whether nothing was written, and the text can be confirmed. */
+  /** Set where nothing was written, and the text can be confirmed. */
   isHeld?: boolean;
 }
 

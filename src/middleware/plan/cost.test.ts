@@ -87,7 +87,7 @@ describe("what a plan costs the store", () => {
     }
     expect(written.map((one) => Object.keys(one).toSorted())).toEqual([
       ["at", "ledger", "run", "tally", "took"],
-      // What the plan call changed of what is worked on goes into the ledger.
+      // The ledger comes on top after a plan call.
       ["at", "ledger", "moves", "rounds", "tally", "took"],
       ["at", "rounds", "tally", "took"],
       ["at", "tally", "took"],

@@ -1,7 +1,7 @@
 import { byId } from "../todo/dependencies.ts";
 import { diffTodos, isSame, patchTodos } from "../todo/diff.ts";
 import { CLASSIC_POLICY, type Policy } from "../todo/policy.ts";
-import { isClosed, nextNumber, STATUSES, type Result, type Todo } from "../todo/todo.ts";
+import { EDITABLE_FIELDS, isClosed, nextNumber, STATUSES, type Result, type Todo } from "../todo/todo.ts";
 import { applyWrite } from "./apply.ts";
 
 /** An item that two sides changed in ways that do not go together; undefined where a side removed it. */
@@ -59,17 +59,8 @@ export function readEdit(base: readonly Todo[], sent: unknown): Result {
 
 const NO_RULES: Policy = { ...CLASSIC_POLICY, statuses: STATUSES };
 
-const FIELDS = [
-  "content",
-  "status",
-  "priority",
-  "dependsOn",
-  "estimate",
-  "note",
-  "key",
-  "mustVerify",
-  "unverified",
-] as const;
+/** The fields that people and the model change; figures are the harness's. */
+const FIELDS = ["status", ...EDITABLE_FIELDS.filter((field) => field !== "actuals")] as const;
 
 function isConflict({ base, mine, theirs }: Conflict): boolean {
   const own = changed(base, mine);

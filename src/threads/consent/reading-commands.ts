@@ -1,5 +1,4 @@
-/** Shell syntax beside words and the operators below: nobody reads it as a list of commands. */
-const OTHER_SYNTAX = /[^\w\s./:=@%+,^~'"|&;*?#-]|(?<!&)&(?!&)|[\n\r]/;
+import { plainCommands } from "../../project/commands.ts";
 
 /** Options of `git` that only choose what is shown. Git takes the beginning of a name for the whole, so this is all of it. */
 const GIT_OPTION =
@@ -26,10 +25,10 @@ const FILTERS = new Set(["head", "tail", "wc", "sort", "uniq", "cat"]);
  * mean is taken for a change: files are read by their own tools.
  */
 export function isReadingCommand(command: string): boolean {
-  if (OTHER_SYNTAX.test(command)) return false;
-  return command.split(/&&|\|\||;/).every((line) => {
-    const [first = "", ...filters] = line.split("|").map((part) => part.trim());
-    return isReading(first.split(/\s+/)) && filters.every((part) => isFilter(part.split(/\s+/)));
+  const commands = plainCommands(command) ?? [{ words: [undefined] }];
+  return commands.every(({ words }) => {
+    const plain = words.flatMap((word) => (word === undefined ? [] : [word]));
+    return plain.length === words.length && (isReading(plain) || isFilter(plain));
   });
 }
 

@@ -142,6 +142,12 @@ describe("any other item", () => {
     expect((await played([...steps, done("1,2")])).letters).toBe("cip");
     expect((await played([items, callTool("look_up", { query: "search" }), done("2")])).letters).toBe("icp");
   });
+
+  it("is done by a call that names only an item that was completed before, such as its file", async () => {
+    const kelp = (): Step => callTool("look_up", { query: "kelp" });
+    const items = plan("Write about kelp", "Correct it", "rest");
+    expect((await played([items, kelp(), done("1"), kelp(), done("2")])).letters).toBe("cci");
+  });
 });
 
 describe("an item without evidence", () => {

@@ -1,4 +1,4 @@
-import type { Todo } from "../../../plan/index.ts";
+import { isClosed, type Todo } from "../../../plan/index.ts";
 import { isMutation } from "../../files/changes/mutations.ts";
 import type { FinishedCall } from "./finished-calls.ts";
 import {
@@ -81,7 +81,7 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
   if (work.some((call) => items.get(call)!.includes(todo.id))) return true;
   const isFree = (call: FinishedCall): boolean => items.get(call)?.length === 0;
   // What names an item that was completed before, such as its file, is work on this one.
-  const over = new Set(todos.flatMap(({ id, status }) => (isClosedStatus(status) ? [id] : [])));
+  const over = new Set(todos.filter(isClosed).map(({ id }) => id));
   for (const id of together) over.delete(id);
   const since = wasStarted ? Math.min(toolCalls, calls.length) : 0;
   const latest = since > 0 ? calls.slice(-since) : [];
@@ -92,10 +92,6 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
     ({ id, status, unverified }) => status === "completed" && !unverified && !spoken.has(id),
   ).length;
   return work.filter(isFree).length + gone >= claimed;
-}
-
-function isClosedStatus(status: Todo["status"]): boolean {
-  return status === "completed" || status === "cancelled";
 }
 
 /** Whether a call is work on an item in progress: it names its file, or speaks of it and of no other. */
