@@ -18,13 +18,14 @@ const RELEASE_ONLY = [
 
 /** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */
 const DEEPER = [
+  "src/deep/ledger.test.ts",
   "src/files/text/merge-*.test.ts",
   "src/middleware/loop/loop.test.ts",
   "src/middleware/summarization/{holds,killed-summary}.test.ts",
   "src/plan/engine.test.ts",
   "src/storage/same-history.test.ts",
   "src/subagents/stopped-team.test.ts",
-  "test/page-states.test.ts",
+  "test/page-{hands,states}.test.ts",
   "test/session.test.ts",
   "test/terminal.test.ts",
 ];

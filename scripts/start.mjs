@@ -10,7 +10,7 @@ const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
 
 if (modified("dist/surfaces/cli/main.js") < Math.max(...sources, modified("package-lock.json"))) {
   console.error("Building (npm run build)");
-  execSync("npm run --silent build", { stdio: ["ignore", 2, 2] });
+  execSync("node scripts/build.mjs --no-types", { stdio: ["ignore", 2, 2] });
 }
 const args = process.argv.slice(2);
 const survey = ["--no-project", "--model", "offline", "Survey this directory"];

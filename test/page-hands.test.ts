@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { Todo } from "../src/plan/index.ts";
 import type { Question } from "../web/src/client/contract.ts";
-import { expectSound, expectText, hasBrowser } from "./page/browser.ts";
+import { expectSoundByHand, expectText, hasBrowser } from "./page/browser.ts";
 import { COMMAND, WRITE } from "./page/questions.ts";
 import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf, todo } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
@@ -31,7 +31,7 @@ describe.runIf(hasBrowser)("with the page", () => {
         "The agent wants to use write_file",
       );
       await expectText(page.getByRole("status"), "Waits for you");
-      await expectSound(page);
+      await expectSoundByHand(page);
       await card.getByRole("button", { name: "Approve" }).click();
       await card.waitFor({ state: "detached" });
       expect(sent("answers")).toEqual([{ answers: { q1: { type: "approve" } } }]);
@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       const card = page.getByRole("region", { name: "The agent wants to use write_file" });
       await expectText(card.getByRole("alert"), /could not be compared with the file.* Not now\./);
       await expectText(card, "New.");
-      await expectSound(page);
+      await expectSoundByHand(page);
       await card.getByRole("button", { name: "Try again" }).click();
       await expectText(card.locator(".line-removed"), "Two of them are checked on the server.");
       expect(await card.getByRole("alert").count()).toBe(0);
@@ -105,7 +105,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       await command!.getByRole("button", { name: "Approve with changes" }).click();
       await expectText(command!, "This is no valid JSON.");
       await command!.getByLabel("timeout").fill("90");
-      await expectSound(page);
+      await expectSoundByHand(page);
       await command!.getByRole("button", { name: "Approve with changes" }).click();
       await command!.waitFor({ state: "detached" });
       const edited = { name: "execute", args: { command: "npm test -- settings", timeout: 90 } };
@@ -144,7 +144,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       await card.getByRole("button", { name: "Move Write up" }).click();
       await card.getByRole("button", { name: "Add an item" }).click();
       await page.keyboard.type("Rest");
-      await expectSound(page);
+      await expectSoundByHand(page);
       await card.getByRole("button", { name: "Approve with my changes" }).click();
       const todos = [todo("2", "Write"), todo("1", "Read twice"), { content: "Rest", status: "pending" }];
       await expect.poll(() => sent("answers")).toEqual([{ answers: { q: { type: "edit", todos } } }]);
@@ -175,7 +175,7 @@ describe.runIf(hasBrowser)("with the page", () => {
         await field.press("Enter");
         await expectUnreached(page);
         expect(await field.inputValue()).toBe("neither");
-        await expectSound(page);
+        await expectSoundByHand(page);
         await back();
         await field.press("Enter");
         await expect.poll(() => sent("answers")).toEqual([{ answers: { q: "neither" } }]);
@@ -329,7 +329,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       suite.server.tell({ ...suite.at(50), ...planChange(moved) });
       await expectText(page, "The agent changed this item too.", "Rewrite it at once (To do)");
       expect(await page.getByRole("combobox").nth(2).inputValue()).toBe("completed");
-      await expectSound(page);
+      await expectSoundByHand(page);
       expect(await page.getByRole("button", { name: "Save the plan" }).isDisabled()).toBe(true);
       await page.getByRole("button", { name: "Keep mine" }).click();
       suite.server.replies.set(`PUT threads/${THREAD}/plan`, [{ status: 200, body: { todos: moved } }]);
@@ -353,7 +353,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       await page.keyboard.press("e");
       const field = page.getByRole("textbox", { name: "Rules for the whole plan, one in a line" });
       expect(await field.inputValue()).toBe("Touch no date");
-      await expectSound(page);
+      await expectSoundByHand(page);
       await field.fill("Touch no date\nNo new packages");
       suite.server.replies.set(`PUT threads/${THREAD}/plan`, [
         { status: 200, body: { todos: changed("3", {}) } },
@@ -590,7 +590,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expectText(page, /You look at .*, 1 of 5 done/);
     expect(await slider.getAttribute("aria-valuetext")).toMatch(/^Step 4 of 7, .* 1 of 5 done$/);
     await page.getByText("The page has").waitFor({ state: "detached" });
-    await expectSound(page);
+    await expectSoundByHand(page);
     await page.getByRole("button", { name: "Fork from here" }).click();
     await expect.poll(() => sent("fork")).toEqual([{ checkpoint: "check-3" }]);
     await page.getByRole("button", { name: "Back to now" }).click();
@@ -627,7 +627,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     const more = page.getByRole("button", { name: "Earlier steps" });
     await more.press("Enter");
     await expectText(page, "Loading earlier steps…");
-    await expectSound(page);
+    await expectSoundByHand(page);
     release();
     await more.waitFor();
     await expect.poll(reached).toMatch(/^Step 1 of 6 shown, /);
@@ -661,7 +661,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expectText(page, "The run failed.", "The model refused the key.");
     await page.getByRole("button", { name: "Resume" }).waitFor();
     await expectText(page.getByRole("status"), "Failed");
-    await expectSound(page);
+    await expectSoundByHand(page);
   });
 
   it("a thread is handed over as one harmless file", async () => {

@@ -199,7 +199,7 @@ it("a budget for items counts what comes after the report of the item before", a
 });
 
 it("figures are the same however a task is asked about, stopped and taken over, and all that was used", async () => {
-  const tries = rounds(40);
+  const tries = rounds(16);
   const { failures, notes } = await ledger.run({ tries, seed: 1 });
   expect(failures, notes).toBe(0);
 }, 120_000);
