@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { Todo } from "../src/plan/index.ts";
 import type { Question } from "../web/src/client/contract.ts";
-import { expectSoundByHand, expectText, hasBrowser } from "./page/browser.ts";
+import { expectSoundByHand, expectText, hasBrowser, openTimeline } from "./page/browser.ts";
 import { COMMAND, WRITE } from "./page/questions.ts";
 import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf, todo } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
@@ -295,7 +295,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       await page.keyboard.press("e");
       const field = page.getByRole("textbox", { name: "Item 4" });
       await field.fill("Rewrite it by hand");
-      const slider = page.getByRole("slider", { name: "Moment of the run" });
+      const slider = await openTimeline(page);
       await slider.press("Home");
       await expectText(page, /You look at /);
       await page.getByRole("button", { name: "Back to now" }).click();
@@ -583,7 +583,7 @@ describe.runIf(hasBrowser)("with the page", () => {
   it("the run is gone back through step by step, and forked from there", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
-    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    const slider = await openTimeline(page);
     await slider.focus();
     expect(await slider.getAttribute("aria-valuetext")).toBe("Now");
     for (let step = 0; step < 4; step += 1) await page.keyboard.press("ArrowLeft");
@@ -600,7 +600,7 @@ describe.runIf(hasBrowser)("with the page", () => {
   it("a moment that cannot be loaded is not taken for the one that is shown", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
-    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    const slider = await openTimeline(page);
     const refused = { status: 500, body: { error: "internal", message: "Not now." } };
     suite.server.replies.set(`GET threads/${THREAD}/checkpoints/check-0`, [refused]);
     await slider.press("Home");
@@ -617,7 +617,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     const told = busyThread();
     suite.server.add(told);
     const page = await suite.openThread();
-    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    const slider = await openTimeline(page);
     const reached = async (): Promise<string | null> => {
       await slider.press("Home");
       return slider.getAttribute("aria-valuetext");
@@ -649,7 +649,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     const files = page.getByRole("region", { name: "Files" });
     await expectText(files, "fields.md");
     expect(await files.getByText("as they are now").count()).toBe(0);
-    await page.getByRole("slider", { name: "Moment of the run" }).press("Home");
+    await (await openTimeline(page)).press("Home");
     await expectText(files, /These are the files as they are now, not at /);
     await page.getByRole("button", { name: "Back to now" }).click();
     await files.getByText("as they are now").waitFor({ state: "detached" });

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, it } from "vitest";
-import { expectSoundInBoth, expectText, hasBrowser, WIDTHS } from "./page/browser.ts";
+import { expectSoundInBoth, expectText, hasBrowser, openTimeline, WIDTHS } from "./page/browser.ts";
 import { COMMAND, WRITE } from "./page/questions.ts";
 import type { ToldThread } from "./page/stand-in.ts";
 import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf } from "./page/story.ts";
@@ -63,7 +63,7 @@ describe.runIf(hasBrowser)("the page", () => {
     "an earlier moment on the time line": {
       thread: busyThread,
       reach: async (page) => {
-        await page.getByRole("slider", { name: "Moment of the run" }).focus();
+        await (await openTimeline(page)).focus();
         for (let step = 0; step < 4; step += 1) await page.keyboard.press("ArrowLeft");
       },
       words: [/You look at .*, 1 of 5 done/],
@@ -72,6 +72,7 @@ describe.runIf(hasBrowser)("the page", () => {
     "earlier steps to load": {
       thread: busyThread,
       pageSize: 3,
+      reach: async (page) => void (await openTimeline(page)),
       words: ["Earlier steps"],
       tab: "Plan",
     },

@@ -1,17 +1,36 @@
 import type { Locator } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import type { Question } from "../web/src/client/contract.ts";
 import {
   expectSound,
+  expectSoundByHand,
   expectSoundInBoth,
   expectText,
   hasBrowser,
   openPage,
   openTab,
+  openTimeline,
   WIDTHS,
 } from "./page/browser.ts";
+import { WRITE } from "./page/questions.ts";
 import { TOKEN } from "./page/stand-in.ts";
 import { busyThread, failedThread, planChange, story, THREAD, threadOf, todo } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
+
+const SIZES = [
+  [1280, 800],
+  [800, 1000],
+  [360, 740],
+] as const;
+
+/** Whether somebody sees all of an element without scrolling. */
+// oxlint-disable-next-line no-implied-eval -- it is for the page: tests have no types of a document
+const isInSight = new Function(
+  "element",
+  `const { left, top, right, bottom } = element.getBoundingClientRect();
+  const corners = [[left + 6, top + 6], [right - 6, bottom - 6]];
+  return corners.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));`,
+) as (element: unknown) => boolean;
 
 /** States that a real server is not in at will: lost connections, edits at the same moment, many tabs, hostile text. */
 describe.runIf(hasBrowser)("the page", () => {
@@ -42,6 +61,42 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectText(page, "Two of them are checked on the server.");
     await expectSoundInBoth(page);
   });
+
+  it.each([3, 12, 60])(
+    "keeps a question about %i items in sight, and its buttons, at every size",
+    async (count) => {
+      const todos = Array.from({ length: count }, (_, at) => todo(`${at + 1}`, `Part ${at + 1} of the work`));
+      const text = "Calls beside it: write_file docs/fields.md\nShall it be done so?";
+      const content = Array.from({ length: count * 10 }, (_, line) => `Line ${line}`).join("\n");
+      const plan = { id: "p", kind: "plan-approval" as const, text, options: [], todos };
+      const write = { ...WRITE, call: { ...WRITE.call!, args: { file_path: "long.md", content } } };
+      const ask = { ...plan, kind: "clarification" as const, text: content, options: ["Yes", "No"] };
+      const told = {
+        ...busyThread(),
+        questions: [plan as Question],
+        thread: threadOf({ status: "waiting" }),
+      };
+      suite.server.add(told);
+      for (const question of (count === 60 ? [plan, write, ask] : [plan]) as Question[]) {
+        told.questions = [question];
+        const page = await suite.openThread({ viewport: { width: 1280, height: 800 } });
+        const card = page.locator(".card.question");
+        const [approve, reject] =
+          question.kind === "clarification" ? [/^Yes$/, /^Answer$/] : [/^Approve/, /^Reject$/];
+        const parts = [
+          card.locator("h2"),
+          ...[approve, reject].map((name) => card.getByRole("button", { name })),
+        ];
+        for (const [width, height] of SIZES) {
+          await page.setViewportSize({ width, height });
+          for (const part of parts)
+            await expect.poll(() => part.evaluate(isInSight), { message: `${width} x ${height}` }).toBe(true);
+        }
+        await expectSoundByHand(page);
+        await page.close();
+      }
+    },
+  );
 
   it("says what it needs where its key is missing or not valid any more", async () => {
     const page = await openPage(suite.browser, suite.url);
@@ -89,6 +144,7 @@ describe.runIf(hasBrowser)("the page", () => {
     suite.server.add({ thread: threadOf({ status: "done", todos: { done: 0, total: 0 } }), events: [] });
     const page = await suite.openThread();
     await expectText(page, "Nothing was said yet.", "No plan yet.", "No files changed yet.");
+    await openTimeline(page);
     await expectText(page, "Nothing has happened yet.");
     await expectText(page.getByRole("status"), "Idle");
     await page.getByRole("searchbox").fill("x");
@@ -214,6 +270,7 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await threads.getByText("Loading the threads…").count()).toBe(0);
     await page.evaluate(`location.hash = "#/t/${THREAD}"`);
     await expectText(page, "I will first read");
+    const slider = await openTimeline(page);
     for (const [where, words] of sentences) await expectText(where.getByRole("alert"), words);
     expect(await page.getByText("Loading the files…").count()).toBe(0);
     await expectSound(page);
@@ -223,7 +280,7 @@ describe.runIf(hasBrowser)("the page", () => {
     }
     expect(await page.getByRole("alert").count()).toBe(0);
     await page.getByRole("button", { name: /docs\/fields.md/ }).waitFor();
-    await page.getByRole("slider", { name: "Moment of the run" }).waitFor();
+    await slider.waitFor();
   });
 
   it("says that a thread could not be loaded, and loads it when the connection is back", async () => {

@@ -77,6 +77,12 @@ export async function expectText(where: Page | Locator, ...words: (string | RegE
   for (const each of words) await where.getByText(each).first().waitFor();
 }
 
+/** Shows the time line, which is folded at first; gives its slider. */
+export async function openTimeline(page: Page): Promise<Locator> {
+  await page.locator(".status button[aria-pressed], .timeline .push").locator("visible=true").first().click();
+  return page.getByRole("slider", { name: "Moment of the run" });
+}
+
 /** Nothing went wrong, nothing is wider than the window, and axe finds nothing. */
 export async function expectSound(page: Page): Promise<void> {
   await expectWhole(page);

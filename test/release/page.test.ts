@@ -12,6 +12,7 @@ import {
   openBrowser,
   openContext,
   openTab,
+  openTimeline,
 } from "../page/browser.ts";
 import { ServedPage } from "../page/served-page.ts";
 import { run } from "../run.ts";
@@ -197,7 +198,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await expectText(plan(page), /[2-7] of 8 done/);
     await page.getByRole("button", { name: "Stop" }).click();
     await expectStatus(page, "Stopped");
-    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    const slider = await openTimeline(page);
     await slider.press("Home");
     await expectText(page, /You look at .*, 0 of 0 done/);
     await slider.press("ArrowRight");

@@ -22,7 +22,7 @@ export function App() {
   const isNarrow = useNarrow();
   const [region, setRegion] = useState<RegionName>("talk");
   const [draft, setDraft] = useDraft<PlanDraft | undefined>(PLAN_DRAFT, undefined);
-  const [hasTimeline, setTimeline] = useState(() => localStorage.getItem("holdfast-timeline") !== "closed");
+  const [hasTimeline, setTimeline] = useState(() => localStorage.getItem("holdfast-timeline") === "open");
   const { open } = page;
 
   useEffect(() => setRegion("talk"), [open]);
@@ -72,7 +72,7 @@ export function App() {
         </Region>
       )}
       {hasThread && (hasTimeline || isNarrow) && isShown("plan") && (
-        <Timeline onClose={() => setTimeline(false)} />
+        <Timeline isOpen={hasTimeline} onToggle={() => setTimeline(!hasTimeline)} />
       )}
       {!hasThread && isNarrow && (region === "plan" || region === "files") && (
         <Region isMain className="side" name={region === "plan" ? "The plan" : "The files"}>

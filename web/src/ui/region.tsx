@@ -14,7 +14,7 @@ export function Region({
 }) {
   // One element for both: another one would lose what somebody is writing in it when the window gets wider.
   return (
-    <div className={className} role={isMain ? "main" : undefined}>
+    <div className={className} role={isMain ? "main" : undefined} tabIndex={isMain ? 0 : undefined}>
       {isMain && <h1 className="hidden">{name}</h1>}
       {children}
     </div>

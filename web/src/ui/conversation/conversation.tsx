@@ -11,7 +11,7 @@ import { Export } from "../threads/export.tsx";
 import { useNow, usePage } from "../use-store.ts";
 import { Entries } from "./entries.tsx";
 
-/** The conversation, open questions, and the composer. */
+/** The conversation, and below it, always in sight, open questions and the composer. */
 export function Conversation() {
   const page = usePage();
   const { open, loading, past } = page;
@@ -40,14 +40,14 @@ export function Conversation() {
           </div>
           <Failed part="thread" />
           {!past && <Thinking />}
-          {!past && <Questions key={open} />}
         </div>
-        {!isAtEnd && thread.questions.length === 0 && (
+        {!isAtEnd && (
           <button type="button" className="to-end" onClick={toEnd}>
             Jump to the latest
           </button>
         )}
       </div>
+      {!past && <Questions key={open} />}
       <Composer key={open} />
     </main>
   );

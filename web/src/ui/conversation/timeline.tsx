@@ -18,7 +18,7 @@ const EMPTY: Readonly<Record<PageState["loading"], string>> = {
 };
 
 /** A run over time: items, calls and sub-agents as bars, and every checkpoint to look at and fork from. */
-export function Timeline({ onClose }: { onClose: () => void }) {
+export function Timeline({ isOpen, onToggle }: { isOpen: boolean; onToggle: () => void }) {
   const store = useStore();
   const { thread, open, checkpoints, past, loading } = usePage();
   const { spans, isRunning } = thread;
@@ -26,20 +26,20 @@ export function Timeline({ onClose }: { onClose: () => void }) {
   const { lanes, scale } = useMemo(() => timelineOf(spans, now), [spans, now]);
 
   useEffect(() => {
-    if (open !== undefined && !checkpoints) void store.loadHistory();
-  }, [open, checkpoints]);
+    if (isOpen && open !== undefined && !checkpoints) void store.loadHistory();
+  }, [isOpen, open, checkpoints]);
 
-  if (spans.length === 0) {
+  if (!isOpen || spans.length === 0) {
     return (
       <section className="timeline" aria-label="Timeline">
-        <Head length="" onClose={onClose} />
-        <p className="empty">{EMPTY[loading]}</p>
+        <Head isOpen={isOpen} length="" onToggle={onToggle} />
+        {isOpen && <p className="empty">{EMPTY[loading]}</p>}
       </section>
     );
   }
   return (
     <section className="timeline" aria-label="Timeline">
-      <Head length={duration(scale.length)} onClose={onClose} />
+      <Head isOpen length={duration(scale.length)} onToggle={onToggle} />
       <div className="lanes" tabIndex={0} role="group" aria-label="Bars over time">
         {lanes.map((lane) => (
           <LaneRows key={lane.owner} lane={lane} now={now} />
@@ -57,7 +57,7 @@ export function Timeline({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Head({ length, onClose }: { length: string; onClose: () => void }) {
+function Head({ isOpen, length, onToggle }: { isOpen: boolean; length: string; onToggle: () => void }) {
   const store = useStore();
   const { past } = usePage();
   return (
@@ -78,8 +78,8 @@ function Head({ length, onClose }: { length: string; onClose: () => void }) {
           </button>
         </>
       )}
-      <button type="button" className="quiet small push" onClick={onClose}>
-        Hide
+      <button type="button" className="quiet small push" onClick={onToggle}>
+        {isOpen ? "Hide" : "Show"}
       </button>
     </header>
   );

@@ -13,38 +13,40 @@ export function Clarification({ question, isSending, onDecide }: AnswerProps) {
   return (
     <>
       <Markdown text={question.text} />
-      {options.length > 0 && (
-        <div className="row choices">
-          {options.map((option) => (
-            <button key={option} type="button" disabled={isSending} onClick={() => onDecide(option)}>
-              {inSight(option)}
-            </button>
-          ))}
-        </div>
-      )}
-      <form
-        className="own-answer"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (text.trim()) onDecide(text.trim());
-        }}
-      >
-        <label htmlFor={id}>{options.length > 0 ? "Or in your own words" : "Your answer"}</label>
-        <textarea
-          id={id}
-          rows={2}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      <div className="decision">
+        {options.length > 0 && (
+          <div className="row choices">
+            {options.map((option) => (
+              <button key={option} type="button" disabled={isSending} onClick={() => onDecide(option)}>
+                {inSight(option)}
+              </button>
+            ))}
+          </div>
+        )}
+        <form
+          className="own-answer"
+          onSubmit={(event) => {
             event.preventDefault();
             if (text.trim()) onDecide(text.trim());
           }}
-        />
-        <button type="submit" className="primary" disabled={isSending || text.trim() === ""}>
-          Answer
-        </button>
-      </form>
+        >
+          <label htmlFor={id}>{options.length > 0 ? "Or in your own words" : "Your answer"}</label>
+          <textarea
+            id={id}
+            rows={2}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+              event.preventDefault();
+              if (text.trim()) onDecide(text.trim());
+            }}
+          />
+          <button type="submit" className="primary" disabled={isSending || text.trim() === ""}>
+            Answer
+          </button>
+        </form>
+      </div>
     </>
   );
 }

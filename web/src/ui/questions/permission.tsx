@@ -36,7 +36,7 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
         <Proposed name={name} args={args} />
       )}
       {mode === "decide" && (
-        <div className="row">
+        <div className="decision row">
           <button
             type="button"
             className="primary"
@@ -164,7 +164,7 @@ function EditedArguments({
           {wrong === field && <span className="problem">This is no valid JSON.</span>}
         </label>
       ))}
-      <div className="row">
+      <div className="decision row">
         <button type="submit" className="primary" disabled={isSending}>
           Approve with changes
         </button>

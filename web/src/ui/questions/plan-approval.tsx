@@ -27,7 +27,7 @@ export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
           onCancel={() => setRejecting(false)}
         />
       ) : (
-        <div className="row">
+        <div className="decision row">
           <button
             type="button"
             className="primary"

@@ -7,7 +7,7 @@ export function Reject({ question, isSending, onDecide, onCancel }: AnswerProps 
   const [reason, setReason] = useDraft(questionDraft(question.id, "reason"), "");
   return (
     <form
-      className="reject"
+      className="decision reject"
       onSubmit={(event) => {
         event.preventDefault();
         const words = reason.trim();
