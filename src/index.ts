@@ -24,7 +24,7 @@ export { filesMiddleware } from "./middleware/files/index.ts";
 export type { BackendContext, BackendOption, FilesOptions } from "./middleware/files/options.ts";
 export { stateBackend } from "./middleware/files/workspace.ts";
 export type { InstructionSource } from "./middleware/instructions/options.ts";
-export { lightLoop } from "./middleware/loop/index.ts";
+export { lightLoop } from "./middleware/light-loop.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
 export {
   orderedCallsMiddleware,

@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
 import type { PermissionRule } from "../files/index.ts";
+import { joinMiddleware } from "../langgraph/joined-middleware.ts";
 import { mcpMiddleware } from "../mcp/middleware.ts";
 import { FIND_TOOLS } from "../mcp/tools/find-tools.ts";
 import { withServers } from "../mcp/with-servers.ts";
@@ -15,9 +16,8 @@ import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { runsCommands, stateBackend, Workspace } from "../middleware/files/workspace.ts";
 import { instructionsMiddleware } from "../middleware/instructions/index.ts";
+import { lightLoop } from "../middleware/light-loop.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { inOne } from "../middleware/loop/in-one.ts";
-import { lightLoop } from "../middleware/loop/index.ts";
 import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
@@ -137,7 +137,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
     model,
     tools,
     systemPrompt: joinedPrompt(promptOf(options), DEEP_SYSTEM_PROMPT),
-    middleware: inOne(arranged(defaults, options), (one) => defaults.includes(one)),
+    middleware: joinMiddleware(arranged(defaults, options), (one) => defaults.includes(one)),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));

@@ -5,6 +5,7 @@ import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { withPermissions } from "../files/index.ts";
+import { joinMiddleware } from "../langgraph/joined-middleware.ts";
 import { mcpMiddleware } from "../mcp/middleware.ts";
 import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
@@ -15,9 +16,8 @@ import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clari
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
+import { lightLoop } from "../middleware/light-loop.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { inOne } from "../middleware/loop/in-one.ts";
-import { lightLoop } from "../middleware/loop/index.ts";
 import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
@@ -157,7 +157,7 @@ function chain(
     budgetMiddleware(budget),
     secretsMiddleware(),
   ] as AnyAgentMiddleware[];
-  return inOne(all, (one) => !middleware.includes(one));
+  return joinMiddleware(all, (one) => !middleware.includes(one));
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */

@@ -3,7 +3,7 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { readAsItIs } from "../middleware/loop/read-as-is.ts";
+import { unparsedState } from "../langgraph/unparsed-state.ts";
 import { CallTurn } from "../middleware/ordered-calls/call-turn.ts";
 import { anyUpdate } from "../middleware/state/any-update.ts";
 import { harnessField } from "../middleware/state/harness-field.ts";
@@ -76,7 +76,7 @@ function foundToolsSchema() {
       }),
     ),
   };
-  return readAsItIs(new StateSchema(fields));
+  return unparsedState(new StateSchema(fields));
 }
 
 /** About what definitions cost: four characters of JSON are a token. */

@@ -3,20 +3,13 @@ import { HarnessError } from "../errors.ts";
 import type { ClientOptions } from "./clients/clients.ts";
 import { PROVIDERS } from "./clients/providers.ts";
 import { chain } from "./failure/error-chain.ts";
-import { redact, secretsIn } from "./failure/redact.ts";
 import { redactingModel } from "./failure/redacting-model.ts";
 import { readModelName, type Choice } from "./name.ts";
 import { retryingFetch } from "./retry/retrying-fetch.ts";
 import { Silence } from "./retry/silence.ts";
-import {
-  findSet,
-  pickBaseUrl,
-  pickEndpoint,
-  read,
-  withoutCredentials,
-  type Environment,
-  type ModelOptions,
-} from "./settings.ts";
+import { read, type Environment } from "./secrets/environment.ts";
+import { redact, secretsIn } from "./secrets/redact.ts";
+import { findSet, pickBaseUrl, pickEndpoint, withoutCredentials, type ModelOptions } from "./settings.ts";
 
 export interface ChooseModelOptions {
   /** A model to use as it is, or `provider:model`. */

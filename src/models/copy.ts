@@ -1,15 +1,10 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { withPatches } from "./patched-model.ts";
+import { fieldsOf } from "./secrets/client-fields.ts";
 
 /** The name of a client's class, which is also that of its subclasses. */
 export function clientName(model: BaseChatModel): string {
   return (model.constructor as typeof BaseChatModel).lc_name();
-}
-
-/** The fields that a client of LangChain was built with. OpenAI's client keeps them apart. */
-export function fieldsOf(model: object): Record<string, unknown> {
-  const { fields, lc_kwargs: kept } = model as { fields?: object; lc_kwargs?: object };
-  return { ...(fields ?? kept) };
 }
 
 /**

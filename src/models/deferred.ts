@@ -19,12 +19,6 @@ export function changed(
   return choose ? new DeferredModel(async () => change(await choose.call(model))) : change(model);
 }
 
-/** The real model behind one that is chosen when first used; any other is itself. */
-export async function settled(model: object): Promise<object> {
-  const { _getModelInstance: choose } = model as Partial<DeferredModel>;
-  return choose ? choose.call(model) : model;
-}
-
 /**
  * A chat model that is chosen when it is first used, so that an agent can be built without waiting for a
  * provider's package to load. LangChain asks it for the real one as it asks the models of `initChatModel`.

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { PROVIDERS } from "./clients/providers.ts";
-import { pickBaseUrl, setVariables, withoutCredentials, type Environment } from "./settings.ts";
+import type { Environment } from "./secrets/environment.ts";
+import { pickBaseUrl, setVariables, withoutCredentials } from "./settings.ts";
 
 /** The state of one provider. */
 export interface ModelReport {

@@ -2,4 +2,5 @@ export { chooseModel, type ChooseModelOptions, type ChosenModel } from "./choose
 export { describeModels, type ModelReport } from "./describe.ts";
 export { explainModelError, type FailedModel } from "./failure/explain.ts";
 export { OfflineModel, type OfflineModelOptions } from "./offline/model.ts";
-export type { Environment, ModelOptions } from "./settings.ts";
+export type { Environment } from "./secrets/environment.ts";
+export type { ModelOptions } from "./settings.ts";

@@ -1,5 +1,6 @@
 import { PROVIDERS, type Provider } from "./clients/providers.ts";
-import { findSet, pickBaseUrl, pickEndpoint, read, type Environment } from "./settings.ts";
+import { read, type Environment } from "./secrets/environment.ts";
+import { findSet, pickBaseUrl, pickEndpoint } from "./settings.ts";
 
 /**
  * Asks a provider which models it has. That costs nothing anywhere, and shows that address and key are good. Undefined

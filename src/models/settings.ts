@@ -1,8 +1,6 @@
 import { HarnessError } from "../errors.ts";
-import type { Endpoint, Provider } from "./clients/providers.ts";
-
-/** Variables by name. Empty ones count as not set. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Provider } from "./clients/providers.ts";
+import { read, type Endpoint, type Environment } from "./secrets/environment.ts";
 
 /** Options that are passed to the model. */
 export interface ModelOptions {
@@ -19,11 +17,6 @@ export interface ModelOptions {
    * `HOLDFAST_TIMEOUT` in seconds, or 5 minutes. The clients of Google and Mistral do not know it.
    */
   timeout?: number;
-}
-
-/** Reads a variable. */
-export function read(env: Environment, variable: string | undefined): string | undefined {
-  return (variable && env[variable]?.trim()) || undefined;
 }
 
 /** The names of those variables of a provider that are set. */

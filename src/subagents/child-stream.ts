@@ -1,16 +1,4 @@
-/** A chunk of a graph's stream as LangGraph hands it on: where it comes from, its mode, and what it says. */
-type Chunk = [namespace: string[], mode: string, payload: unknown];
-
-/** The stream interface that LangGraph needs for a nested run. */
-export interface ChunkStream {
-  modes: Set<string>;
-  push(chunk: Chunk): void;
-  /** Whether nobody reads it any more: what is pushed then is gone. */
-  readonly closed?: boolean;
-}
-
-/** The key of a task's configurable under which a nested run finds the stream of its caller. */
-export const STREAM_KEY = "__pregel_stream";
+import type { Chunk, ChunkStream } from "../langgraph/nested-run.ts";
 
 /** Passes on what a sub-agent streams, and keeps its newest state: all that there is of one that is stopped half way. */
 export class ChildStream implements ChunkStream {
@@ -21,14 +9,14 @@ export class ChildStream implements ChunkStream {
   /** Chunks after the caller's invocation had ended, for the one that goes on. */
   #unheard: Chunk[] = [];
 
-  constructor(caller: unknown) {
-    this.#caller = caller as ChunkStream | undefined;
+  constructor(caller: ChunkStream | undefined) {
+    this.#caller = caller;
     this.modes = new Set([...(this.#caller?.modes ?? []), VALUES]);
   }
 
   /** Turns to another invocation of the caller, which goes on where the last one stopped. */
-  turnTo(caller: unknown): void {
-    this.#caller = caller as ChunkStream | undefined;
+  turnTo(caller: ChunkStream | undefined): void {
+    this.#caller = caller;
     for (const mode of this.#caller?.modes ?? []) this.modes.add(mode);
     for (const chunk of this.#unheard.splice(0)) this.#pass(chunk);
   }

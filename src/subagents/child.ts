@@ -1,3 +1,4 @@
+import { OWN_SIGNAL, streamOf, withStream } from "../langgraph/nested-run.ts";
 import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
 import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { OWNER_KEY, SPENT_KEY, TODO_KEY } from "../middleware/plan/events.ts";
@@ -5,7 +6,7 @@ import { StepControl } from "../middleware/state/step-control.ts";
 import { CONTEXT_KEY, readContext } from "../middleware/summarization/state.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import type { Tally } from "../plan/index.ts";
-import { ChildStream, STREAM_KEY } from "./child-stream.ts";
+import { ChildStream } from "./child-stream.ts";
 import type { Given } from "./exchange.ts";
 import { readReport, type Report } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
@@ -29,11 +30,11 @@ export async function runChild(subagent: CompiledSubagent, given: Given, place: 
   if (timeLimit === undefined)
     return readReport(await runnable.invoke(given as never, config as never), given, told);
 
-  const stream = new ChildStream(runtime.configurable?.[STREAM_KEY]);
+  const stream = new ChildStream(streamOf(runtime.configurable));
   const time = new AbortController();
   const timer = setTimeout(() => time.abort(), timeLimit);
   const signal = AbortSignal.any([time.signal, ...(runtime.signal ? [runtime.signal] : [])]);
-  const configurable = { ...config.configurable, [STREAM_KEY]: stream };
+  const configurable = { ...config.configurable, ...withStream(stream) };
   try {
     const run = runnable.invoke(given as never, { ...config, configurable, signal } as never);
     return readReport(await Promise.race([run, aborted(signal)]), given, told);
@@ -60,7 +61,6 @@ function seconds(milliseconds: number): string {
 /**
  * The run of a child: its owner's name, also in the metadata that callbacks and traces see, with its item; what it
  * spends from, as many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
- * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
  */
 function childConfig({ fork = false }: CompiledSubagent, { runtime, owner, todo, budget, told }: ChildPlace) {
   const { configurable, config, signal } = runtime;
@@ -74,7 +74,7 @@ function childConfig({ fork = false }: CompiledSubagent, { runtime, owner, todo,
       [SPENT_KEY]: told,
       // A fork's requests begin as its caller's do.
       [CONTEXT_KEY]: fork ? readContext(runtime.state, configurable) : undefined,
-      __pregel_abort_signals: undefined,
+      ...OWN_SIGNAL,
     },
     metadata: { ...config?.metadata, [OWNER_KEY]: owner, [TODO_KEY]: todo },
     recursionLimit: STEP_LIMIT,

@@ -4,6 +4,7 @@ import { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
+import { isResuming } from "../langgraph/task.ts";
 import { filesBefore } from "../middleware/files/workspace.ts";
 import { idleOf } from "../middleware/plan/ledger.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
@@ -84,7 +85,7 @@ async function startJob(
   const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
   if (Array.isArray(followed)) return refused(call, followed);
   const ns = String(configurable["checkpoint_ns"]);
-  const isResumed = configurable["__pregel_resuming"] === true;
+  const isResumed = isResuming(configurable);
   crew.begin(assignment, { runtime, ns, isResumed, mayTakeAnswer: false });
   const { count } = readBackground(state);
   const number = count + 1 + callsBeside(call, state).findIndex(({ id }) => id === call);

@@ -1,10 +1,11 @@
 import { GraphInterrupt, isGraphInterrupt } from "@langchain/langgraph";
-import { stepWrites } from "../middleware/state/step-writes.ts";
+import { stepWrites } from "../langgraph/step-writes.ts";
+import { isResuming } from "../langgraph/task.ts";
 import { isRecord } from "../middleware/tools/review.ts";
 
 /** For how many milliseconds a job had worked in earlier invocations, before it stopped to ask. */
 export async function workedBefore(configurable: Record<string, unknown> | undefined): Promise<number> {
-  if (!configurable?.["__pregel_resuming"]) return 0;
+  if (!configurable || !isResuming(configurable)) return 0;
   const { asked } = await stepWrites(configurable);
   return isRecord(asked) && typeof asked["worked"] === "number" ? asked["worked"] : 0;
 }

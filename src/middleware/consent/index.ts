@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
+import { earlierAnswer, sharedAnswer } from "../../langgraph/answers.ts";
+import type { Unended } from "../../langgraph/call-journal.ts";
 import { checkOptions } from "../check-options.ts";
 import { inTurn } from "../ordered-calls/in-turn.ts";
 import { ownerOf } from "../plan/events.ts";
-import type { Unended } from "../repeats/journal.ts";
 import type { RepeatOptions } from "../repeats/options.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { unknownOutcome } from "../repeats/repetition.ts";
@@ -20,7 +21,6 @@ import { openCalls } from "./open-calls.ts";
 import type { ConsentOptions, ConsentRule } from "./options.ts";
 import { RecordedCall } from "./recorded-call.ts";
 import { ALL, ConsentRules } from "./rules.ts";
-import { earlierAnswer, sharedAnswer } from "./shared-answer.ts";
 import { askingTurn, type AskingTurn, type CallContext, type RuleOf } from "./turn.ts";
 
 /**

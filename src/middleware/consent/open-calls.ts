@@ -1,6 +1,6 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import { answeredCalls } from "../repeats/journal.ts";
-import { stepWrites } from "../state/step-writes.ts";
+import { answeredCalls } from "../../langgraph/call-journal.ts";
+import { stepWrites } from "../../langgraph/step-writes.ts";
 
 /** A turn's calls that ask, for an answer without an interrupt's id. */
 export interface OpenCalls {

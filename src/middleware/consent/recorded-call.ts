@@ -1,13 +1,13 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { isGraphInterrupt, type Command } from "@langchain/langgraph";
-import { CallRecord, type Unended } from "../repeats/journal.ts";
+import { hasAnswer } from "../../langgraph/answers.ts";
+import { CallRecord, type Unended } from "../../langgraph/call-journal.ts";
 import type { RepeatOptions, RepeatPolicy } from "../repeats/options.ts";
 import { policyOf } from "../repeats/policy.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { markRepetition, tellRepetition } from "../repeats/repetition.ts";
 import { withNote } from "../tools/noted-result.ts";
 import type { ConsentRules } from "./rules.ts";
-import { hasAnswer } from "./shared-answer.ts";
 
 interface Request {
   toolCall: ToolCall;

@@ -4,9 +4,9 @@ import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { mergeFiles, preview } from "../../files/index.ts";
+import { unparsedState } from "../../langgraph/unparsed-state.ts";
 import { checkOptions } from "../check-options.ts";
 import { readsConversation } from "../conversation-file.ts";
-import { readAsItIs } from "../loop/read-as-is.ts";
 import { anyUpdate } from "../state/any-update.ts";
 import { harnessField } from "../state/harness-field.ts";
 import { withSection } from "../text/system-prompt.ts";
@@ -106,7 +106,7 @@ function filesStateSchema() {
       }),
     ),
   };
-  return readAsItIs(new StateSchema(fields));
+  return unparsedState(new StateSchema(fields));
 }
 
 /** The artifact of a result, which is not sent to the model. */

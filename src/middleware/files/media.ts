@@ -1,7 +1,7 @@
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { nameOf } from "../../files/paths/paths.ts";
 import type { MediaType } from "../../files/text/media-type.ts";
-import { settled } from "../../models/deferred.ts";
+import { settled } from "../../models/secrets/client-fields.ts";
 
 /** Media that a model may take beside text. */
 export const MEDIA = ["image", "pdf"] as const;

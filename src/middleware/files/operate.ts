@@ -9,10 +9,10 @@ import {
 import { parentOf } from "../../files/paths/paths.ts";
 import { mediaTypeOf } from "../../files/text/media-type.ts";
 import type { ShownLines } from "../../files/text/number-lines.ts";
+import { failureOf, type FailedCommand } from "../tools/result-marks.ts";
 import { editFile, plainPath, writeFile } from "./changes/change-file.ts";
 import type { Sightings } from "./changes/sightings.ts";
 import { textEdits } from "./changes/text-edits.ts";
-import { failureOf, type FailedCommand } from "./failed-command.ts";
 import { HELD_TEXTS } from "./files.prompt.ts";
 import { located } from "./located.ts";
 import { look, type Media, type Shown } from "./media.ts";

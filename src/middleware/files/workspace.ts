@@ -11,15 +11,16 @@ import {
 import { compileRules } from "../../files/paths/permissions.ts";
 import { checkOptions } from "../check-options.ts";
 import { CONVERSATION_FOLDER, withConversation } from "../conversation-file.ts";
-import { earlierResults, messagesOf, updatesOf } from "../ordered-calls/call-turn.ts";
 import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
 import { readContext } from "../summarization/state.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
+import { earlierResults } from "../tools/earlier-results.ts";
 import type { ToolRuntime } from "../tools/loose-tool.ts";
+import { isMutation, type Mutation } from "../tools/mutations.ts";
+import { messagesOf, updatesOf } from "../tools/result-marks.ts";
 import { isWithheld } from "../tools/withheld-calls.ts";
 import { leafOf } from "./changes/change-file.ts";
-import { isMutation, type Mutation } from "./changes/mutations.ts";
 import { Sightings } from "./changes/sightings.ts";
 import { sinceOf } from "./changes/since.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
-import { Command, GraphInterrupt, isCommand } from "@langchain/langgraph";
-import { INTERRUPT, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
-import { keepAnswers } from "../repeats/journal.ts";
-import { stepWrites } from "../state/step-writes.ts";
+import { GraphInterrupt } from "@langchain/langgraph";
+import { forgetOthersAnswer } from "../../langgraph/answers.ts";
+import { keepAnswers } from "../../langgraph/call-journal.ts";
+import { savedResults, stepWrites, type SavedWrite } from "../../langgraph/step-writes.ts";
+import { isResuming, taskOf } from "../../langgraph/task.ts";
+import { keepEarlierResults } from "../tools/earlier-results.ts";
+import { messagesOf, type CallResult } from "../tools/result-marks.ts";
 import { kindOf, mustFollow, type CallKind } from "./order-of.ts";
-
-export type CallResult = ToolMessage | Command;
 
 /** The fields that are used of a call's runtime. */
 interface CallRuntime {
@@ -68,13 +69,11 @@ class Slot {
 
 /** The turns of each LangGraph step. All tasks of a step have one signal, and it goes with the step. */
 const turns = new WeakMap<object, Map<string, CallTurn>>();
-/** The turn that a task works for, by what LangGraph keeps for the task in memory. */
-const turnOfTask = new WeakMap<object, CallTurn>();
 
 /** The calls of one message that no result has answered, in the order given. */
 export class CallTurn {
   readonly #slots: readonly Slot[];
-  #saved: Promise<readonly CheckpointPendingWrite[]> | undefined;
+  #saved: Promise<readonly SavedWrite[]> | undefined;
 
   private constructor(calls: readonly ToolCall[]) {
     this.#slots = calls.map((call) => new Slot(call));
@@ -108,9 +107,8 @@ export class CallTurn {
   /** Takes the place of a call in the turn. To be called before anything is awaited, or after `announce`. */
   enter({ toolCall, runtime }: CallRequest, kind: CallKind): CallPlace {
     const slot = this.#slotOf(toolCall, (one) => one.kind === undefined);
-    slot.arrive(kind, runtime.configurable?.["__pregel_task_id"]);
-    const pad = runtime.configurable?.["__pregel_scratchpad"];
-    if (pad) turnOfTask.set(pad, this);
+    slot.arrive(kind, taskOf(runtime.configurable));
+    keepEarlierResults(runtime.configurable, (id) => this.resultsBefore(id));
     const at = this.#slots.indexOf(slot);
     return new CallPlace(slot, runtime, {
       earlier: this.#slots.slice(0, Math.max(at, 0)),
@@ -140,8 +138,8 @@ export class CallTurn {
   }
 
   /** Finds the calls that ended in an earlier invocation: LangGraph has saved their results and runs only the others. */
-  async #recall(configurable: Record<string, unknown>): Promise<readonly CheckpointPendingWrite[]> {
-    if (configurable["__pregel_resuming"] !== true) return [];
+  async #recall(configurable: Record<string, unknown>): Promise<readonly SavedWrite[]> {
+    if (!isResuming(configurable)) return [];
     const { writes } = await stepWrites(configurable);
     for (const [id, result] of savedResults(writes)) {
       const [slot, ...others] = this.#slots.filter(({ call }) => call.id === id);
@@ -153,30 +151,18 @@ export class CallTurn {
   }
 }
 
-/** The results of the calls of its message that one has followed; undefined where nothing keeps the order. */
-export function earlierResults(
-  id: string,
-  configurable: Record<string, unknown> | undefined,
-): CallResult[] | undefined {
-  const pad = configurable?.["__pregel_scratchpad"];
-  return pad ? turnOfTask.get(pad)?.resultsBefore(id) : undefined;
-}
-
 /** The place of one call in its turn. */
 export class CallPlace {
   readonly #slot: Slot;
   readonly #runtime: CallRuntime;
   readonly #earlier: readonly Slot[];
-  readonly #recall: () => Promise<readonly CheckpointPendingWrite[]>;
+  readonly #recall: () => Promise<readonly SavedWrite[]>;
   #turn: Promise<ToolCall[]> | undefined;
 
   constructor(
     slot: Slot,
     runtime: CallRuntime,
-    {
-      earlier,
-      recall,
-    }: { earlier: readonly Slot[]; recall: () => Promise<readonly CheckpointPendingWrite[]> },
+    { earlier, recall }: { earlier: readonly Slot[]; recall: () => Promise<readonly SavedWrite[]> },
   ) {
     this.#slot = slot;
     this.#runtime = runtime;
@@ -222,18 +208,6 @@ export class CallPlace {
   stop(error: unknown): void {
     this.#slot.end({ stop: error });
   }
-}
-
-/**
- * LangGraph hands an answer without an interrupt's id to every task that asks. A call that has asked nothing yet, as it
- * waited for the one that did, has to ask first.
- */
-function forgetOthersAnswer(
-  writes: readonly CheckpointPendingWrite[],
-  { __pregel_task_id: task, __pregel_scratchpad: pad }: Record<string, unknown> = {},
-): void {
-  const hasAsked = writes.some(([id, channel]) => id === task && channel === INTERRUPT);
-  if (pad && !hasAsked) delete (pad as { nullResume?: unknown }).nullResume;
 }
 
 /**
@@ -288,37 +262,6 @@ function openCalls(message: AIMessage, messages: readonly BaseMessage[]): ToolCa
   return (message.tool_calls ?? []).filter(({ id }) => id === undefined || !answered.has(id));
 }
 
-/** The results that the finished tasks of a step have written, by the id of their call. */
-function savedResults(writes: readonly CheckpointPendingWrite[]): Map<string, Command> {
-  const results = new Map<string, Command>();
-  for (const [task, channel, value] of writes) {
-    if (channel !== "messages") continue;
-    const message = [value].flat().find((one) => ToolMessage.isInstance(one));
-    if (!ToolMessage.isInstance(message)) continue;
-    const update = writes.flatMap(([id, key, written]): [string, unknown][] =>
-      id === task ? [[key, written]] : [],
-    );
-    results.set(message.tool_call_id, new Command({ update }));
-  }
-  return results;
-}
-
 function isFailed(result: CallResult, { id }: ToolCall): boolean {
   return messagesOf(result).some((message) => message.tool_call_id === id && message.status === "error");
-}
-
-/** The tool messages of a result. */
-export function messagesOf(result: CallResult): ToolMessage[] {
-  if (!isCommand(result)) return [result];
-  return updatesOf(result, "messages")
-    .flat()
-    .filter((message) => ToolMessage.isInstance(message));
-}
-
-/** The writes of a result to a channel. */
-export function updatesOf(result: CallResult, channel: string): unknown[] {
-  if (!isCommand(result)) return [];
-  const { update = {} } = result;
-  const writes = Array.isArray(update) ? update : Object.entries(update);
-  return writes.flatMap(([key, value]) => (key === channel && value !== undefined ? [value] : []));
 }

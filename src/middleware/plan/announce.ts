@@ -23,6 +23,13 @@ export async function announce(
   try {
     await setup.onPlanChange?.(event);
   } catch (error) {
-    process.emitWarning(`onPlanChange failed: ${error instanceof Error ? error.message : String(error)}`);
+    warn(`onPlanChange failed: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** Warns as the process does; a browser has none. */
+function warn(message: string): void {
+  const { process } = globalThis;
+  if (process?.emitWarning) process.emitWarning(message);
+  else console.warn(message);
 }

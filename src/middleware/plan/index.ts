@@ -2,8 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { dueReminders, type Status } from "../../plan/index.ts";
-import { compose } from "../summarization/request/compose.ts";
-import { readContext } from "../summarization/state.ts";
+import { coveredBy, readContext } from "../summarization/state.ts";
 import { toMessage } from "./messages/answer.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
 import { callModel } from "./model-call/index.ts";
@@ -57,7 +56,10 @@ export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
   });
 }
 
-/** The messages that a summary leaves of a thread. A hook sees only the fields of its own middleware. */
+/**
+ * The messages of a thread that no summary covers. Results that are left out of requests besides are looked for in the
+ * request itself. A hook sees only the fields of its own middleware.
+ */
 function sentMessages({ messages }: { messages: readonly BaseMessage[] }): readonly BaseMessage[] {
-  return compose(messages, readContext(getCurrentTaskInput())).messages;
+  return messages.slice(coveredBy(readContext(getCurrentTaskInput()).summary, messages));
 }

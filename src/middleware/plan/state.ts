@@ -1,6 +1,8 @@
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
 import { HarnessError } from "../../errors.ts";
+import { messagesField } from "../../langgraph/messages.ts";
+import { unparsedState } from "../../langgraph/unparsed-state.ts";
 import {
   applyWrite,
   diffTodos,
@@ -21,8 +23,6 @@ import { readRules } from "../../plan/read/values.ts";
 import { isSame } from "../../plan/todo/diff.ts";
 import type { Move } from "../../plan/todo/ledger.ts";
 import { nextNumber } from "../../plan/todo/todo.ts";
-import { messagesField } from "../loop/messages.ts";
-import { readAsItIs } from "../loop/read-as-is.ts";
 import { anyUpdate } from "../state/any-update.ts";
 import { baseOf, StepStates } from "./step-states.ts";
 
@@ -265,7 +265,7 @@ export function planStateSchema<Of extends Status>(policy: Policy) {
     }),
     _plan: new ReducedValue(memory, { inputSchema: anyUpdate<MemoryUpdate>(), reducer: mergeMemory }),
   };
-  return readAsItIs(new StateSchema(fields));
+  return unparsedState(new StateSchema(fields));
 }
 
 /**

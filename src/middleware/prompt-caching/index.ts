@@ -1,5 +1,5 @@
 import { anthropicPromptCachingMiddleware, createMiddleware } from "langchain";
-import { settled } from "../../models/deferred.ts";
+import { settled } from "../../models/secrets/client-fields.ts";
 
 type Handler = (request: object) => unknown;
 type Caching = (options: object) => {

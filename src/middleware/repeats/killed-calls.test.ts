@@ -8,10 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isOvertaken } from "../../langgraph/call-journal.ts";
 import { checkStore } from "../../storage/care/check.ts";
 import { sqliteSaver } from "../../storage/sqlite.ts";
 import type { ConsentRequest } from "../consent/index.ts";
-import { isOvertaken } from "./journal.ts";
 
 interface Job {
   thread: string;

@@ -1,8 +1,8 @@
 import { AIMessage, SystemMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
-import { settled } from "../../models/deferred.ts";
 import { failureOf } from "../../models/failure/failure.ts";
+import { settled } from "../../models/secrets/client-fields.ts";
 import type { Budget } from "../budget/account.ts";
 import { ownerOf } from "../plan/events.ts";
 import { watchedModel } from "../plan/model-call/watched-model.ts";

@@ -1,8 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
-import { messagesField } from "../loop/messages.ts";
-import { readAsItIs } from "../loop/read-as-is.ts";
+import { messagesField } from "../../langgraph/messages.ts";
+import { unparsedState } from "../../langgraph/unparsed-state.ts";
 import { anyUpdate } from "../state/any-update.ts";
 import { harnessField } from "../state/harness-field.ts";
 
@@ -39,7 +39,7 @@ export const CONTEXT_KEY = "holdfast_context";
 /** The channel of the memory. */
 export function contextStateSchema() {
   const memory: z.ZodType<ContextMemory | undefined, ContextMemory | undefined> = z.any().optional();
-  return readAsItIs(
+  return unparsedState(
     new StateSchema({
       messages: messagesField(),
       _context: harnessField(

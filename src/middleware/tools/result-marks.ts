@@ -1,14 +1,49 @@
 import { ToolMessage } from "@langchain/core/messages";
-import { isCommand } from "@langchain/langgraph";
+import { isCommand, type Command } from "@langchain/langgraph";
+
+/** The result of a tool call, alone or among other writes. */
+export type CallResult = ToolMessage | Command;
+
+/** The tool messages of a result. */
+export function messagesOf(result: CallResult): ToolMessage[] {
+  if (!isCommand(result)) return [result];
+  return updatesOf(result, "messages")
+    .flat()
+    .filter((message) => ToolMessage.isInstance(message));
+}
+
+/** The writes of a result to a channel. */
+export function updatesOf(result: CallResult, channel: string): unknown[] {
+  if (!isCommand(result)) return [];
+  const { update = {} } = result;
+  const writes = Array.isArray(update) ? update : Object.entries(update);
+  return writes.flatMap(([key, value]) => (key === channel && value !== undefined ? [value] : []));
+}
 
 /** The result in what a tool returned. */
 export function resultIn(output: unknown): ToolMessage | undefined {
-  if (ToolMessage.isInstance(output)) return output;
-  if (!isCommand(output)) return undefined;
-  const { update = {} } = output;
-  const writes = Array.isArray(update) ? update : Object.entries(update as object);
-  const messages: unknown[] = writes.flatMap(([channel, value]) => (channel === "messages" ? value : []));
-  return messages.find((message) => ToolMessage.isInstance(message));
+  return ToolMessage.isInstance(output) || isCommand(output) ? messagesOf(output)[0] : undefined;
+}
+
+/** A command's failure, kept as the result's artifact; the model reads the output. */
+export interface FailedCommand {
+  /** Null when it was stopped. */
+  exitCode: number | null;
+}
+
+/** The failure of a command; undefined if it succeeded. */
+export function failureOf(execution: {
+  exitCode: number | null;
+  timedOut: boolean;
+}): FailedCommand | undefined {
+  const { exitCode, timedOut } = execution;
+  return exitCode === 0 && !timedOut ? undefined : { exitCode: timedOut ? null : exitCode };
+}
+
+/** The failure of the command that a message is the result of; undefined if it succeeded, or is no command. */
+export function failedCommand({ name, artifact }: ToolMessage): FailedCommand | undefined {
+  const { exitCode } = (artifact ?? {}) as Partial<FailedCommand>;
+  return name === "execute" && exitCode !== undefined ? { exitCode } : undefined;
 }
 
 /** The artifact of the result of a call that was stopped: it may have had its effect. */

@@ -1,4 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { ENDPOINTS, type Endpoint } from "../secrets/environment.ts";
 import {
   createAnthropic,
   createCompatible,
@@ -9,12 +10,6 @@ import {
 import { createGoogle } from "./google.ts";
 import { createMistral } from "./mistral.ts";
 import { createOllama } from "./ollama.ts";
-
-/** The variables of an address and of the keys that belong to it. A key is never sent to another's address. */
-export interface Endpoint {
-  baseUrl: string;
-  keys: readonly string[];
-}
 
 /** A provider as data, and how its client is made. */
 export interface Provider {
@@ -52,7 +47,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   anthropic: {
     ...client("@langchain/anthropic"),
     label: "Anthropic",
-    endpoints: [{ baseUrl: "ANTHROPIC_BASE_URL", keys: ["ANTHROPIC_API_KEY"] }],
+    endpoints: ENDPOINTS.anthropic,
     needsKey: true,
     baseUrl: "https://api.anthropic.com",
     model: "claude-sonnet-5",
@@ -64,7 +59,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   openai: {
     ...OPENAI,
     label: "OpenAI",
-    endpoints: [{ baseUrl: "OPENAI_BASE_URL", keys: ["OPENAI_API_KEY"] }],
+    endpoints: ENDPOINTS.openai,
     needsKey: true,
     baseUrl: "https://api.openai.com/v1",
     model: "gpt-5.1",
@@ -76,7 +71,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   "google-genai": {
     ...client("@langchain/google-genai"),
     label: "Google",
-    endpoints: [{ baseUrl: "GOOGLE_GEMINI_BASE_URL", keys: ["GOOGLE_API_KEY", "GEMINI_API_KEY"] }],
+    endpoints: ENDPOINTS["google-genai"],
     needsKey: true,
     baseUrl: "https://generativelanguage.googleapis.com",
     model: "gemini-flash-latest",
@@ -88,7 +83,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   mistralai: {
     ...client("@langchain/mistralai"),
     label: "Mistral",
-    endpoints: [{ baseUrl: "MISTRAL_BASE_URL", keys: ["MISTRAL_API_KEY"] }],
+    endpoints: ENDPOINTS.mistralai,
     needsKey: true,
     baseUrl: "https://api.mistral.ai",
     model: "mistral-large-latest",
@@ -98,7 +93,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   groq: {
     ...client("@langchain/groq"),
     label: "Groq",
-    endpoints: [{ baseUrl: "GROQ_BASE_URL", keys: ["GROQ_API_KEY"] }],
+    endpoints: ENDPOINTS.groq,
     needsKey: true,
     baseUrl: "https://api.groq.com",
     model: "openai/gpt-oss-120b",
@@ -108,7 +103,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   deepseek: {
     ...OPENAI,
     label: "DeepSeek",
-    endpoints: [{ baseUrl: "DEEPSEEK_BASE_URL", keys: ["DEEPSEEK_API_KEY"] }],
+    endpoints: ENDPOINTS.deepseek,
     needsKey: true,
     baseUrl: "https://api.deepseek.com/v1",
     model: "deepseek-chat",
@@ -118,10 +113,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   ollama: {
     ...client("@langchain/ollama"),
     label: "Ollama",
-    endpoints: [
-      { baseUrl: "OLLAMA_BASE_URL", keys: [] },
-      { baseUrl: "OLLAMA_HOST", keys: [] },
-    ],
+    endpoints: ENDPOINTS.ollama,
     needsKey: false,
     baseUrl: "http://127.0.0.1:11434",
     completeUrl: { port: 11434 },
@@ -133,7 +125,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   "lm-studio": {
     ...OPENAI,
     label: "LM Studio",
-    endpoints: [{ baseUrl: "LM_STUDIO_BASE_URL", keys: ["LM_STUDIO_API_KEY"] }],
+    endpoints: ENDPOINTS["lm-studio"],
     needsKey: false,
     baseUrl: "http://localhost:1234/v1",
     completeUrl: { port: 1234, path: "/v1" },
@@ -145,10 +137,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   "openai-compatible": {
     ...OPENAI,
     label: "OpenAI-compatible",
-    endpoints: [
-      { baseUrl: "HOLDFAST_BASE_URL", keys: ["HOLDFAST_API_KEY"] },
-      { baseUrl: "OPENAI_BASE_URL", keys: ["OPENAI_API_KEY"] },
-    ],
+    endpoints: ENDPOINTS["openai-compatible"],
     needsKey: false,
     list: "/models",
     create: createCompatible,

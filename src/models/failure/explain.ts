@@ -1,8 +1,9 @@
 import { HarnessError } from "../../errors.ts";
 import { PROVIDERS, type Provider } from "../clients/providers.ts";
-import { findSet, pickEndpoint, withoutCredentials, type Environment } from "../settings.ts";
+import type { Environment } from "../secrets/environment.ts";
+import { redact } from "../secrets/redact.ts";
+import { findSet, pickEndpoint, withoutCredentials } from "../settings.ts";
 import { failureOf, type Failure } from "./failure.ts";
-import { redact } from "./redact.ts";
 
 /** The model that failed, such as `chooseModel` returns. */
 export interface FailedModel {

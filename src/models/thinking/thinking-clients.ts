@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { fieldsOf } from "../copy.ts";
+import { fieldsOf } from "../secrets/client-fields.ts";
 
 export type Effort = "low" | "medium" | "high";
 

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
 import type { DeepAgentOptions } from "../../deep/options.ts";
+import { isOvertaken } from "../../langgraph/call-journal.ts";
 import { makeLeadAgent } from "../../lead/index.ts";
-import { isOvertaken } from "../../middleware/repeats/journal.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 
 const go = { messages: [new HumanMessage("go")] };

@@ -1,4 +1,5 @@
 import { GraphInterrupt } from "@langchain/langgraph";
+import { isResuming } from "../../langgraph/task.ts";
 import { FollowedTodo } from "../../middleware/plan/reports/follow.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import {
@@ -167,6 +168,6 @@ function isDue(
 ): boolean {
   if (!settled) return false;
   if ("stopped" in settled) return true;
-  const isTakenUp = configurable?.["__pregel_resuming"] === true && startedIn !== writer;
+  const isTakenUp = isResuming(configurable) && startedIn !== writer;
   return "asks" in settled && isAsking && isTakenUp;
 }

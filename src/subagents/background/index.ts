@@ -7,6 +7,7 @@ import {
   type LangGraphRunnableConfig,
 } from "@langchain/langgraph";
 import { diffFiles, mergeFiles } from "../../files/index.ts";
+import { isResuming, readState } from "../../langgraph/task.ts";
 import { toMessage } from "../../middleware/plan/messages/answer.ts";
 import { isFinalAnswer, WORK_GOES_ON } from "../../middleware/plan/messages/final-answer.ts";
 import { joinedTodos, RECORDS, type MemoryUpdate } from "../../middleware/plan/state.ts";
@@ -57,7 +58,7 @@ export function backgroundHooks(crew: Crew) {
       const { id, name } = request.toolCall;
       const runtime = hookRuntime();
       // In a step that is taken up again, another call may have its report already, which is not in the state yet.
-      const isTakenUp = runtime.configurable?.["__pregel_resuming"] === true;
+      const isTakenUp = isResuming(runtime.configurable);
       const isNone = Object.keys(readBackground(runtime.state).jobs).length === 0;
       if (name === BACKGROUND || isTakenUp || isNone) return result;
       return withReports(result, await crew.collect(crew.muster(runtime), runtime, id), id);
@@ -84,9 +85,8 @@ export function backgroundHooks(crew: Crew) {
 function runtimeOf(fields: readonly string[]): ToolRuntime {
   const config = getConfig() as LangGraphRunnableConfig & ToolRuntime["config"];
   const { configurable = {}, writer, signal } = config;
-  const read = configurable["__pregel_read"] as (fields: readonly string[]) => unknown;
   return {
-    state: read(fields),
+    state: readState(configurable, fields),
     config,
     configurable,
     ...(writer && { writer }),

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
+import { detachedConfigurable, runSignalOf, streamOf } from "../../langgraph/nested-run.ts";
 import { BUDGET_KEY, type Budget } from "../../middleware/budget/account.ts";
-import { ASKED_IN_KEY } from "../../middleware/state/step-writes.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import { carryOut, type Assignment, type Outcome } from "../assignment.ts";
-import { ChildStream, STREAM_KEY } from "../child-stream.ts";
+import { ChildStream } from "../child-stream.ts";
 import { readReport, type Report } from "../report.ts";
 import { startedWith } from "./started-with.ts";
 
@@ -52,7 +52,7 @@ export class BackgroundJob {
     this.assignment = assignment;
     this.startedAt = terms.now();
     this.startedIn = terms.runtime.writer;
-    this.#stream = new ChildStream(terms.runtime.configurable?.[STREAM_KEY]);
+    this.#stream = new ChildStream(streamOf(terms.runtime.configurable));
     this.#follow(terms.runtime);
     this.end = this.#work(terms);
   }
@@ -60,7 +60,7 @@ export class BackgroundJob {
   /** Its caller is in another invocation now, which goes on where the last one stopped. */
   turnTo(runtime: ToolRuntime): void {
     if (runtime.writer === this.#writer) return;
-    this.#stream.turnTo(runtime.configurable?.[STREAM_KEY]);
+    this.#stream.turnTo(streamOf(runtime.configurable));
     this.#follow(runtime);
     for (const chunk of this.#untold.splice(0)) this.#tell(chunk);
   }
@@ -78,10 +78,7 @@ export class BackgroundJob {
 
   #follow({ writer, signal, configurable }: ToolRuntime): void {
     this.#writer = writer;
-    // The signal of a step ends with the step; that of the whole run is behind it.
-    const { externalAbortSignal: ofRun = signal } = (configurable?.["__pregel_abort_signals"] ?? {}) as {
-      externalAbortSignal?: AbortSignal;
-    };
+    const ofRun = runSignalOf(configurable) ?? signal;
     if (!ofRun) return;
     // Not on the signal itself: Node takes more than ten listeners for a leak.
     const stopped = AbortSignal.any([ofRun]);
@@ -104,16 +101,8 @@ export class BackgroundJob {
     const { signal } = this.#abort;
     if (signal.aborted) return { stopped: signal.reason };
     const own = {
-      ...configurable,
-      checkpoint_ns: ns,
-      [STREAM_KEY]: this.#stream,
+      ...detachedConfigurable(configurable, { ns, stream: this.#stream, isResumed, mayTakeAnswer }),
       [BUDGET_KEY]: budget?.accountFor(runtime, this.assignment.job.todo_id) ?? configurable[BUDGET_KEY],
-      [ASKED_IN_KEY]: {
-        ...(configurable[ASKED_IN_KEY] as object | undefined),
-        [ns.split("|").at(-1)!]: configurable["__pregel_task_id"],
-      },
-      __pregel_scratchpad: padOf(configurable["__pregel_scratchpad"], mayTakeAnswer),
-      ...(isResumed && { __pregel_resuming: true }),
     };
     const writer = (chunk: unknown): void => this.#tell(chunk);
     const config = { ...runtime.config, writer };
@@ -128,15 +117,4 @@ export class BackgroundJob {
       return isGraphInterrupt(error) ? { asks: error.interrupts } : { stopped: error };
     }
   }
-}
-
-/**
- * LangGraph's scratchpad of a task, for the only run within it: LangGraph counts such runs, and names them by that.
- */
-function padOf(pad: unknown, mayTakeAnswer: boolean): object | undefined {
-  if (typeof pad !== "object" || pad === null) return undefined;
-  return Object.assign(Object.create(pad) as object, {
-    subgraphCounter: 0,
-    ...(!mayTakeAnswer && { nullResume: undefined, consumeNullResume: () => undefined }),
-  });
 }

@@ -1,3 +1,4 @@
+import { checkpointerOf } from "../../langgraph/task.ts";
 import { ownerOf } from "../../middleware/plan/events.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import type { BackgroundJob } from "./job.ts";
@@ -26,8 +27,7 @@ export function forgetJobs(runtime: ToolRuntime): void {
 }
 
 function placeOf({ configurable = {}, writer }: ToolRuntime): { registry: Map<string, Jobs>; key: string } {
-  const saver = configurable["__pregel_checkpointer"];
-  const keeper: object = typeof saver === "object" && saver !== null ? saver : (writer ?? NOBODY);
+  const keeper: object = checkpointerOf(configurable) ?? writer ?? NOBODY;
   const registry = registries.get(keeper) ?? new Map<string, Jobs>();
   registries.set(keeper, registry);
   return { registry, key: JSON.stringify([configurable["thread_id"], ownerOf({ configurable }, "main")]) };

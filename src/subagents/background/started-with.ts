@@ -1,4 +1,4 @@
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { checkpointerOf } from "../../langgraph/task.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import type { Given } from "../exchange.ts";
 
@@ -8,8 +8,8 @@ export async function startedWith(
   { configurable = {} }: ToolRuntime,
   ns: string,
 ): Promise<Given> {
-  const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver | undefined;
-  if (typeof saver !== "object") return given;
+  const saver = checkpointerOf(configurable);
+  if (!saver) return given;
   const place = { configurable: { thread_id: configurable["thread_id"], checkpoint_ns: ns } };
   let oldest: Partial<Given> = {};
   for await (const { checkpoint } of saver.list(place)) {

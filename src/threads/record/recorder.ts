@@ -4,12 +4,11 @@ import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langch
 import type { LLMResult } from "@langchain/core/outputs";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { usedTokens } from "../../middleware/budget/prices.ts";
-import { failedCommand } from "../../middleware/files/failed-command.ts";
 import { OWNER_KEY } from "../../middleware/plan/events.ts";
 import { COMPLETION_REFUSAL, type CompletionRefusal } from "../../middleware/plan/plan-call/verify.ts";
 import { CALL_REPETITION, type CallRepetition } from "../../middleware/repeats/repetition.ts";
 import { shortened } from "../../middleware/text/shortened.ts";
-import { resultIn } from "../../middleware/tools/result-marks.ts";
+import { failedCommand, resultIn } from "../../middleware/tools/result-marks.ts";
 import { MODEL_RETRY, type ModelRetry } from "../../models/retry/retries.ts";
 import { thoughtFilter, withoutThoughts, type Shown } from "../../models/thinking/thoughts.ts";
 import { boundedArgs, boundedText } from "../events/bounded.ts";

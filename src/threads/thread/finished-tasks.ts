@@ -5,8 +5,8 @@ import {
   type BaseCheckpointSaver,
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
+import { isOvertaken } from "../../langgraph/call-journal.ts";
 import { isBudgetStop } from "../../middleware/budget/stop.ts";
-import { isOvertaken } from "../../middleware/repeats/journal.ts";
 
 /** Whether a thread with interrupts has a question among them; for who does not want to build its agent. */
 export async function isAsking(saver: BaseCheckpointSaver, thread: string): Promise<boolean> {

@@ -9,10 +9,10 @@ import {
 import { START, type BaseCheckpointSaver, type StateSnapshot } from "@langchain/langgraph";
 import { TASKS } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
+import { isOvertaken } from "../../langgraph/call-journal.ts";
 import { isBudgetStop } from "../../middleware/budget/stop.ts";
 import { PROPOSED } from "../../middleware/plan/people/approval.ts";
 import { readPlanState } from "../../middleware/plan/state.ts";
-import { isOvertaken } from "../../middleware/repeats/journal.ts";
 import { isFromUser } from "../../middleware/text/from-user.ts";
 import { UNFINISHED } from "../../middleware/tools/result-marks.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";

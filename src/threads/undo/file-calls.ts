@@ -1,9 +1,9 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import { numberedLines } from "../../files/text/number-lines.ts";
-import { isMutation, type Mutation } from "../../middleware/files/changes/mutations.ts";
 import { seenIn } from "../../middleware/files/changes/seen-file.ts";
 import { joined } from "../../middleware/files/changes/seen-text.ts";
+import { isMutation, type Mutation } from "../../middleware/tools/mutations.ts";
 
 /** A call that changed a file. */
 export interface FileCall {

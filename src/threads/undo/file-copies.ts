@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { pathMeant } from "../../files/disk/from-host.ts";
-import { isMutation } from "../../middleware/files/changes/mutations.ts";
+import { isMutation } from "../../middleware/tools/mutations.ts";
 import type { RunEvent } from "../events/events.ts";
 
 /** A larger file is not kept; the file tools write none. */

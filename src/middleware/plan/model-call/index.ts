@@ -1,8 +1,8 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
+import { yieldToEventLoop } from "../../../langgraph/yield-to-event-loop.ts";
 import type { Tally } from "../../../plan/index.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
-import { yieldToEventLoop } from "../../loop/yield-to-event-loop.ts";
 import { withSection } from "../../text/system-prompt.ts";
 import { SPENT_KEY } from "../events.ts";
 import type { Answer } from "../messages/answer.ts";

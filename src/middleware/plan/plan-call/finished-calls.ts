@@ -1,8 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { failedCommand } from "../../files/failed-command.ts";
-import { earlierResults, messagesOf } from "../../ordered-calls/call-turn.ts";
 import { isFromUser } from "../../text/from-user.ts";
-import { isHeld, isUnfinished } from "../../tools/result-marks.ts";
+import { earlierResults } from "../../tools/earlier-results.ts";
+import { failedCommand, isHeld, isUnfinished, messagesOf } from "../../tools/result-marks.ts";
 
 /** A call to another tool than the plan's that has finished. */
 export interface FinishedCall {

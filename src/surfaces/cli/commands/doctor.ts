@@ -1,4 +1,4 @@
-import { redact } from "../../../models/failure/redact.ts";
+import { redact } from "../../../models/secrets/redact.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";

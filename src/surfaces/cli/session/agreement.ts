@@ -1,4 +1,4 @@
-import { isMutation } from "../../../middleware/files/changes/mutations.ts";
+import { isMutation } from "../../../middleware/tools/mutations.ts";
 import type { Mode } from "../../../project/index.ts";
 import { compileRule, type RuledCall } from "../../../project/rules.ts";
 import { isObeyedFile } from "../../../threads/consent/shell-approval.ts";

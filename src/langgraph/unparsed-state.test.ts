@@ -9,11 +9,11 @@ import {
 import { createAgent, createMiddleware, tool, type AnyAgentMiddleware } from "langchain";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { callTool, ScriptedModel } from "../../testing/index.ts";
-import { filesMiddleware } from "../files/index.ts";
-import { planMiddleware } from "../plan/index.ts";
-import { anyUpdate } from "../state/any-update.ts";
-import { readAsItIs } from "./read-as-is.ts";
+import { filesMiddleware } from "../middleware/files/index.ts";
+import { planMiddleware } from "../middleware/plan/index.ts";
+import { anyUpdate } from "../middleware/state/any-update.ts";
+import { callTool, ScriptedModel } from "../testing/index.ts";
+import { unparsedState } from "./unparsed-state.ts";
 
 const CONFIG = { configurable: { thread_id: "t" }, recursionLimit: 200 };
 
@@ -32,7 +32,7 @@ function fields() {
 
 const SCHEMAS = [
   { name: "LangGraph's", make: () => new StateSchema(fields()) },
-  { name: "ours", make: () => readAsItIs(new StateSchema(fields())) },
+  { name: "ours", make: () => unparsedState(new StateSchema(fields())) },
 ];
 
 function agentWith(stateSchema: StateSchema<ReturnType<typeof fields>>) {

@@ -3,14 +3,14 @@ import { Command } from "@langchain/langgraph";
 import { createAgent, createMiddleware, type AnyAgentMiddleware } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { emptyAnswersMiddleware } from "../empty-answers/index.ts";
-import { filesMiddleware } from "../files/index.ts";
-import { loopGuardMiddleware } from "../loop-guard/index.ts";
-import { planMiddleware } from "../plan/index.ts";
-import { promptCachingMiddleware } from "../prompt-caching/index.ts";
-import { secretsMiddleware } from "../secrets/index.ts";
-import { inOne } from "./in-one.ts";
+import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
+import { filesMiddleware } from "../middleware/files/index.ts";
+import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
+import { planMiddleware } from "../middleware/plan/index.ts";
+import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
+import { secretsMiddleware } from "../middleware/secrets/index.ts";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { joinMiddleware } from "./joined-middleware.ts";
 
 const ours = (): AnyAgentMiddleware[] =>
   [
@@ -47,7 +47,7 @@ it.each(Object.entries(SCRIPTS))("does what the many do: %s", async (_, script) 
     const requests = model.requests.map(({ messages }) => told(messages));
     return typeof state === "string" ? { state, requests } : { state: told(state.messages), requests };
   };
-  expect(await run(inOne(ours(), () => true))).toEqual(await run(ours()));
+  expect(await run(joinMiddleware(ours(), () => true))).toEqual(await run(ours()));
 });
 
 it("neighbours are one for LangChain; what is not ours, and what answers with commands, stays by itself", () => {
@@ -56,7 +56,7 @@ it("neighbours are one for LangChain; what is not ours, and what answers with co
     name: "Theirs",
     wrapModelCall: (request, handler) => handler(request),
   }) as AnyAgentMiddleware;
-  const list = inOne([plan!, files!, guard!, theirs, ...others], (one) => one !== theirs);
+  const list = joinMiddleware([plan!, files!, guard!, theirs, ...others], (one) => one !== theirs);
   expect(list.filter((one) => one.wrapModelCall).map(({ name }) => name)).toEqual([
     "PlanMiddleware",
     "FilesMiddleware+LoopGuardMiddleware.calls",
@@ -94,7 +94,7 @@ it("each is given the context that its schema makes, the state of the step, and 
     const many = [wraps("One"), wraps("Two")];
     expect(
       await run(
-        inOne(many, () => true),
+        joinMiddleware(many, () => true),
         context,
       ),
     ).toEqual(await run(many, context));
@@ -106,7 +106,7 @@ it("one that answers with a command where none is expected is named", async () =
     name: "Commands",
     wrapModelCall: async () => new Command({ update: { messages: [new AIMessage("No.")] } }),
   }) as AnyAgentMiddleware;
-  const middleware = inOne([commands], () => true);
+  const middleware = joinMiddleware([commands], () => true);
   const agent = createAgent({ model: new ScriptedModel(["Done."]), tools: [], middleware });
   await expect(agent.invoke({ messages: [] })).rejects.toThrow("Commands answers with a command");
 });

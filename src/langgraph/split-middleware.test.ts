@@ -2,12 +2,12 @@ import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { numbered } from "../../../test/numbered.ts";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { consentMiddleware } from "../consent/index.ts";
-import { filesMiddleware } from "../files/index.ts";
-import { planMiddleware } from "../plan/index.ts";
-import { inParts } from "./in-parts.ts";
+import { numbered } from "../../test/numbered.ts";
+import { consentMiddleware } from "../middleware/consent/index.ts";
+import { filesMiddleware } from "../middleware/files/index.ts";
+import { planMiddleware } from "../middleware/plan/index.ts";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { splitMiddleware } from "./split-middleware.ts";
 
 const CONFIG = { configurable: { thread_id: "t" } };
 const MODES = ["values", "updates", "messages", "tasks", "debug", "custom", "checkpoints"] as const;
@@ -27,7 +27,7 @@ const SCRIPT: readonly Step[] = [
 ];
 
 it("a middleware in parts has no schema in the part that wraps model calls", () => {
-  const parts = inParts(planMiddleware({ verify: false }) as AnyAgentMiddleware);
+  const parts = splitMiddleware(planMiddleware({ verify: false }) as AnyAgentMiddleware);
   expect(parts.map(({ name }) => name)).toEqual(["PlanMiddleware.state", "PlanMiddleware"]);
   expect(parts.some(({ stateSchema, wrapModelCall }) => stateSchema && wrapModelCall)).toBe(false);
 });
@@ -92,7 +92,7 @@ describe("a middleware in parts does what it does in one:", () => {
 
 it("one with a hook stays in one part, as a hook is given its own fields", () => {
   const approval = planMiddleware({ verify: false, approval: "first" }) as AnyAgentMiddleware;
-  expect(inParts(approval)).toEqual([approval]);
+  expect(splitMiddleware(approval)).toEqual([approval]);
 });
 
 interface AgentOf {
@@ -108,7 +108,7 @@ function agentOf({ isSplit, isAsking = false, saver, script = SCRIPT }: AgentOf)
     filesMiddleware(),
     ...(isAsking ? [consentMiddleware({ interruptOn: { write_file: true } })] : []),
   ] as AnyAgentMiddleware[];
-  const middleware = isSplit ? whole.flatMap((one) => inParts(one)) : whole;
+  const middleware = isSplit ? whole.flatMap((one) => splitMiddleware(one)) : whole;
   const model = new ScriptedModel(script);
   const checkpointer = saver ?? new MemorySaver();
   return { agent: createAgent({ model, tools: [], middleware, checkpointer }), model };

@@ -6,7 +6,7 @@ import { createMiddleware, type AnyAgentMiddleware } from "langchain";
  * compile a schema of the fields in every model call; the second reads the state as it is. For middleware of our own:
  * it sees the fields of others too, and no defaults.
  */
-export function inParts(middleware: AnyAgentMiddleware): AnyAgentMiddleware[] {
+export function splitMiddleware(middleware: AnyAgentMiddleware): AnyAgentMiddleware[] {
   const { name, stateSchema, wrapModelCall, ...rest } = middleware;
   const { beforeAgent, beforeModel, afterModel, afterAgent } = rest;
   // A hook is given the fields of its own middleware only.

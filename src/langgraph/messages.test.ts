@@ -22,9 +22,9 @@ import {
 import * as fc from "fast-check";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { rounds } from "../../../test/rounds.ts";
-import { ScriptedModel } from "../../testing/index.ts";
-import { planMiddleware } from "../plan/index.ts";
+import { rounds } from "../../test/rounds.ts";
+import { planMiddleware } from "../middleware/plan/index.ts";
+import { ScriptedModel } from "../testing/index.ts";
 import { addMessages, messagesField } from "./messages.ts";
 
 /** A message of every shape that LangGraph takes, made anew for each reducer: both write to what they are given. */

@@ -1,16 +1,17 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import { fieldsOf } from "./copy.ts";
-import { settled } from "./deferred.ts";
-import { redact } from "./failure/redact.ts";
-import { withoutSecrets } from "./failure/redacting-model.ts";
-import { read } from "./settings.ts";
+import { fieldsOf, settled } from "./client-fields.ts";
+import { read, type Environment } from "./environment.ts";
+import { redact, withoutSecrets } from "./redact.ts";
+
+/** The variables of the process; a browser has none. */
+const ENVIRONMENT: Environment = globalThis.process?.env ?? {};
 
 /** The same error of a call to this model, whoever made the model, without its key and those of the environment. */
 export async function withoutKeysOf(model: object, error: unknown): Promise<unknown> {
   if (isGraphBubbleUp(error)) return error;
   // A model that could not be chosen has no key.
   const keys = keysOf(await settled(model).catch(() => model));
-  return withoutSecrets(error, (text) => redact(text, process.env, keys));
+  return withoutSecrets(error, (text) => redact(text, ENVIRONMENT, keys));
 }
 
 /** The values that a model declares as secret, and those that are without being declared. */
@@ -19,6 +20,6 @@ function keysOf(model: object): string[] {
   if (bound) return keysOf(bound);
   const fields = { ...fieldsOf(model), ...model } as Record<string, unknown>;
   const named = ["apiKey", ...Object.keys(lc_secrets ?? {})].map((name) => fields[name]);
-  const set = Object.values(lc_secrets ?? {}).map((variable) => read(process.env, variable));
+  const set = Object.values(lc_secrets ?? {}).map((variable) => read(ENVIRONMENT, variable));
   return [...named, ...set].filter((value) => typeof value === "string");
 }

@@ -6,9 +6,10 @@ import {
   uuid5,
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { HarnessError } from "../../errors.ts";
-import { isRecord } from "../../plan/read/reading.ts";
-import { callersOf, lastAsked, stepOf, type Step } from "../state/step-writes.ts";
+import { HarnessError } from "../errors.ts";
+import { isRecord } from "../plan/read/reading.ts";
+import { callersOf, lastAsked, stepOf, type Step } from "./step-writes.ts";
+import { isResuming, scratchpadOf } from "./task.ts";
 
 /** The record of a call that has begun, kept until its step is over. */
 interface Entry {
@@ -68,7 +69,7 @@ export class CallRecord {
   async unended(): Promise<Unended | undefined> {
     if (this.#isBegunHere()) return undefined;
     // LangGraph says so in the first step of an invocation, and no later one has been begun before.
-    if (this.#configurable["__pregel_resuming"] !== true) return undefined;
+    if (!isResuming(this.#configurable)) return undefined;
     const { task } = this.#step;
     const { writes, before } = await this.#read();
     const here = unendedOf(writes);
@@ -97,13 +98,13 @@ export class CallRecord {
     for (const step of this.#known.toReversed()) {
       await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
     }
-    const pad = this.#configurable["__pregel_scratchpad"] as object;
+    const pad = scratchpadOf(this.#configurable)!;
     begunHere.set(pad, (begunHere.get(pad) ?? new Set()).add(this.#call));
   }
 
   /** Whether it was begun in this invocation: somebody further out tries again, or minds it, too. */
   #isBegunHere(): boolean {
-    return begunHere.get(this.#configurable["__pregel_scratchpad"] as object)?.has(this.#call) ?? false;
+    return begunHere.get(scratchpadOf(this.#configurable)!)?.has(this.#call) ?? false;
   }
 
   /** Records that a call stopped to ask: it is to be run again from its beginning. */
@@ -146,9 +147,7 @@ export class CallRecord {
  */
 export async function keepAnswers(call: string, configurable: Record<string, unknown> = {}): Promise<void> {
   const step = stepOf(configurable);
-  const pad = configurable["__pregel_scratchpad"] as
-    | { resume: unknown[]; interruptCounter: number }
-    | undefined;
+  const pad = scratchpadOf(configurable);
   const answers = pad?.resume.slice(0, pad.interruptCounter + 1) ?? [];
   if (!step || answers.length === 0) return;
   const { saver, config, task } = step;

@@ -2,7 +2,7 @@ import type { AIMessage } from "@langchain/core/messages";
 import { interopParse } from "@langchain/core/utils/types";
 import { isCommand } from "@langchain/langgraph";
 import type { AnyAgentMiddleware } from "langchain";
-import { inParts } from "./in-parts.ts";
+import { splitMiddleware } from "./split-middleware.ts";
 
 type Wrap = NonNullable<AnyAgentMiddleware["wrapModelCall"]>;
 
@@ -12,7 +12,7 @@ type Wrap = NonNullable<AnyAgentMiddleware["wrapModelCall"]>;
  * between any two of them. Ours leave the tools alone. One that answers with commands stays by itself: LangChain
  * collects them.
  */
-export function inOne(
+export function joinMiddleware(
   middleware: readonly AnyAgentMiddleware[],
   isOurs: (one: AnyAgentMiddleware) => boolean,
 ): AnyAgentMiddleware[] {
@@ -23,7 +23,7 @@ export function inOne(
     neighbours = [];
   };
   for (const whole of middleware) {
-    for (const one of isOurs(whole) ? inParts(whole) : [whole]) {
+    for (const one of isOurs(whole) ? splitMiddleware(whole) : [whole]) {
       const isJoined = isOurs(whole) && isWrapper(one);
       if (isJoined) neighbours.push(one);
       else if (one.wrapModelCall) join();

@@ -1,19 +1,12 @@
-import { isDeepStrictEqual } from "node:util";
-import type { Unended } from "../repeats/journal.ts";
-
-/** The fields that are used of LangGraph's record of a task's answers. */
-interface Scratchpad {
-  /** Answers that came for this task, or that it took before. */
-  resume: unknown[];
-  /** The place of the last one that was read, from 0. */
-  interruptCounter: number;
-  /** One that came for nobody in particular. */
-  nullResume?: unknown;
-}
+import { INTERRUPT } from "@langchain/langgraph-checkpoint";
+import { isSame as isEqual } from "../plan/todo/diff.ts";
+import type { Unended } from "./call-journal.ts";
+import type { SavedWrite } from "./step-writes.ts";
+import { hasAnswersById, scratchpadOf, taskOf } from "./task.ts";
 
 /** Whether a person's answer has come that a question of this task would get. */
 export function hasAnswer(configurable: Record<string, unknown> = {}): boolean {
-  const pad = configurable["__pregel_scratchpad"] as Scratchpad | undefined;
+  const pad = scratchpadOf(configurable);
   return pad !== undefined && (pad.resume.length > 0 || pad.nullResume !== undefined);
 }
 
@@ -32,16 +25,16 @@ interface SharedAnswer {
  * again when a later answer has an id, or none comes; one that this task has already read is put aside here.
  */
 export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswer | undefined {
-  const pad = configurable["__pregel_scratchpad"] as Scratchpad | undefined;
+  const pad = scratchpadOf(configurable);
   if (pad?.nullResume === undefined || pad.resume.length > pad.interruptCounter + 1) return undefined;
   const answer = pad.nullResume;
   const putAside = (): void => void delete pad.nullResume;
-  if (pad.resume.some((earlier) => isDeepStrictEqual(earlier, answer))) {
+  if (pad.resume.some((earlier) => isEqual(earlier, answer))) {
     putAside();
     return undefined;
   }
   // An invocation has answers with ids, or one without.
-  return { answer, isNew: configurable["__pregel_resume_map"] === undefined, putAside };
+  return { answer, isNew: !hasAnswersById(configurable), putAside };
 }
 
 /**
@@ -53,16 +46,29 @@ export function earlierAnswer(
   configurable: Record<string, unknown>,
   { asked, hasAnswers, times }: Pick<Unended, "asked" | "hasAnswers" | "times">,
 ): { answer: unknown; isSame: boolean } | "unclear" | undefined {
-  const pad = configurable["__pregel_scratchpad"] as Scratchpad | undefined;
+  const pad = scratchpadOf(configurable);
   const { repeated, putAside } = (asked ?? {}) as { repeated?: unknown; putAside?: unknown };
   const isAsked = repeated === times;
   if (hasAnswers && !isAsked) return "unclear";
   const answer = pad?.nullResume;
-  const isSame = isAsked && putAside !== undefined && isDeepStrictEqual(answer, putAside);
+  const isSame = isAsked && putAside !== undefined && isEqual(answer, putAside);
   if (!pad || (isAsked && !isSame)) return undefined;
   if (!isAsked) pad.resume.length = 0;
   delete pad.nullResume;
   // By its id the person has answered all the same.
   if (answer === undefined) return undefined;
   return { answer, isSame: isSame && pad.resume.length === 0 };
+}
+
+/**
+ * LangGraph hands an answer without an interrupt's id to every task that asks. A call that has asked nothing yet, as it
+ * waited for the one that did, has to ask first.
+ */
+export function forgetOthersAnswer(
+  writes: readonly SavedWrite[],
+  configurable: Record<string, unknown> | undefined,
+): void {
+  const [task, pad] = [taskOf(configurable), scratchpadOf(configurable)];
+  const hasAsked = writes.some(([id, channel]) => id === task && channel === INTERRUPT);
+  if (pad && !hasAsked) delete pad.nullResume;
 }

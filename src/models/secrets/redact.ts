@@ -1,5 +1,4 @@
-import { PROVIDERS } from "../clients/providers.ts";
-import { read, type Environment } from "../settings.ts";
+import { ENDPOINTS, read, type Endpoint, type Environment } from "./environment.ts";
 
 const HIDDEN = "[hidden]";
 
@@ -24,7 +23,7 @@ const SHORTEST = 6;
  * whatever else is `known`, and what looks like a key.
  */
 export function redact(text: string, env: Environment, known: readonly string[] = []): string {
-  const endpoints = Object.values(PROVIDERS).flatMap((provider) => provider.endpoints);
+  const endpoints: Endpoint[] = Object.values(ENDPOINTS).flat();
   const values = (variables: readonly string[]): string[] => variables.flatMap((one) => read(env, one) ?? []);
   const secrets = [
     ...known,
@@ -63,7 +62,7 @@ export function secretsIn(address: string): string[] {
   if (!URL.canParse(full)) return [];
   const { username, password, searchParams } = new URL(full);
   // As it is sent: in a header, encoded together with the name.
-  const header = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64");
+  const header = base64(`${decoded(username)}:${decoded(password)}`);
   return [password, decoded(password), ...(password ? [header] : []), ...searchParams.values()];
 }
 
@@ -73,4 +72,38 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
+}
+
+function base64(text: string): string {
+  return btoa(String.fromCodePoint(...new TextEncoder().encode(text)));
+}
+
+/** Replaces the secrets of a text. */
+export type Hide = (text: string) => string;
+
+/** The same error, which stays what it is to whoever looks at its class, status or code. */
+export function withoutSecrets(value: unknown, hide: Hide, seen = new Set<unknown>()): unknown {
+  if (typeof value === "string") return hide(value);
+  if (typeof value !== "object" || value === null || seen.has(value) || !isOwnTo(value)) return value;
+  seen.add(value);
+  // By name: an error's message and stack are not enumerable.
+  for (const key of Object.getOwnPropertyNames(value)) {
+    const before: unknown = Reflect.get(value, key);
+    const after = withoutSecrets(before, hide, seen);
+    // What cannot be set cannot be changed either; not worth an error in the place of the error.
+    if (after !== before) Reflect.set(value, key, after);
+  }
+  return value;
+}
+
+/** Whether this belongs to an error. Through anything else it may lead to a client, which needs its key. */
+function isOwnTo(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === Object.prototype || prototype === null;
+  return value instanceof Error || isNativeError(value) || Array.isArray(value) || isPlain;
+}
+
+/** Whether this is an error, also one of another realm. */
+function isNativeError(value: object): boolean {
+  return Object.prototype.toString.call(value) === "[object Error]";
 }

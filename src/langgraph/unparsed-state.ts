@@ -5,7 +5,7 @@ type State = Record<string, unknown>;
  * calls it makes all fields optional and parses the state by that, in every call, and so compiles a schema each time.
  * It asks Zod 3's objects for it by `partial` and `parse`, which this one answers to; else it is LangGraph's as before.
  */
-export function readAsItIs<Schema extends { fields: object }>(schema: Schema): Schema {
+export function unparsedState<Schema extends { fields: object }>(schema: Schema): Schema {
   const names = Object.keys(schema.fields);
   const parse = (state: State): State => {
     const own: State = {};

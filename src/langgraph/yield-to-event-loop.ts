@@ -1,3 +1,6 @@
+/** Runs something when the event loop comes round. A browser has no `setImmediate`. */
+const soon: (run: () => void) => unknown = globalThis.setImmediate ?? ((run) => setTimeout(run));
+
 /** The milliseconds for which agents may go on before other work of the process gets its turn. */
 const SPAN = 10;
 
@@ -13,14 +16,14 @@ let since: number | undefined;
 export function yieldToEventLoop(): Promise<void> | undefined {
   if (waiting.length === 0 && !isBusy()) return undefined;
   return new Promise<void>((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(release);
+    if (waiting.push(resolve) === 1) soon(release);
   });
 }
 
 function isBusy(): boolean {
   if (since !== undefined) return performance.now() - since >= SPAN;
   since = performance.now();
-  setImmediate(endTurn);
+  soon(endTurn);
   return false;
 }
 
@@ -31,5 +34,5 @@ function endTurn(): void {
 function release(): void {
   since = performance.now();
   waiting.shift()?.();
-  setImmediate(waiting.length > 0 ? release : endTurn);
+  soon(waiting.length > 0 ? release : endTurn);
 }

@@ -1,8 +1,6 @@
 import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
 import { Runnable, RunnableLambda, type RunnableConfig } from "@langchain/core/runnables";
 import { Send } from "@langchain/langgraph";
-import { placeOf } from "../plan/place.ts";
-import { readPlanState } from "../plan/state.ts";
 import { lightenNode, type Around, type RunningNode } from "./light-node.ts";
 import { lightenWriters, type WritingNode } from "./light-writers.ts";
 import { isMessageList } from "./messages.ts";
@@ -16,23 +14,18 @@ interface CompiledGraph {
 }
 
 /** The parts of an agent that are used here. */
-interface LoopingAgent {
+export interface LoopingAgent {
   graph: CompiledGraph;
 }
 
-/**
- * The same agent, with a lighter loop: a turn with a single tool call goes to the tools by a plain edge. LangChain sends
- * a copy of the whole state with every call, which is saved twice. Several calls of a turn stay tasks of their own, each
- * with its own saved result. Other agents in the process get their turn between two steps. Changes the agent's graph;
- * what `withConfig` makes of the agent is built anew, without it. `createDeepAgent` and `makeLeadAgent` have it.
- */
-export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
+/** Gives an agent a lighter loop: see `lightLoop`. `place` adds to the metadata of everything that a node runs. */
+export function lightenLoop<Agent extends LoopingAgent>(agent: Agent, place: Around["place"]): Agent {
   const { branches } = agent.graph.builder;
   const { tools: _, ...others } = branches;
   for (const branch of Object.values(others).flatMap((all) => Object.values(all))) {
     branch.path = new LightRouter(branch.path);
   }
-  lighten(agent.graph, { place: placed, yield: (input) => (isSent(input) ? undefined : yieldToEventLoop()) });
+  lighten(agent.graph, { place, yield: (input) => (isSent(input) ? undefined : yieldToEventLoop()) });
   return agent;
 }
 
@@ -55,12 +48,6 @@ export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Ar
 /** Whether it is a graph that was made by adding nodes and edges. */
 export function isCompiled(graph: object): graph is CompiledGraph {
   return "builder" in graph && "nodes" in graph && "channels" in graph;
-}
-
-/** Adds an agent's current plan item to the metadata of everything that it runs, tools included. */
-function placed(config: RunnableConfig, input: unknown): RunnableConfig {
-  if ((input as { todos?: unknown } | undefined)?.todos === undefined) return config;
-  return { ...config, metadata: { ...config.metadata, ...placeOf(readPlanState(input).todos, config) } };
 }
 
 interface RoutedState {

@@ -1,9 +1,15 @@
+import { ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
+import { Command } from "@langchain/langgraph";
 import {
   INTERRUPT,
   type BaseCheckpointSaver,
-  type CheckpointPendingWrite,
+  type CheckpointPendingWrite as SavedWrite,
 } from "@langchain/langgraph-checkpoint";
+import { ASKED_IN_KEY } from "./nested-run.ts";
+import { checkpointerOf, taskOf } from "./task.ts";
+
+export type { SavedWrite };
 
 /** The step that a task belongs to, and where it is saved. */
 export interface Step {
@@ -15,28 +21,22 @@ export interface Step {
 
 /** Finds the step in a task's configuration; undefined where nothing is saved. */
 export function stepOf(configurable: Record<string, unknown> | undefined): Step | undefined {
-  const { thread_id, checkpoint_ns, checkpoint_map, __pregel_task_id: task } = configurable ?? {};
-  const saver = configurable?.["__pregel_checkpointer"] as BaseCheckpointSaver | undefined;
+  const { thread_id, checkpoint_ns, checkpoint_map } = configurable ?? {};
+  const saver = checkpointerOf(configurable);
   if (!saver) return undefined;
   const ns = String(checkpoint_ns).split("|").slice(0, -1).join("|");
   const checkpoint_id = (checkpoint_map as Record<string, string> | undefined)?.[ns];
   return {
-    task: String(task),
+    task: String(taskOf(configurable)),
     saver,
     config: { configurable: { thread_id, checkpoint_ns: ns, checkpoint_id } },
   };
 }
 
-/**
- * The configurable that says, of callers that go on while a sub-agent works, which of their tasks waits for it and
- * shows its questions, by their part of its namespace.
- */
-export const ASKED_IN_KEY = "holdfast_asked_in";
-
 /** The steps of the callers that a sub-agent's step is a part of: none for a step of the main graph. */
 export function callersOf(configurable: Record<string, unknown>): Step[] {
   const { thread_id, checkpoint_ns, checkpoint_map } = configurable;
-  const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver;
+  const saver = checkpointerOf(configurable)!;
   const askedIn = configurable[ASKED_IN_KEY] as Record<string, string> | undefined;
   const parts = String(checkpoint_ns).split("|").slice(0, -1);
   return parts.flatMap((part, at) => {
@@ -50,7 +50,7 @@ export function callersOf(configurable: Record<string, unknown>): Step[] {
 
 export interface StepWrites {
   /** The saved writes of the step's tasks: LangGraph runs only unfinished tasks again. */
-  writes: readonly CheckpointPendingWrite[];
+  writes: readonly SavedWrite[];
   /** The value of the interrupt that the task at hand last stopped with. */
   asked: unknown;
 }
@@ -64,7 +64,22 @@ export async function stepWrites(configurable: Record<string, unknown>): Promise
 }
 
 /** The value of the interrupt that a task last stopped with. */
-export function lastAsked(writes: readonly CheckpointPendingWrite[], task: string): unknown {
+export function lastAsked(writes: readonly SavedWrite[], task: string): unknown {
   const last = writes.findLast(([id, channel]) => id === task && channel === INTERRUPT);
   return (last?.[2] as { value?: unknown } | undefined)?.value;
+}
+
+/** The results that the finished tasks of a step have written, by the id of their call. */
+export function savedResults(writes: readonly SavedWrite[]): Map<string, Command> {
+  const results = new Map<string, Command>();
+  for (const [task, channel, value] of writes) {
+    if (channel !== "messages") continue;
+    const message = [value].flat().find((one) => ToolMessage.isInstance(one));
+    if (!ToolMessage.isInstance(message)) continue;
+    const update = writes.flatMap(([id, key, written]): [string, unknown][] =>
+      id === task ? [[key, written]] : [],
+    );
+    results.set(message.tool_call_id, new Command({ update }));
+  }
+  return results;
 }

@@ -1,0 +1,44 @@
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+
+/** The `configurable` of a task: what the caller gave, and LangGraph's own keys. */
+export type Configurable = Readonly<Record<string, unknown>>;
+
+/** LangGraph's record of the answers to a task's questions. One object per task and invocation. */
+export interface Scratchpad {
+  /** Answers that came for this task, or that it took before. */
+  resume: unknown[];
+  /** The place of the last one that was read, from 0. */
+  interruptCounter: number;
+  /** One that came for nobody in particular. */
+  nullResume?: unknown;
+}
+
+export function scratchpadOf(configurable: Configurable = {}): Scratchpad | undefined {
+  return configurable["__pregel_scratchpad"] as Scratchpad | undefined;
+}
+
+/** The id of the task. */
+export function taskOf(configurable: Configurable = {}): string | undefined {
+  return configurable["__pregel_task_id"] as string | undefined;
+}
+
+/** The checkpointer of the run; undefined where nothing is saved. */
+export function checkpointerOf(configurable: Configurable = {}): BaseCheckpointSaver | undefined {
+  const saver = configurable["__pregel_checkpointer"];
+  return typeof saver === "object" && saver !== null ? (saver as BaseCheckpointSaver) : undefined;
+}
+
+/** Whether this is the first step of an invocation that goes on with a thread: only that one can have begun before. */
+export function isResuming(configurable: Configurable = {}): boolean {
+  return configurable["__pregel_resuming"] === true;
+}
+
+/** Whether the invocation has answers by the ids of their questions. */
+export function hasAnswersById(configurable: Configurable): boolean {
+  return configurable["__pregel_resume_map"] !== undefined;
+}
+
+/** Reads fields of the state, for a hook, which is given only its own. */
+export function readState(configurable: Configurable, fields: readonly string[]): unknown {
+  return (configurable["__pregel_read"] as (fields: readonly string[]) => unknown)(fields);
+}
