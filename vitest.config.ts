@@ -20,7 +20,7 @@ const RELEASE_ONLY = [
 const DEEPER = [
   "src/deep/ledger.test.ts",
   "src/files/text/merge-*.test.ts",
-  "src/langgraph/loop.test.ts",
+  "src/langgraph/loop/loop.test.ts",
   "src/middleware/summarization/{holds,killed-summary}.test.ts",
   "src/plan/engine.test.ts",
   "src/storage/same-history.test.ts",

@@ -5,7 +5,6 @@ export {
   type DefaultMiddlewareName,
   type SubagentSpec,
 } from "./deep/options.ts";
-export { HarnessError, type HarnessErrorCode } from "./errors.ts";
 export { leadAgentGraph, makeLeadAgent, type LeadGraph } from "./lead/index.ts";
 export type { LeadOptions } from "./lead/options.ts";
 export type { LeadRequest } from "./lead/request.ts";
@@ -23,6 +22,24 @@ export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
 export { filesMiddleware } from "./middleware/files/index.ts";
 export type { BackendContext, BackendOption, FilesOptions } from "./middleware/files/options.ts";
 export { stateBackend } from "./middleware/files/workspace.ts";
+export {
+  HarnessError,
+  isPlanChangeEvent,
+  planMiddleware,
+  workWasDone,
+  type EditedTodo,
+  type FinishedCall,
+  type HarnessErrorCode,
+  type PlanApprovalRequest,
+  type PlanChangeEvent,
+  type PlanDecision,
+  type PlanOptions,
+  type ReminderOptions,
+  type Todo,
+  type Verdict,
+  type Verifier,
+  type VerifyContext,
+} from "./middleware/index.ts";
 export type { InstructionSource } from "./middleware/instructions/options.ts";
 export { lightLoop } from "./middleware/light-loop.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
@@ -31,13 +48,6 @@ export {
   type CallOrder,
   type OrderedCallsOptions,
 } from "./middleware/ordered-calls/index.ts";
-export { planMiddleware } from "./middleware/plan/index.ts";
-export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/people/approval.ts";
-export { isPlanChangeEvent, type PlanChangeEvent } from "./middleware/plan/events.ts";
-export type { PlanOptions, ReminderOptions } from "./middleware/plan/options.ts";
-export { workWasDone } from "./middleware/plan/plan-call/evidence.ts";
-export type { FinishedCall } from "./middleware/plan/plan-call/finished-calls.ts";
-export type { Verdict, Verifier, VerifyContext } from "./middleware/plan/plan-call/verifier.ts";
 export type { RepeatOptions, RepeatPolicy } from "./middleware/repeats/options.ts";
 export { isRepetition } from "./middleware/repeats/repetition.ts";
 export {
@@ -58,7 +68,6 @@ export {
 } from "./middleware/thread-data/index.ts";
 export { titleMiddleware, type TitleOptions } from "./middleware/title/index.ts";
 export { chooseModel, explainModelError, type ChosenModel, type ChooseModelOptions } from "./models/index.ts";
-export type { Todo } from "./plan/index.ts";
 export {
   isSubagentEvent,
   subagentsMiddleware,

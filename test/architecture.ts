@@ -3,7 +3,8 @@ import { parseSync, Visitor } from "oxc-parser";
 
 const engine = ["errors", "plan"];
 const stores = [...engine, "files", "storage"];
-const agents = [...stores, "middleware", "subagents", "models", "mcp", "web"];
+const wrapped = [...stores, "langgraph", "middleware", "models"];
+const agents = [...wrapped, "subagents", "mcp", "web"];
 const harnesses = [...agents, "deep", "lead"];
 const langchain = ["langchain", "@langchain/*", "zod", "node:*"];
 const surface = [...harnesses, "project", "threads", "package-file", "version", "node:*"];
@@ -28,9 +29,10 @@ const LAYERS: Record<string, string[]> = {
   ],
   storage: [...engine, ...langchain, "libsql", "pg"],
   models: ["errors", ...langchain],
-  middleware: [...stores, "models", ...langchain, "yaml"],
-  subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
-  mcp: [...stores, "middleware", ...langchain, "@modelcontextprotocol/client"],
+  langgraph: [...engine, "langchain", "@langchain/*", "zod"],
+  middleware: [...wrapped, ...langchain, "yaml"],
+  subagents: [...wrapped, "p-limit", ...langchain],
+  mcp: [...wrapped, ...langchain, "@modelcontextprotocol/client"],
   web: [...engine, "middleware", ...langchain, "htmlparser2"],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
@@ -55,6 +57,41 @@ const LAYERS: Record<string, string[]> = {
   testing: [...engine, "files", "middleware", "models", ...langchain],
   index: harnesses,
 };
+
+/**
+ * The planning core: `planMiddleware` and all that it loads. It runs where LangChain runs, browsers included, so no file
+ * of it may import one outside of it, another package, or use what only Node has.
+ */
+const CORE = [
+  "src/errors.ts",
+  "src/langgraph",
+  "src/middleware/budget/prices.ts",
+  "src/middleware/check-options.ts",
+  "src/middleware/index.ts",
+  "src/middleware/plan",
+  "src/middleware/state",
+  "src/middleware/summarization/state.ts",
+  "src/middleware/text",
+  "src/middleware/tools",
+  "src/models/secrets",
+  "src/plan",
+];
+const CORE_PACKAGES = ["langchain", "@langchain/*", "zod", "jsonrepair"];
+/** Entries of LangChain's packages that import Node built-ins. */
+const NODE_ENTRIES = ["@langchain/core/callbacks/dispatch"];
+/** As members of `globalThis`, with a way out where they are not there, they may be used. */
+const NODE_GLOBALS = ["Buffer", "NodeJS", "clearImmediate", "global", "process", "require", "setImmediate"];
+
+/** Names of LangGraph's insides, and the folders that may know them. */
+const INSIDES: readonly { names: RegExp; folders: readonly string[] }[] = [
+  {
+    names:
+      /__pregel_\w*|CONFIG_KEY_\w*|lg_is_pregel|lg_tool_call|(?:nullResume|interruptCounter|subgraphCounter)\b/g,
+    folders: ["src/langgraph"],
+  },
+  // A field of the public interface of checkpointers.
+  { names: /\bpendingWrites\b/g, folders: ["src/langgraph", "src/storage", "src/threads"] },
+];
 
 /** Globals through which a clock, randomness or I/O would enter the engine, which is pure. */
 const IMPURE = ["Date", "Math.random", "crypto", "process", "console", "fetch", "setTimeout", "setInterval"];
@@ -168,6 +205,13 @@ function* problemsOf(path: string, source: string): Generator<string> {
   yield* forbidden.map((target) => `${layer} may not import ${target}`);
   yield* file.imports.flatMap((name) => passedDoor(path, name) ?? []);
 
+  // The engine may use less than the core anyway.
+  if (isCore(path) && layer !== PURE_LAYER) yield* outsideCore(path, file);
+  for (const { names, folders } of INSIDES) {
+    if (folders.some((folder) => isIn(path, folder))) continue;
+    const used = new Set(file.code.match(names));
+    yield* [...used].map((name) => `may not know ${name} of LangGraph: ask ${folders[0]}`);
+  }
   if (/new URL\([^)]*import\.meta/.test(source)) yield "looks for a file from where it is: use packageFile";
   if (layer === PURE_LAYER) {
     yield* file.names.filter((name) => IMPURE.includes(name)).map((name) => `${layer} may not use ${name}`);
@@ -182,6 +226,27 @@ function* problemsOf(path: string, source: string): Generator<string> {
   if (file.codeLines > MAX_CODE_LINES && !path.endsWith(".prompt.ts")) {
     yield `has ${file.codeLines} code lines, more than ${MAX_CODE_LINES}`;
   }
+}
+
+/** Complaints about a file of the core that needs something outside of it. */
+function* outsideCore(path: string, { imports, names }: Reading): Generator<string> {
+  for (const name of imports) {
+    const target = name.startsWith(".") ? posix.join(path, "..", name) : name;
+    const isAllowed = name.startsWith(".")
+      ? isCore(target)
+      : CORE_PACKAGES.some((pattern) => matches(name, pattern)) && !NODE_ENTRIES.includes(name);
+    if (!isAllowed) yield `the core may not import ${target}`;
+  }
+  const used = new Set(names.filter((name) => NODE_GLOBALS.includes(name)));
+  yield* [...used].map((name) => `the core may not use ${name}`);
+}
+
+function isCore(path: string): boolean {
+  return CORE.some((place) => isIn(path, place));
+}
+
+function isIn(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
 }
 
 /** A complaint about an import that enters a room from outside, and not by its door. */
@@ -280,5 +345,5 @@ function readAnew(path: string, source: string) {
 
   const code = comments.reduceRight((text, { start, end }) => text.slice(0, start) + text.slice(end), source);
   const codeLines = code.split("\n").filter((line) => line.trim()).length;
-  return { imports, loads, names, casts, problems, codeLines };
+  return { imports, loads, names, casts, problems, code, codeLines };
 }

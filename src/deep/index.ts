@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
 import type { PermissionRule } from "../files/index.ts";
-import { joinMiddleware } from "../langgraph/joined-middleware.ts";
+import { joinMiddleware } from "../langgraph/loop/joined-middleware.ts";
 import { mcpMiddleware } from "../mcp/middleware.ts";
 import { FIND_TOOLS } from "../mcp/tools/find-tools.ts";
 import { withServers } from "../mcp/with-servers.ts";

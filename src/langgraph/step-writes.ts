@@ -1,6 +1,5 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { Command } from "@langchain/langgraph";
 import {
   INTERRUPT,
   type BaseCheckpointSaver,
@@ -69,9 +68,11 @@ export function lastAsked(writes: readonly SavedWrite[], task: string): unknown 
   return (last?.[2] as { value?: unknown } | undefined)?.value;
 }
 
-/** The results that the finished tasks of a step have written, by the id of their call. */
-export function savedResults(writes: readonly SavedWrite[]): Map<string, Command> {
-  const results = new Map<string, Command>();
+/** The updates that the finished tasks of a step have written, by the id of the call that each has answered. */
+export function savedResults(
+  writes: readonly SavedWrite[],
+): Map<string, [channel: string, value: unknown][]> {
+  const results = new Map<string, [string, unknown][]>();
   for (const [task, channel, value] of writes) {
     if (channel !== "messages") continue;
     const message = [value].flat().find((one) => ToolMessage.isInstance(one));
@@ -79,7 +80,7 @@ export function savedResults(writes: readonly SavedWrite[]): Map<string, Command
     const update = writes.flatMap(([id, key, written]): [string, unknown][] =>
       id === task ? [[key, written]] : [],
     );
-    results.set(message.tool_call_id, new Command({ update }));
+    results.set(message.tool_call_id, update);
   }
   return results;
 }

@@ -3,7 +3,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 /** The `configurable` of a task: what the caller gave, and LangGraph's own keys. */
 export type Configurable = Readonly<Record<string, unknown>>;
 
-/** LangGraph's record of the answers to a task's questions. One object per task and invocation. */
+/** LangGraph's record of a task: its input, and the answers to its questions. One object per task and invocation. */
 export interface Scratchpad {
   /** Answers that came for this task, or that it took before. */
   resume: unknown[];
@@ -11,6 +11,8 @@ export interface Scratchpad {
   interruptCounter: number;
   /** One that came for nobody in particular. */
   nullResume?: unknown;
+  /** The state that the task was given. */
+  currentTaskInput?: Record<string, unknown>;
 }
 
 export function scratchpadOf(configurable: Configurable = {}): Scratchpad | undefined {
@@ -36,6 +38,11 @@ export function isResuming(configurable: Configurable = {}): boolean {
 /** Whether the invocation has answers by the ids of their questions. */
 export function hasAnswersById(configurable: Configurable): boolean {
   return configurable["__pregel_resume_map"] !== undefined;
+}
+
+/** The whole state that a task was given. A browser has no `AsyncLocalStorage`, by which LangGraph finds it elsewhere. */
+export function taskInputOf(configurable: Configurable | undefined): Record<string, unknown> {
+  return scratchpadOf(configurable)?.currentTaskInput ?? {};
 }
 
 /** Reads fields of the state, for a hook, which is given only its own. */

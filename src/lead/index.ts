@@ -5,7 +5,7 @@ import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { withPermissions } from "../files/index.ts";
-import { joinMiddleware } from "../langgraph/joined-middleware.ts";
+import { joinMiddleware } from "../langgraph/loop/joined-middleware.ts";
 import { mcpMiddleware } from "../mcp/middleware.ts";
 import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";

@@ -1,5 +1,5 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { lightenLoop, type LoopingAgent } from "../langgraph/loop.ts";
+import { lightenLoop, type LoopingAgent } from "../langgraph/loop/index.ts";
 import { placeOf } from "./plan/place.ts";
 import { readPlanState } from "./plan/state.ts";
 

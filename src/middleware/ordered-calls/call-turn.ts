@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
-import { GraphInterrupt } from "@langchain/langgraph";
+import { Command, GraphInterrupt } from "@langchain/langgraph";
 import { forgetOthersAnswer } from "../../langgraph/answers.ts";
 import { keepAnswers } from "../../langgraph/call-journal.ts";
 import { savedResults, stepWrites, type SavedWrite } from "../../langgraph/step-writes.ts";
@@ -141,11 +141,11 @@ export class CallTurn {
   async #recall(configurable: Record<string, unknown>): Promise<readonly SavedWrite[]> {
     if (!isResuming(configurable)) return [];
     const { writes } = await stepWrites(configurable);
-    for (const [id, result] of savedResults(writes)) {
+    for (const [id, update] of savedResults(writes)) {
       const [slot, ...others] = this.#slots.filter(({ call }) => call.id === id);
       if (!slot || others.length > 0 || slot.kind !== undefined) continue;
       slot.arrive(kindOf(slot.call.name, undefined, {}));
-      slot.end({ result });
+      slot.end({ result: new Command({ update }) });
     }
     return writes;
   }

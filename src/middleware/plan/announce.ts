@@ -29,7 +29,6 @@ export async function announce(
 
 /** Warns as the process does; a browser has none. */
 function warn(message: string): void {
-  const { process } = globalThis;
-  if (process?.emitWarning) process.emitWarning(message);
+  if (globalThis.process?.emitWarning) globalThis.process.emitWarning(message);
   else console.warn(message);
 }

@@ -1,8 +1,9 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { getCurrentTaskInput } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
+import { taskInputOf } from "../../langgraph/task.ts";
 import { dueReminders, type Status } from "../../plan/index.ts";
 import { coveredBy, readContext } from "../summarization/state.ts";
+import type { Stage } from "./events.ts";
 import { toMessage } from "./messages/answer.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
 import { callModel } from "./model-call/index.ts";
@@ -39,11 +40,12 @@ export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
     wrapModelCall: (request, handler) => callModel(parts, request, handler),
     ...(reminders.persist &&
       reminders.contextLoss && {
-        beforeModel: (state: unknown) => {
-          const messages = sentMessages(state as { messages: Parameters<typeof isPlanVisible>[0] });
+        beforeModel: (state: unknown, { configurable }: Stage) => {
+          const { messages } = state as { messages: BaseMessage[] };
+          const visible = isPlanVisible(sentMessages(messages, configurable), setup);
           const { todos, rules = [] } = readPlanState(state);
           const still = { todos, rules, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
-          const due = dueReminders({ ...still, visible: isPlanVisible(messages, setup) }, reminders);
+          const due = dueReminders({ ...still, visible }, reminders);
           return due.length > 0 ? { messages: due.map(toMessage) } : undefined;
         },
       }),
@@ -60,6 +62,6 @@ export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
  * The messages of a thread that no summary covers. Results that are left out of requests besides are looked for in the
  * request itself. A hook sees only the fields of its own middleware.
  */
-function sentMessages({ messages }: { messages: readonly BaseMessage[] }): readonly BaseMessage[] {
-  return messages.slice(coveredBy(readContext(getCurrentTaskInput()).summary, messages));
+function sentMessages(messages: readonly BaseMessage[], configurable: Stage["configurable"]): BaseMessage[] {
+  return messages.slice(coveredBy(readContext(taskInputOf(configurable)).summary, messages));
 }

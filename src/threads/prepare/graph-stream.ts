@@ -1,5 +1,6 @@
 import { ensureConfig, type RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton as CONTEXTS } from "@langchain/core/singletons";
+import { isPregel } from "../../langgraph/loop/index.ts";
 
 /** A graph of LangGraph's, as far as it is streamed. */
 export interface StreamedGraph {
@@ -67,5 +68,5 @@ function stopping(signal: AbortSignal | undefined): (reading: Promise<Read>) => 
 
 /** Whether it is a graph itself, and nothing that is wrapped around one. */
 export function isGraph(given: object): given is StreamedGraph {
-  return "lg_is_pregel" in given && given.lg_is_pregel === true;
+  return isPregel(given);
 }

@@ -1,6 +1,6 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
-import { yieldToEventLoop } from "../../../langgraph/yield-to-event-loop.ts";
+import { yieldToEventLoop } from "../../../langgraph/loop/yield-to-event-loop.ts";
 import type { Tally } from "../../../plan/index.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
 import { withSection } from "../../text/system-prompt.ts";

@@ -1,5 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
-import { Command, getCurrentTaskInput } from "@langchain/langgraph";
+import { Command } from "@langchain/langgraph";
+import { taskInputOf } from "../../../langgraph/task.ts";
 import {
   describeChanges,
   diffTodos,
@@ -72,6 +73,7 @@ export class ModelStep {
   /** The messages that came from the model: another middleware may put a notice in their place. */
   readonly said = new WeakSet();
   readonly #setup: PlanSetup;
+  readonly #configurable: ModelRequest["runtime"]["configurable"];
   /** As it was saved. */
   readonly #stored: PlanMemory;
   readonly #memory: PlanMemory;
@@ -96,6 +98,7 @@ export class ModelStep {
   constructor(setup: PlanSetup, request: ModelRequest) {
     const state = readPlanState(request.state);
     this.#setup = setup;
+    this.#configurable = request.runtime.configurable;
     this.#stored = state.memory;
     const { messages } = request.state as { messages: BaseMessage[] };
     this.#conversation = messages;
@@ -197,7 +200,7 @@ export class ModelStep {
     this.#reported = await applyReports(turns, reports, {
       // As a plan call would find it in the step after this one.
       state: {
-        ...getCurrentTaskInput<Record<string, unknown>>(),
+        ...taskInputOf(this.#configurable),
         todos: this.state.todos,
         messages: [...this.#conversation, answer],
         _plan: this.#memory,
@@ -223,7 +226,7 @@ export class ModelStep {
       plan: this.state,
       tally: this.#now(),
       messages: this.#conversation,
-      state: () => getCurrentTaskInput<Record<string, unknown>>(),
+      state: () => taskInputOf(this.#configurable),
       signal,
     });
   }
@@ -397,7 +400,7 @@ export class ModelStep {
   #limitCounts(): Record<string, number> {
     const repeated = this.#tally.modelCalls - this.#before.modelCalls - 1;
     if (repeated <= 0) return {};
-    const counts = getCurrentTaskInput<Record<string, unknown>>();
+    const counts = taskInputOf(this.#configurable);
     return Object.fromEntries(
       ["runModelCallCount", "threadModelCallCount"].flatMap((key) => {
         const count = counts[key];

@@ -1,5 +1,6 @@
-import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
+import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch/web";
 import type { BaseMessage } from "@langchain/core/messages";
+import { ensureConfig } from "@langchain/core/runnables";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { Change, Issue, Todo } from "../../../plan/index.ts";
 import { own } from "../../../plan/todo/own.ts";
@@ -67,8 +68,8 @@ export async function verifyCompletions(setup: PlanSetup, completing: Completing
 
 async function refusal({ id }: Todo, reason: string): Promise<Issue> {
   const event: CompletionRefusal = { todoId: id, reason };
-  // Fails outside of a run, where nobody listens.
-  await dispatchCustomEvent(COMPLETION_REFUSAL, event).catch(() => {});
+  // Fails outside of a run, where nobody listens, and in a browser, where the run is not to be found.
+  await dispatchCustomEvent(COMPLETION_REFUSAL, event, ensureConfig()).catch(() => {});
   const message = `Item ${id} is not accepted as completed: ${reason}`;
   return {
     rule: "verification",

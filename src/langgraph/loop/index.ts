@@ -1,9 +1,9 @@
 import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
 import { Runnable, RunnableLambda, type RunnableConfig } from "@langchain/core/runnables";
 import { Send } from "@langchain/langgraph";
+import { isMessageList } from "../messages.ts";
 import { lightenNode, type Around, type RunningNode } from "./light-node.ts";
 import { lightenWriters, type WritingNode } from "./light-writers.ts";
-import { isMessageList } from "./messages.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 /** A compiled graph of LangGraph's, as far as it is used here. */
@@ -43,6 +43,11 @@ export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Ar
     lightenWriters(node, { conditions: Object.keys(builder.branches[name] ?? {}).length, givesIds });
     lightenNode(node, around);
   }
+}
+
+/** Whether it is a graph itself, and nothing that is wrapped around one. */
+export function isPregel(given: object): boolean {
+  return "lg_is_pregel" in given && given.lg_is_pregel === true;
 }
 
 /** Whether it is a graph that was made by adding nodes and edges. */

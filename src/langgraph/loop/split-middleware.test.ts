@@ -2,11 +2,11 @@ import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { numbered } from "../../test/numbered.ts";
-import { consentMiddleware } from "../middleware/consent/index.ts";
-import { filesMiddleware } from "../middleware/files/index.ts";
-import { planMiddleware } from "../middleware/plan/index.ts";
-import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { numbered } from "../../../test/numbered.ts";
+import { consentMiddleware } from "../../middleware/consent/index.ts";
+import { filesMiddleware } from "../../middleware/files/index.ts";
+import { planMiddleware } from "../../middleware/plan/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { splitMiddleware } from "./split-middleware.ts";
 
 const CONFIG = { configurable: { thread_id: "t" } };

@@ -1,7 +1,7 @@
 import { isBaseMessage } from "@langchain/core/messages";
 import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { isCommand } from "@langchain/langgraph";
-import { idOf } from "./messages.ts";
+import { idOf } from "../messages.ts";
 
 /** A node of a compiled graph, as far as it is used here. */
 export interface WritingNode {

@@ -1,5 +1,5 @@
-import { getCurrentTaskInput } from "@langchain/langgraph";
 import { createMiddleware, type AnyAgentMiddleware } from "langchain";
+import { taskInputOf } from "../task.ts";
 
 /**
  * A middleware with state that wraps model calls, as two: one with the fields, one that wraps. LangChain would make and
@@ -18,7 +18,7 @@ export function splitMiddleware(middleware: AnyAgentMiddleware): AnyAgentMiddlew
       ...rest,
       name,
       wrapModelCall: (request, handler) => {
-        const state = { ...getCurrentTaskInput<object>(), messages: request.state.messages };
+        const state = { ...taskInputOf(request.runtime.configurable), messages: request.state.messages };
         return wrapModelCall({ ...request, state }, handler);
       },
     },

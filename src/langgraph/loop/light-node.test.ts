@@ -6,8 +6,8 @@ import { getConfig, getCurrentTaskInput, MemorySaver } from "@langchain/langgrap
 import { createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { lightLoop } from "../middleware/light-loop.ts";
-import { callTool, ScriptedModel } from "../testing/scripted-model.ts";
+import { lightLoop } from "../../middleware/light-loop.ts";
+import { callTool, ScriptedModel } from "../../testing/scripted-model.ts";
 
 describe("a node of an agent with the light loop does what LangChain's does:", () => {
   it("what runs in it finds the same configuration, state and tracing tree", async () => {

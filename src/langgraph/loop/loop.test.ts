@@ -14,11 +14,11 @@ import * as fc from "fast-check";
 import { createAgent, createMiddleware, tool, toolStrategy } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { numbered } from "../../test/numbered.ts";
-import { rounds } from "../../test/rounds.ts";
-import { lightLoop } from "../middleware/light-loop.ts";
-import { callTool, ScriptedModel, type ScriptedCall, type Step } from "../testing/scripted-model.ts";
-import { messagesField } from "./messages.ts";
+import { numbered } from "../../../test/numbered.ts";
+import { rounds } from "../../../test/rounds.ts";
+import { lightLoop } from "../../middleware/light-loop.ts";
+import { callTool, ScriptedModel, type ScriptedCall, type Step } from "../../testing/scripted-model.ts";
+import { messagesField } from "../messages.ts";
 
 const CONFIG = { configurable: { thread_id: "t" } };
 const MODES = ["values", "updates", "messages", "tasks", "debug", "custom", "checkpoints"] as const;

@@ -3,13 +3,13 @@ import { Command } from "@langchain/langgraph";
 import { createAgent, createMiddleware, type AnyAgentMiddleware } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
-import { filesMiddleware } from "../middleware/files/index.ts";
-import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { planMiddleware } from "../middleware/plan/index.ts";
-import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
-import { secretsMiddleware } from "../middleware/secrets/index.ts";
-import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { emptyAnswersMiddleware } from "../../middleware/empty-answers/index.ts";
+import { filesMiddleware } from "../../middleware/files/index.ts";
+import { loopGuardMiddleware } from "../../middleware/loop-guard/index.ts";
+import { planMiddleware } from "../../middleware/plan/index.ts";
+import { promptCachingMiddleware } from "../../middleware/prompt-caching/index.ts";
+import { secretsMiddleware } from "../../middleware/secrets/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { joinMiddleware } from "./joined-middleware.ts";
 
 const ours = (): AnyAgentMiddleware[] =>

@@ -11,7 +11,7 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { isCompiled, lighten } from "./loop.ts";
+import { isCompiled, lighten } from "./index.ts";
 
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,

@@ -1,0 +1,42 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { bundleForBrowser } from "./bundle.ts";
+
+const PEERS = ["langchain", "@langchain/*", "zod"];
+
+/** Bytes, minified and on their way to the browser. */
+const sizeOf = (code: string) => ({ minified: Buffer.byteLength(code), compressed: gzipSync(code).length });
+
+describe("for browsers, without shims,", () => {
+  it("planMiddleware brings one package besides LangChain's, in 60 kB at most on the way", async () => {
+    const entry = `export { planMiddleware } from "holdfast/middleware";`;
+    const { code, packages, contained } = await bundleForBrowser(entry, PEERS);
+    expect({ packages, contained }).toEqual({
+      packages: ["@langchain/core", "@langchain/langgraph", "langchain", "zod"],
+      contained: ["jsonrepair"],
+    });
+    const { minified, compressed } = sizeOf(code);
+    expect(minified).toBeLessThanOrEqual(125_000);
+    expect(compressed).toBeLessThanOrEqual(60_000);
+  });
+
+  it("planMiddleware is bundled with LangChain's packages, too", async () => {
+    const { packages, contained } = await bundleForBrowser(`export * from "holdfast/middleware";`);
+    expect(packages).toEqual([]);
+    expect(contained).toEqual(
+      expect.arrayContaining(["@langchain/core", "@langchain/langgraph", "langchain"]),
+    );
+  });
+
+  it("the engine brings the same package and needs nothing else, in 60 kB minified at most", async () => {
+    const { code, packages, contained } = await bundleForBrowser(`export * from "holdfast/plan";`, PEERS);
+    expect({ packages, contained }).toEqual({ packages: [], contained: ["jsonrepair"] });
+    expect(sizeOf(code).minified).toBeLessThanOrEqual(60_000);
+  });
+
+  it("a package with Node built-ins is refused", async () => {
+    await expect(bundleForBrowser(`export { diskBackend } from "holdfast/files";`, PEERS)).rejects.toThrow(
+      "node:",
+    );
+  });
+});
