@@ -72,6 +72,31 @@ describe("the packed package", { timeout: 180_000 }, () => {
     }
   });
 
+  it.each([
+    ["node16", `const plan = async () => await import("holdfast/middleware");`],
+    ["nodenext", `import middleware = require("holdfast/middleware");\nconst plan = async () => middleware;`],
+  ])("has types for CommonJS, module %s", async (module, imported) => {
+    const project = mkdtempSync(".tmp-types-");
+    try {
+      const use = (preset: string) =>
+        `export const ${preset} = plan().then((all) => all.planMiddleware({ preset: "${preset}" }));`;
+      writeFileSync(join(project, "use.cts"), [imported, use("lean"), use("fat")].join("\n"));
+      const compilerOptions = { module, target: "es2023", strict: true, skipLibCheck: true, noEmit: true };
+      writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.cts"] }));
+      const { stdout } = await run("node_modules/.bin/tsc", [
+        "-p",
+        project,
+        "--pretty",
+        "false",
+        "--singleThreaded",
+      ]);
+      const errors = stdout.split("\n").filter((line) => /^\S/.test(line));
+      expect(errors).toEqual([expect.stringMatching(/use\.cts.*'"fat"' is not assignable/)]);
+    } finally {
+      rmSync(project, { recursive: true });
+    }
+  });
+
   describe("installed into an empty project", () => {
     let cwd: string;
     let command: string;
