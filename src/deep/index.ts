@@ -2,7 +2,6 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
 import type { PermissionRule } from "../files/index.ts";
-import { joinMiddleware } from "../langgraph/loop/joined-middleware.ts";
 import { mcpMiddleware } from "../mcp/middleware.ts";
 import { FIND_TOOLS } from "../mcp/tools/find-tools.ts";
 import { withServers } from "../mcp/with-servers.ts";
@@ -137,7 +136,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
     model,
     tools,
     systemPrompt: joinedPrompt(promptOf(options), DEEP_SYSTEM_PROMPT),
-    middleware: joinMiddleware(arranged(defaults, options), (one) => defaults.includes(one)),
+    middleware: arranged(defaults, options),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));

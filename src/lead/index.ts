@@ -5,7 +5,6 @@ import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { withPermissions } from "../files/index.ts";
-import { joinMiddleware } from "../langgraph/loop/joined-middleware.ts";
 import { mcpMiddleware } from "../mcp/middleware.ts";
 import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
@@ -121,7 +120,7 @@ function chain(
       : undefined;
   const questions = request.nonInteractive ? [] : [clarificationMiddleware()];
   const { folder: historyFolder, ...summaries } = typeof summarization === "object" ? summarization : {};
-  const all = [
+  return [
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
     orderedCallsMiddleware(plan ? { now: plan.setup.now } : {}),
@@ -157,7 +156,6 @@ function chain(
     budgetMiddleware(budget),
     secretsMiddleware(),
   ] as AnyAgentMiddleware[];
-  return joinMiddleware(all, (one) => !middleware.includes(one));
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
