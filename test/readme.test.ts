@@ -18,6 +18,21 @@ it("every link in the documentation leads somewhere", () => {
   expect(pages.flatMap((file) => deadLinks(file))).toEqual([]);
 });
 
+it("the README of src/langgraph names the versions that are installed", () => {
+  const named = readFileSync("src/langgraph/README.md", "utf8").matchAll(
+    /`(langchain|@langchain\/[\w-]+)` ([\d.]+\d)/g,
+  );
+  const versions = [...named].map(([, name = "", version]) => ({ name, version }));
+  const installed = versions.map(({ name }) => ({ name, version: versionOf(name) }));
+  expect(versions.length).toBeGreaterThan(0);
+  expect(versions).toEqual(installed);
+});
+
+function versionOf(name: string): string {
+  return (JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")) as { version: string })
+    .version;
+}
+
 it("the documentation has code to check", () => {
   expect(blocks).not.toEqual([]);
 });

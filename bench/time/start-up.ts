@@ -20,6 +20,7 @@ const ENTRIES = [
   { entry: "langchain", from: ROOT },
   { entry: "holdfast", from: ROOT },
   { entry: "holdfast/plan", from: ROOT },
+  { entry: "holdfast/middleware", from: ROOT },
   { entry: "deepagents", from: BENCH },
 ] as const;
 
