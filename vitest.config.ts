@@ -26,6 +26,7 @@ const DEEPER = [
   "src/storage/same-history.test.ts",
   "src/subagents/stopped-team.test.ts",
   "test/page-{hands,states}.test.ts",
+  "test/readme.test.ts",
   "test/session.test.ts",
   "test/terminal.test.ts",
 ];
