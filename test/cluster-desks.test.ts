@@ -142,8 +142,8 @@ it("of two who take a new name at once on two servers, one has it, and nothing o
   const [one, other] = hosts;
   const request = { graph: "agent", input: { messages: "Look" }, strategy: "enqueue" } as const;
   const both = await Promise.allSettled([
-    one.start("neap", request, { owner: "ann" }),
-    other.start("neap", request, { owner: "bob" }),
+    one.start("neap", request, { note: { owner: "ann" } }),
+    other.start("neap", request, { note: { owner: "bob" } }),
   ]);
   const [refused] = both.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
   expect(refused).toMatchObject({ code: "not-found" });

@@ -5,7 +5,7 @@ import type {
   ServerContext,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { HostedRun } from "../../threads/host/hosted-run.ts";
+import type { Run } from "../../threads/host/client.ts";
 import { stateWord } from "../../threads/thread/thread-state.ts";
 import { version } from "../../version.ts";
 import { questionForms, wordsIn } from "./forms.ts";
@@ -18,7 +18,7 @@ import { FIELD_TEXTS, TOOL_TEXTS } from "./tools.prompt.ts";
 /** A thread to work with, and the run that it is at, if it is at one. */
 interface Begun {
   thread: string;
-  run?: HostedRun | undefined;
+  run?: Run | undefined;
 }
 
 const thread = z.string().min(1).describe(FIELD_TEXTS.thread);

@@ -3,13 +3,10 @@ import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../storage/index.ts";
 import { readAnswer, type Question } from "../../threads/events/questions.ts";
-import type { HostedRun } from "../../threads/host/hosted-run.ts";
-import type { Host } from "../../threads/host/port.ts";
-import type { RunRequest } from "../../threads/host/request/request.ts";
+import type { Host, Run } from "../../threads/host/client.ts";
 import { blindEdit } from "../../threads/plan/blind-edit.ts";
 import { planItems, sentRules } from "../../threads/plan/plan-text.ts";
 import { newThreadId } from "../../threads/thread/thread-ids.ts";
-import { Thread } from "../../threads/thread/thread.ts";
 import { Progress } from "./progress.ts";
 
 /** A thread's result, for the caller. */
@@ -40,49 +37,44 @@ const USUAL: Patience = { waitMs: 45_000, silenceMs: 5000 };
 export class Threads {
   readonly host: Host;
   readonly saver: ThreadStore;
-  readonly #graph: string;
   readonly #patience: Patience;
 
   constructor(host: Host, saver: ThreadStore, patience = USUAL) {
     this.#patience = patience;
     this.host = host;
     this.saver = saver;
-    this.#graph = [...host.graphs.keys()][0]!;
   }
 
-  async begin(task: string): Promise<{ thread: string; run: HostedRun }> {
+  async begin(task: string): Promise<{ thread: string; run: Run }> {
     const thread = await newThreadId(this.saver, task);
-    return { thread, run: await this.#start(thread, { input: { messages: task } }) };
+    return { thread, run: await this.host.thread(thread).start(task) };
   }
 
   /** The run that a thread is at, or another one. Undefined where there is nothing to go on with. */
-  async goOn(thread: string, message: string | undefined): Promise<HostedRun | undefined> {
+  async goOn(thread: string, message: string | undefined): Promise<Run | undefined> {
     await this.#known(thread);
-    const active = await this.host.active(thread);
-    if (message !== undefined) {
-      return this.#start(thread, { input: { messages: message }, strategy: "enqueue" });
-    }
+    const found = this.host.thread(thread);
+    if (message !== undefined) return found.start(message, { strategy: "enqueue" });
+    const active = await found.active();
     if (active) return active;
-    const input = await (await this.#thread(thread)).nextInput();
-    if (input === undefined || (await this.#questions(thread)).length > 0) return undefined;
-    return this.#start(thread, { input: input === null ? null : { messages: input } });
+    return (await found.questions()).length > 0 ? undefined : found.goOn();
   }
 
   /** Goes on with answers in words, by the ids of questions. Throws `invalid-options` for what cannot be meant. */
-  async answer(thread: string, words: Readonly<Record<string, string>>): Promise<HostedRun> {
-    const open = await this.#questions(thread);
-    const resume = Object.entries(words).map(([id, said]) => {
+  async answer(thread: string, words: Readonly<Record<string, string>>): Promise<Run> {
+    const open = await this.host.thread(thread).questions();
+    const answers = Object.entries(words).map(([id, said]) => {
       const question = open.find((one) => one.id === id);
       if (!question) throw new HarnessError("invalid-request", "The question is no longer open.");
       return [id, readAnswer(question, said)] as const;
     });
-    return this.#start(thread, { command: { resume: Object.fromEntries(resume) } });
+    return this.host.thread(thread).answer(Object.fromEntries(answers));
   }
 
   /** The one question of a thread, or the one that is meant. */
   async question(thread: string, id: string | undefined): Promise<Question> {
     await this.#known(thread);
-    const open = await this.#questions(thread);
+    const open = await this.host.thread(thread).questions();
     const found = id === undefined ? open[0] : open.find((one) => one.id === id);
     if (found) return found;
     const ids = open.map((one) => one.id).join(", ");
@@ -91,12 +83,12 @@ export class Threads {
   }
 
   /** Follows a run to its end, or for as long as a caller waits, and tells of it meanwhile. */
-  async follow(run: HostedRun, context: ServerContext): Promise<Report> {
+  async follow(run: Run, context: ServerContext): Promise<Report> {
     const { signal } = context.mcpReq;
     const progress = new Progress(context, this.#patience.silenceMs);
     const left = new AbortController();
     // Who has gone is told of nothing: a run that cannot be stopped, as the database is away, goes on.
-    const stop = (): void => void this.host.cancel(run.id).catch(() => {});
+    const stop = (): void => void run.stop().catch(() => {});
     signal.addEventListener("abort", stop, { once: true });
     const told = this.#tell(run, progress, left.signal);
     let timer: NodeJS.Timeout | undefined;
@@ -115,12 +107,12 @@ export class Threads {
     return this.report(run.thread, run);
   }
 
-  async report(thread: string, run?: HostedRun): Promise<Report> {
+  async report(thread: string, run?: Run): Promise<Report> {
     await this.#known(thread);
-    const found = await this.#thread(thread);
+    const found = await this.host.thread(thread).read();
     const { todos, rules, answer, files } = await found.content();
-    const questions = await this.#questions(thread);
-    const end = run?.live.all().findLast((event) => event.type === "run-end");
+    const questions = await found.questions();
+    const end = run?.end;
     const { state: known } = (await this.saver.getThread(thread)) ?? { state: "done" };
     const isOver = run ? run.isOver : known !== "running" && !(await this.host.isBusy(thread));
     const rest = await found.nextInput();
@@ -139,16 +131,16 @@ export class Threads {
 
   async editPlan(thread: string, markdown: string, signal: AbortSignal): Promise<Todo[]> {
     await this.#known(thread);
-    const { todos } = await (await this.#thread(thread)).content();
+    const { todos } = await this.host.thread(thread).plan();
     const items = planItems(markdown, todos);
     const isAtWork =
       (await this.saver.getThread(thread))?.state === "running" || (await this.host.isBusy(thread));
     const edit = isAtWork ? blindEdit(items, todos) : { todos: items, base: todos };
-    return this.host.editPlan(thread, { ...edit, rules: sentRules(markdown) }, signal);
+    return this.host.thread(thread).editPlan({ ...edit, rules: sentRules(markdown) }, { signal });
   }
 
   async file(thread: string, path: string): Promise<string> {
-    const { files } = await (await this.#thread(thread)).content();
+    const { files } = await (await this.host.thread(thread).read()).content();
     const text = files[path];
     if (text === undefined)
       throw new HarnessError("invalid-request", `Thread ${thread} has no file ${path}.`);
@@ -161,19 +153,7 @@ export class Threads {
 
   async cancel(thread: string): Promise<boolean> {
     await this.#known(thread);
-    return this.host.cancelAll(thread);
-  }
-
-  #start(thread: string, request: Omit<RunRequest, "graph">): Promise<HostedRun> {
-    return this.host.start(thread, { graph: this.#graph, ...request });
-  }
-
-  async #thread(id: string): Promise<Thread> {
-    return new Thread(await this.host.graph(this.#graph).reader(id), id);
-  }
-
-  async #questions(thread: string): Promise<Question[]> {
-    return (await this.#thread(thread)).questions();
+    return this.host.thread(thread).stop();
   }
 
   async #known(thread: string): Promise<void> {
@@ -181,13 +161,7 @@ export class Threads {
     throw new HarnessError("invalid-request", `There is no thread ${thread}: list_threads lists them.`);
   }
 
-  async #tell(run: HostedRun, progress: Progress, signal: AbortSignal): Promise<void> {
-    for (const event of run.live.all()) progress.follow(event);
-    for await (const entries of this.host.events.read(this.host.events.last, { signal })) {
-      for (const entry of entries) {
-        if (!("event" in entry) || entry.event.kind !== "run") continue;
-        if (entry.event.event.run === run.id) progress.follow(entry.event.event);
-      }
-    }
+  async #tell(run: Run, progress: Progress, signal: AbortSignal): Promise<void> {
+    for await (const event of run.events(0, signal)) progress.follow(event);
   }
 }

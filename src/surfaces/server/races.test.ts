@@ -142,7 +142,10 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
       await other.remove(thread);
       await other.noteThread(thread, { owner: "bob" });
     };
-    for (const thread of ["t", "u"]) await (await host.start(thread, ask("Hi"), { owner: "ann" })).done;
+    for (const thread of ["t", "u"])
+      await (
+        await host.start(thread, ask("Hi"), { note: { owner: "ann" } })
+      ).done;
     const log = await host.protocol("t");
     expect(log.since(0)).not.toEqual([]);
     await again("t");

@@ -1,6 +1,6 @@
 import type { BaseStore } from "@langchain/langgraph";
 import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index.ts";
-import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
+import { GRAPH, threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
 import type { Auth } from "./http/access.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { pageRoutes } from "./page/index.ts";
@@ -23,9 +23,6 @@ export interface ThreadsServer extends Server {
   /** Goes on with the runs that a killed server left. Best once there is an address: without one they are cut short again. */
   recover: () => Promise<void>;
 }
-
-/** The name of Holdfast's own threads to LangGraph's clients. */
-export const GRAPH = "holdfast";
 
 /** Does the runs of these threads in this process, for all servers of a cluster. */
 export async function startThreadsWorker(

@@ -1,12 +1,14 @@
+import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
 import { editEvent } from "../edit/edit-events.ts";
-import { requestEdit } from "../edit/mailbox.ts";
+import { requestEdit, type RequestOptions } from "../edit/mailbox.ts";
+import type { Host } from "../host/client.ts";
 import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { HostBase } from "../host/host-base.ts";
 import { HostedRun } from "../host/hosted-run.ts";
-import type { CancelOptions, Host, ThreadNote } from "../host/port.ts";
+import type { CancelOptions, StartOptions, ThreadNote } from "../host/port.ts";
 import { atWork, newRecord, notedThread, stopping } from "../host/records.ts";
 import type { RunRequest } from "../host/request/request.ts";
 import { inAllModes } from "../host/request/stream-modes.ts";
@@ -114,7 +116,12 @@ export class ClusterHost extends HostBase implements Host {
     return thread!;
   }
 
-  async start(thread: string, given: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
+  async start(
+    thread: string,
+    given: RunRequest,
+    { note = {}, attendance }: StartOptions = {},
+  ): Promise<HostedRun> {
+    if (attendance) throw new HarnessError("invalid-options", "Nobody attends a run of another process.");
     // Nobody knows who watches the thread on another server.
     const request = inAllModes(given);
     const graph = this.graph(request.graph);
@@ -168,11 +175,11 @@ export class ClusterHost extends HostBase implements Host {
     await this.jobs.remove(id);
   }
 
-  async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+  async editPlan(thread: string, edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
     const found = await this.readable(thread);
     const before = await found.todos();
     const isRunning = (await this.active(thread)) !== undefined;
-    const todos = await requestEdit(found, edit, { signal, onWait: () => {} });
+    const todos = await requestEdit(found, edit, options);
     if (!isRunning) await this.tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }

@@ -157,16 +157,20 @@ class MailRound {
 
 export interface RequestOptions {
   /** Takes the request back, unless it is just being carried out. */
-  signal: AbortSignal;
+  signal?: AbortSignal;
   /** Called once when the process that runs the thread is to carry it out, between two steps. */
-  onWait: () => void;
+  onWait?: () => void;
 }
 
 /**
  * Makes an edit of a thread's plan, whoever runs the thread: the process that does is asked, and when there is none
  * it is made here. Throws what `writePlan` throws, and `edit-withdrawn`.
  */
-export async function requestEdit(thread: Thread, edit: PlanEdit, options: RequestOptions): Promise<Todo[]> {
+export async function requestEdit(
+  thread: Thread,
+  edit: PlanEdit,
+  options: RequestOptions = {},
+): Promise<Todo[]> {
   const mailbox = await mailboxOf(thread);
   return mailbox ? ask(thread, { mailbox, content: edit, ...options }) : thread.writePlan(edit);
 }
@@ -178,7 +182,7 @@ export async function requestEdit(thread: Thread, edit: PlanEdit, options: Reque
 export async function requestSay(
   thread: Thread,
   content: MessageContent,
-  options: RequestOptions,
+  options: RequestOptions = {},
 ): Promise<void> {
   const mailbox = await mailboxOf(thread);
   if (!mailbox) throw notAtWork();
@@ -200,8 +204,8 @@ async function ask(
     }
     const outcome = (await mailbox.fetch(id)) as Outcome | undefined;
     if (outcome) return fromOutcome(outcome);
-    if (isFirst) onWait();
-    if (signal.aborted) await mailbox.withdraw(id);
+    if (isFirst) onWait?.();
+    if (signal?.aborted) await mailbox.withdraw(id);
     await sleep(LOOK_MS / 2);
   }
 }

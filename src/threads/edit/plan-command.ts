@@ -1,7 +1,3 @@
-import type { Todo } from "../../plan/index.ts";
-import type { Thread } from "../thread/thread.ts";
-import { editPlan, type EditPlanOptions } from "./edit-plan.ts";
-
 /** The command for the plan, wherever people type commands. */
 export const PLAN_COMMAND = {
   name: "plan",
@@ -29,11 +25,4 @@ export function planWish(args: string): PlanWish | undefined {
   if (word === "") return { to: "show", rest };
   if (word === "edit") return { to: word, rest };
   return (word === "approve" || word === "clear") && rest === "" ? { to: word, rest } : undefined;
-}
-
-/** Takes off the plan what is not done. Throws what `editPlan` throws. */
-export async function clearPlan(thread: Thread, options?: EditPlanOptions): Promise<Todo[]> {
-  const base = await thread.todos();
-  const todos = base.filter(({ status }) => status === "completed");
-  return editPlan(thread, { todos, base }, options);
 }

@@ -54,15 +54,19 @@ export async function execute(
   run: HostedRun,
   { graph, chunks, protocol: log, emit, save, isTakenOver = false, isTriedAgain, traces }: Execution,
 ): Promise<Executed> {
-  const { thread, request, signal } = run;
-  const events = new RunEvents(thread, emit);
+  const { thread, request, signal, attendance } = run;
+  const events = new RunEvents(thread, (event, view) => {
+    emit(event);
+    attendance?.show(event, view);
+  });
   const protocol = new ThreadProtocol(log, request.graph);
   let namespace: string[] = [];
   let held: Hold | undefined;
   let owned: Thread | undefined;
   let status: RunStatus = "success";
   let failure: unknown;
-  const modes = streamModes(request);
+  // Whoever attends reads events alone.
+  const modes = attendance ? [] : streamModes(request);
   try {
     await save({ status: "running" });
     chunks.push({
@@ -70,7 +74,7 @@ export async function execute(
       data: { run_id: run.id, thread_id: thread, attempt: run.record.attempt },
     });
     protocol.root("running");
-    const ready = await graph.prepare(thread, request);
+    const ready = await graph.prepare(thread, request, attendance);
     owned = new Thread(ready.agent, thread);
     held = await owned.acquire({ wait: EDIT_MS, force: isTakenOver });
     const state = await owned.state();
@@ -83,7 +87,10 @@ export async function execute(
       await held().catch(() => {});
       return { status: "pending", isLeft: true };
     }
-    const begun = await beginning(run.record, { graph, ready, state, isAgain });
+    const begun = await beginning(run.record, { graph, ready, thread: owned, state, isAgain });
+    const notice = attendance ? await attendance.onBegin?.({ thread: owned, ready }) : ready.notice;
+    if (attendance) signal.throwIfAborted();
+    run.notify = (text) => events.emit({ type: "notice", text });
     for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
     const end = await runThread(begun.input, {
       thread: owned,
@@ -91,16 +98,19 @@ export async function execute(
       model: ready.model,
       events,
       signal,
-      // Questions end the run: whoever answers begins another.
-      answer: async () => undefined,
+      // Questions end a run that nobody attends: whoever answers begins another.
+      answer: async (question) => attendance?.answer(question),
       task: begun.task,
       resumed: run.head !== undefined,
       dir: ready.dir,
-      notice: ready.notice,
+      notice,
       edits: run.edits,
       prices: ready.prices,
       traces,
-      copies: graph.copies?.(thread, ready.dir),
+      copies: graph.copies?.(thread, ready.dir, ({ message }) =>
+        run.notify(`No copies are kept for an undo of this turn: ${message}`),
+      ),
+      onEnd: async (last) => (await attendance?.onEnd?.(last, owned!)) ?? {},
       onError: (error) => {
         failure = error;
       },
@@ -116,6 +126,7 @@ export async function execute(
           // A model's words in the newer protocol, at the price of the older one's: each callback is called at every node.
           ...(modes.includes("messages") ? [protocol.callback] : []),
           ...(request.isTraced ? [traced(chunks)] : []),
+          ...(attendance?.callbacks ?? []),
         ],
         onChunk: (given, mode, payload) => {
           // Each chunk has one of its own, and most are of the same place as the one before.
@@ -153,7 +164,8 @@ export async function execute(
     run.result = { values: {}, interrupts: [], ...(!isStopped && { error: { name, message } }) };
     const outcome = isStopped ? "interrupted" : "failed";
     const end = { ...ending(undefined, outcome), ...(!isStopped && { error: message }) };
-    events.emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[outcome], usage: events.view.usage });
+    if (attendance) run.failure = failure;
+    else events.emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[outcome], usage: events.view.usage });
   }
   const isTried = failure !== undefined && (await isTriedAgain?.(failure)) === true;
   const isDrained = status === "interrupted" && run.edits.isLeaving && !signal.aborted;

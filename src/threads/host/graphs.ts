@@ -1,28 +1,37 @@
-import type { StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import type { HostedThread } from "../../storage/index.ts";
 import type { RunAgent } from "../prepare/agent.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { FileCopies } from "../undo/file-copies.ts";
+import type { Attendance, Begun } from "./attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 
 /** A graph that a host runs threads on. */
 export interface HostedGraph {
   /** The agent for one run. */
-  prepare: (thread: string, request: RunRequest) => Promise<PreparedRun>;
+  prepare: (thread: string, request: RunRequest, attendance?: Attendance) => Promise<PreparedRun>;
   /** The model that a run will have, where that is known before. */
   modelName?: (thread: string, request: RunRequest) => Promise<string | undefined>;
   /** Copies of the files that a thread's turns change in a directory, where they are kept. */
-  copies?: (thread: string, dir: string | undefined) => FileCopies | undefined;
+  copies?: (
+    thread: string,
+    dir: string | undefined,
+    onFailure?: (error: Error) => void,
+  ) => FileCopies | undefined;
   /** An agent to read threads with; nothing is run on it. */
   reader: (thread?: string) => Promise<RunAgent>;
   /** Returns whether a client may write a channel of an agent's state. */
   isWritable: (channel: string, agent: RunAgent) => boolean;
-  /** Adds to the input of a run what only the harness may say. */
-  complete?: (
-    input: Record<string, unknown>,
-    about: { state: StateSnapshot; ready: PreparedRun; task: string | undefined },
-  ) => Promise<Record<string, unknown>>;
+  /** Prepares a thread that is held for a message, and returns the values that only the harness may add to it. */
+  begin?: (begun: Begun, message: TurnMessage) => Promise<Record<string, unknown>>;
+}
+
+/** A message that a run starts with. */
+export interface TurnMessage {
+  /** The message as its author typed it. */
+  task: string | undefined;
+  /** Whether it answers the open question. */
+  isAnswer: boolean;
 }
 
 /** Throws `invalid-request` where there is none of this name. */

@@ -1,10 +1,11 @@
 import type { MessageContent } from "@langchain/core/messages";
 import type { HostedThread, Ledger } from "../../storage/index.ts";
-import { requestSay } from "../edit/mailbox.ts";
+import { requestSay, type RequestOptions } from "../edit/mailbox.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { Thread } from "../thread/thread.ts";
+import { HostThread } from "./client.ts";
 import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
-import type { HostEvent } from "./port.ts";
+import type { HostEvent, HostPort } from "./port.ts";
 import { risingNumber } from "./records.ts";
 import { EventLog } from "./stream/event-log.ts";
 import type { StampedEvent } from "./stream/live-events.ts";
@@ -34,13 +35,17 @@ export abstract class HostBase {
     return graphNameOf(this.graphs, thread);
   }
 
+  thread(this: HostPort, id: string): HostThread {
+    return new HostThread(this, id);
+  }
+
   async noteMove(thread: string): Promise<void> {
     const owner = await this.#tellOwner(thread);
     this.events.push({ kind: "moved", thread, owner });
   }
 
-  async say(thread: string, content: MessageContent, signal: AbortSignal): Promise<void> {
-    await requestSay(await this.readable(thread), content, { signal, onWait: () => {} });
+  async say(thread: string, content: MessageContent, options?: RequestOptions): Promise<void> {
+    await requestSay(await this.readable(thread), content, options);
   }
 
   /** A thread to read, and to change while nobody runs it. */

@@ -5,16 +5,18 @@ import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
 import { isForLater } from "../../storage/store/index.ts";
 import { editEvent } from "../edit/edit-events.ts";
-import { requestEdit } from "../edit/mailbox.ts";
+import { requestEdit, type RequestOptions } from "../edit/mailbox.ts";
 import type { RunEvent } from "../events/events.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
 import type { Traces } from "../traces/index.ts";
+import type { Attendance } from "./attendance.ts";
+import type { Host } from "./client.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { execute } from "./execute.ts";
 import type { HostedGraph } from "./graphs.ts";
 import { HostBase } from "./host-base.ts";
 import { HostedRun } from "./hosted-run.ts";
-import type { CancelOptions, Host, ThreadNote } from "./port.ts";
+import type { CancelOptions, StartOptions, ThreadNote } from "./port.ts";
 import {
   alreadyRunning,
   atWork,
@@ -108,7 +110,11 @@ export class RunHost extends HostBase implements Host {
     return thread;
   }
 
-  async start(thread: string, request: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
+  async start(
+    thread: string,
+    request: RunRequest,
+    { note = {}, attendance }: StartOptions = {},
+  ): Promise<HostedRun> {
     this.graph(request.graph);
     const record = this.#newRecord(thread, request);
     const { strategy = "reject" } = request;
@@ -118,6 +124,7 @@ export class RunHost extends HostBase implements Host {
     }
     if (this.#isStopping) throw stopping();
     const { graph } = request;
+    if (attendance) return this.#enqueue(record, undefined, attendance);
     return this.#inTurn(thread, async () =>
       this.#enqueue(record, await this.#noteThread(thread, { ...note, graph }, record)),
     );
@@ -193,7 +200,7 @@ export class RunHost extends HostBase implements Host {
     await this.ledger.removeRun(id);
   }
 
-  async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+  async editPlan(thread: string, edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
     try {
       const active = this.active(thread);
       if (active) return await active.edits.submit(edit);
@@ -202,13 +209,13 @@ export class RunHost extends HostBase implements Host {
     }
     const found = await this.readable(thread);
     const before = await found.todos();
-    const todos = await requestEdit(found, edit, { signal, onWait: () => {} });
+    const todos = await requestEdit(found, edit, options);
     await this.tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }
 
-  override async say(thread: string, content: MessageContent, signal: AbortSignal): Promise<void> {
-    await (this.active(thread)?.edits.say(content) ?? super.say(thread, content, signal));
+  override async say(thread: string, content: MessageContent, options?: RequestOptions): Promise<void> {
+    await (this.active(thread)?.edits.say(content) ?? super.say(thread, content, options));
   }
 
   async remove(thread: string): Promise<void> {
@@ -347,8 +354,8 @@ export class RunHost extends HostBase implements Host {
     if (!isEnding || waiting.length + arriving > 0 || !(await active.endsSoon())) throw alreadyRunning();
   }
 
-  #enqueue(record: RunRecord, thread: HostedThread | undefined): HostedRun {
-    const run = this.#runs.get(record.id) ?? new HostedRun(record, thread?.owner);
+  #enqueue(record: RunRecord, thread: HostedThread | undefined, attendance?: Attendance): HostedRun {
+    const run = this.#runs.get(record.id) ?? new HostedRun(record, thread?.owner, attendance);
     run.record = record;
     run.noted = thread;
     this.#runs.set(run.id, run);
@@ -387,11 +394,12 @@ export class RunHost extends HostBase implements Host {
         save: async (change) => {
           run.record = { ...run.record, ...change, updatedAt: Math.max(Date.now(), taken + 1) };
           // One of which nobody knows where it began is begun anew by the next process, as one that waits.
-          if (change.base === undefined) return true;
+          if (change.base === undefined || run.attendance) return true;
           // Another server may have taken it, as long as nobody had its thread.
           return (await this.ledger.changeRun(run.id, ifStillAt(taken, run.record))) !== undefined;
         },
-        isTriedAgain: (failure) => isTakenByAnother(failure, { ledger: this.ledger, id: run.id, taken }),
+        isTriedAgain: (failure) =>
+          !run.attendance && isTakenByAnother(failure, { ledger: this.ledger, id: run.id, taken }),
       });
       const ended = isLeft ? undefined : await this.#note(run);
       queue.active = undefined;
@@ -413,7 +421,9 @@ export class RunHost extends HostBase implements Host {
   }
 
   /** Writes down how a run ended, and returns its thread, if that is still there. */
-  async #note({ thread: id, record, isRolledBack, noted }: HostedRun): Promise<HostedThread | undefined> {
+  async #note(run: HostedRun): Promise<HostedThread | undefined> {
+    const { thread: id, record, isRolledBack, noted, attendance } = run;
+    if (attendance) return undefined;
     const change = (found: HostedThread | undefined): HostedThread | undefined => {
       // A thread that was rolled back to nothing is still there to be run.
       const before = found ?? (isRolledBack ? noted : undefined);

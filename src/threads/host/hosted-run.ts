@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isInterrupted, type Interrupt, type StreamMode } from "@langchain/langgraph";
 import type { HostedThread, RunRecord, RunStatus } from "../../storage/index.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
+import type { Attendance } from "./attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 import { EventLog } from "./stream/event-log.ts";
 import { LiveEvents } from "./stream/live-events.ts";
@@ -37,14 +38,21 @@ export class HostedRun {
   /** The newest checkpoint when this process began it; undefined before, or for a thread without any. */
   head: string | undefined;
 
+  /** Why an attended run could not begin. */
+  failure: unknown;
+  /** Shows whoever attends the run a notice. */
+  notify: (text: string) => void = () => {};
+
   /** Its thread as it was known when it was put in the queue. */
   noted: HostedThread | undefined;
   /** The user that the run belongs to, if the server has several. */
   readonly owner: string | undefined;
+  readonly attendance: Attendance | undefined;
 
-  constructor(record: RunRecord, owner: string | undefined) {
+  constructor(record: RunRecord, owner: string | undefined, attendance?: Attendance) {
     this.record = record;
     this.owner = owner;
+    this.attendance = attendance;
   }
 
   get id(): string {
@@ -72,7 +80,7 @@ export class HostedRun {
     return this.record.status !== "pending" && this.record.status !== "running";
   }
 
-  /** Whether it waits for a person: on a host such a run ends, and whoever answers begins another. */
+  /** Whether it waits for a person: unless somebody attends it, it ends then, and whoever answers begins another. */
   get hasAsked(): boolean {
     return this.live.all().some(({ type }) => type === "question");
   }

@@ -2,7 +2,9 @@ import type { MessageContent } from "@langchain/core/messages";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger } from "../../storage/index.ts";
+import type { RequestOptions } from "../edit/mailbox.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
+import type { Attendance } from "./attendance.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { HostedRun } from "./hosted-run.ts";
 import type { RunRequest } from "./request/request.ts";
@@ -25,6 +27,12 @@ export type HostEvent =
 /** Thread metadata that is not in its checkpoints: title, owner, graph. */
 export type ThreadNote = Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>;
 
+export interface StartOptions {
+  note?: ThreadNote;
+  /** The person at the run; only where the host runs threads itself. */
+  attendance?: Attendance | undefined;
+}
+
 export interface CancelOptions {
   /** Whether the thread goes back to where it was before the run. */
   isRolledBack?: boolean;
@@ -35,7 +43,7 @@ export interface CancelOptions {
  * that share a database with it. One run per thread at a time. A run belongs to the host and not to the connection
  * that asked for it.
  */
-export interface Host {
+export interface HostPort {
   readonly graphs: ReadonlyMap<string, HostedGraph>;
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
@@ -59,13 +67,13 @@ export interface Host {
    * Puts a person's list in the place of a thread's plan: at once, or between two steps of the run at work, in whichever
    * process that is. Throws what `writePlan` throws.
    */
-  editPlan: (thread: string, edit: PlanEdit, signal: AbortSignal) => Promise<Todo[]>;
+  editPlan: (thread: string, edit: PlanEdit, options?: RequestOptions) => Promise<Todo[]>;
 
   /**
    * Gives a message to the agent at work on a thread, in whichever process; it reads it at its next call. Throws
    * `run-ended` where none is: then the message is the next task.
    */
-  say: (thread: string, content: MessageContent, signal: AbortSignal) => Promise<void>;
+  say: (thread: string, content: MessageContent, options?: RequestOptions) => Promise<void>;
 
   removeRun: (id: string) => Promise<void>;
 
@@ -81,7 +89,7 @@ export interface Host {
    * Begins a run, or puts it behind those that its thread is at, of which `note` is said. Throws `thread-busy` where
    * that was asked for, and `not-found` where the thread has another owner.
    */
-  start: (thread: string, request: RunRequest, note?: ThreadNote) => Promise<HostedRun>;
+  start: (thread: string, request: RunRequest, options?: StartOptions) => Promise<HostedRun>;
   /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
   cancel: (id: string, options?: CancelOptions) => Promise<boolean>;
   /** Stops everything of a thread. */

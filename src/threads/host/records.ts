@@ -1,7 +1,7 @@
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import { HarnessError } from "../../errors.ts";
 import type { HostedThread, RunRecord } from "../../storage/index.ts";
-import type { Host, ThreadNote } from "./port.ts";
+import type { HostPort, ThreadNote } from "./port.ts";
 import { withMessageIds } from "./request/begin.ts";
 import type { RunRequest } from "./request/request.ts";
 
@@ -29,7 +29,11 @@ export function dueTime({ createdAt, request }: RunRecord): number {
 /** Adds a note to a thread's record. Throws `not-found` for another owner. */
 export function notedThread(
   id: string,
-  { before, more, graphs }: { before: HostedThread | undefined; more: ThreadNote; graphs: Host["graphs"] },
+  {
+    before,
+    more,
+    graphs,
+  }: { before: HostedThread | undefined; more: ThreadNote; graphs: HostPort["graphs"] },
 ): HostedThread {
   // Of two who take a new name at once, the second comes too late.
   const isTaken = before?.owner !== undefined && more.owner !== undefined && more.owner !== before.owner;
@@ -91,7 +95,7 @@ export function ifStillAt(updatedAt: number, run: RunRecord): (now: RunRecord) =
 /** Whether a run failed because another server had taken it. A record that cannot be read counts as taken. */
 export async function isTakenByAnother(
   failure: unknown,
-  { ledger, id, taken }: { ledger: Host["ledger"]; id: string; taken: number },
+  { ledger, id, taken }: { ledger: HostPort["ledger"]; id: string; taken: number },
 ): Promise<boolean> {
   if (!isBusy(failure)) return false;
   const now = await ledger.run(id).catch(() => undefined);

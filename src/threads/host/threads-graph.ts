@@ -1,12 +1,18 @@
+import { isDeepStrictEqual } from "node:util";
 import { shortened } from "../../middleware/text/shortened.ts";
+import { waitingInput } from "../plan/pending-edit.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { prepareRun, type PrepareOptions, type WantedSettings } from "../prepare/prepare-run.ts";
 import type { RunSettings } from "../prepare/settings.ts";
 import { settingsOfThread } from "../thread/thread-settings.ts";
 import { Thread } from "../thread/thread.ts";
+import type { Traces } from "../traces/index.ts";
 import { compactAt } from "../undo/earlier-messages.ts";
 import { fileCopies } from "../undo/file-copies.ts";
-import type { HostedGraph } from "./graphs.ts";
+import type { Begun } from "./attendance.ts";
+import type { HostedGraph, TurnMessage } from "./graphs.ts";
+import { RunHost } from "./host.ts";
+import type { RunRequest } from "./request/request.ts";
 
 export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" | "live" | "place"> {
   /** Settings of a new thread. */
@@ -17,51 +23,85 @@ export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" |
   cwd?: string | undefined;
 }
 
+/** The name of Holdfast's own threads to LangGraph's clients. */
+export const GRAPH = "holdfast";
+
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
 const WRITABLE = ["messages", "files", "todos", "planRules"];
+
+/** A host that runs Holdfast's own threads in this process. */
+export function localHost({
+  traces,
+  ...options
+}: ThreadsGraphOptions & { traces?: Traces | undefined }): RunHost {
+  const { saver: checkpointer } = options;
+  const graphs = new Map([[GRAPH, threadsGraph(options)]]);
+  return new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger, traces });
+}
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
 export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
   const { saver, defaults, cwd, copies, projectOf } = options;
   const readers = new Map<string, RunAgent>();
-  const settingsFor = async (thread: string | undefined) =>
-    (thread === undefined ? undefined : await settingsOfThread(saver, thread)) ?? defaults;
+  const wantedFor = async (thread: string | undefined, { settings }: Partial<RunRequest> = {}) => {
+    const known = thread === undefined ? undefined : await settingsOfThread(saver, thread);
+    const wanted: WantedSettings = known ?? { ...defaults, ...(settings as Partial<RunSettings>) };
+    return { wanted, isNew: known === undefined };
+  };
   const reader = async (thread?: string): Promise<RunAgent> => {
     // To build an agent takes longer than to read a thread, and the same settings make the same agent.
-    const { model = "", ...rest } = await settingsFor(thread);
+    const { model = "", ...rest } = (await wantedFor(thread)).wanted;
     const settings = { ...rest, model };
-    const project = await projectOf?.(settings);
+    // Settings files that cannot be used keep nobody from reading.
+    const project = await projectOf?.(settings).catch(() => undefined);
     const key = JSON.stringify([settings, project?.config.mode]);
     const agent = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver, project });
     readers.set(key, agent);
     return agent;
   };
   return {
-    prepare: async (thread, { settings: given, compact }) => {
-      const known = await settingsOfThread(saver, thread);
-      const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
-      const at = compact && known ? await compactAt(new Thread(await reader(thread), thread)) : undefined;
-      return prepareRun(wanted, { ...options, compactAt: at, offlineDir: known ? undefined : cwd });
+    prepare: async (thread, request, attendance) => {
+      const { wanted, isNew } = await wantedFor(thread, request);
+      const isCompacted = request.compact === true && !isNew;
+      return prepareRun(attendance?.settings ?? wanted, {
+        ...options,
+        ...attendance?.prepare,
+        compactAt: isCompacted ? await compactAt(new Thread(await reader(thread), thread)) : undefined,
+        offlineDir: isNew ? cwd : undefined,
+      });
     },
-    copies: (thread, dir) => fileCopies({ folder: copies, thread, dir }),
-    modelName: async (thread, { settings: given }) => {
-      const { model } = (await settingsOfThread(saver, thread)) ?? {
-        ...defaults,
-        ...(given as Partial<RunSettings>),
-      };
-      return model;
-    },
+    copies: (thread, dir, onFailure) => fileCopies({ folder: copies, thread, dir, onFailure }),
+    modelName: async (thread, request) => (await wantedFor(thread, request)).wanted.model,
     reader,
     isWritable: (channel) => WRITABLE.includes(channel),
-    complete: async (input, { state, ready, task }) => {
-      if (task !== undefined)
-        await new Thread(ready.agent, String(state.config.configurable?.["thread_id"])).closeTurn(task);
-      const { title, run } = state.values as { title?: string; run?: RunSettings };
-      return {
-        ...input,
-        ...(run === undefined && { run: ready.settings }),
-        ...(title === undefined && { title: shortened(task ?? "") }),
-      };
-    },
+    begin,
   };
+}
+
+/**
+ * Prepares a thread for a message: the turn that it stopped in is ended, and a new thread gets a title. In mode `plan`
+ * the open plan has to be approved again, with an answer only where the mode is new.
+ */
+async function begin(
+  { thread, ready: { agent, settings } }: Begun,
+  { task, isAnswer }: TurnMessage,
+): Promise<Record<string, unknown>> {
+  const state = await thread.state();
+  const { title, run } = (state.values ?? {}) as { title?: string; run?: RunSettings };
+  const isChanged = !isDeepStrictEqual(settings, run);
+  if (isAnswer) {
+    if (isChanged) await waitingInput(agent, state, ["run", settings]);
+    if (run && settings?.mode === "plan" && run.mode !== "plan") await thread.proposePlan();
+    return {};
+  }
+  if (task !== undefined) await thread.closeTurn(task);
+  return {
+    ...(isChanged && { run: settings }),
+    ...(title === undefined && { title: titleOf(task) }),
+  };
+}
+
+/** The title of a thread, by its first message. */
+export function titleOf(task: string | undefined): string {
+  return shortened(task || "A file");
 }

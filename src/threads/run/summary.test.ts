@@ -8,7 +8,8 @@ import { replay } from "../record/replay.ts";
 import { threadOf } from "../story/thread.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
-import { earlierMessages, forkBefore, compactAt, takeBack } from "../undo/earlier-messages.ts";
+import { copyThread } from "../undo/copy-thread.ts";
+import { earlierMessages, compactAt, takeBack } from "../undo/earlier-messages.ts";
 import { taskInput } from "./run-graph.ts";
 import { runThread, RunEvents } from "./run-thread.ts";
 
@@ -139,8 +140,8 @@ describe("in a thread that was summarized", () => {
 
   it("a fork from before the summary has none, one from after it has it, and the thread stays whole", async () => {
     const { checkpointer, seen, say, told, before, all } = await setUp();
-    await forkBefore(checkpointer, { from: "t", to: "early", before: await before("Look long") });
-    await forkBefore(checkpointer, { from: "t", to: "late", before: await before("Look again") });
+    await copyThread(checkpointer, { from: "t", to: "early", checkpoint: await before("Look long") });
+    await copyThread(checkpointer, { from: "t", to: "late", checkpoint: await before("Look again") });
     expect(await told("early")).toMatchObject({ marks: 0, words: ["Look first"], results: 1 });
     expect(await told("late")).toMatchObject({ marks: 1, words: ["Look first", "Look long"], results: 8 });
     seen.length = 0;

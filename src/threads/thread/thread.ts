@@ -196,6 +196,12 @@ export class Thread {
     else await this.agent.graph.updateState(this.config, { _plan: PROPOSED });
   }
 
+  /** Saves a new thread with its settings. Nothing is left to do in it: nobody continues a thread in which nothing was said. */
+  async create(run: RunSettings): Promise<void> {
+    await this.agent.graph.updateState(this.config, { run });
+    await this.agent.graph.updateState(this.config, null, "__end__");
+  }
+
   /** Changes settings that the thread keeps, from its next run on. Throws `thread-busy` while it runs. */
   async changeSettings(change: Partial<RunSettings>): Promise<RunSettings> {
     const release = await this.acquire();

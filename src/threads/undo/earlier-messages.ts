@@ -5,7 +5,6 @@ import { readContext } from "../../middleware/summarization/state.ts";
 import { isFromUser } from "../../middleware/text/from-user.ts";
 import { INPUT_TASK } from "../plan/pending-edit.ts";
 import type { Thread } from "../thread/thread.ts";
-import { copyThread } from "./copy-thread.ts";
 
 /** A message of the user in a thread. */
 export interface EarlierMessage {
@@ -141,12 +140,4 @@ export async function compactAt(thread: Thread): Promise<number | undefined> {
 /** Takes a thread back to before a message. What came after is not in its line any more. */
 export async function takeBack({ agent: { graph }, id }: Thread, before: string): Promise<void> {
   await graph.updateState({ configurable: { thread_id: id, checkpoint_id: before } }, null, "__copy__");
-}
-
-/** Makes another thread of what there was before a message. */
-export async function forkBefore(
-  saver: BaseCheckpointSaver,
-  { from, to, before }: { from: string; to: string; before: string },
-): Promise<void> {
-  await copyThread(saver, { from, to, checkpoint: before });
 }

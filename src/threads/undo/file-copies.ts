@@ -55,7 +55,7 @@ export interface FileCopiesOptions {
   thread: string;
   dir: string;
   /** Gets what copies cannot be kept for, once. A call goes on without them. */
-  onFailure?: (error: Error) => void;
+  onFailure?: ((error: Error) => void) | undefined;
 }
 
 /** The copies of a thread; undefined where it works on no directory, or none are kept. */

@@ -1,21 +1,14 @@
 import { HarnessError } from "../../../errors.ts";
 import { describeChanges, diffTodos, type Todo } from "../../../plan/index.ts";
 import { readRules } from "../../../plan/read/values.ts";
-import { editPlan, type EditPlanOptions } from "../../../threads/edit/edit-plan.ts";
-import { clearPlan, PLAN_SAYS, planWish } from "../../../threads/edit/plan-command.ts";
+import { PLAN_SAYS, planWish } from "../../../threads/edit/plan-command.ts";
+import type { HostThread } from "../../../threads/host/client.ts";
 import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
-import type { PlanEdits } from "../../../threads/plan/plan-edits.ts";
 import { planItems, planText, sentRules } from "../../../threads/plan/plan-text.ts";
-import type { RunAgent } from "../../../threads/prepare/agent.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
 
 export interface SessionPlanOptions {
-  thread: string;
-  /** The agent of the thread, to read it and to change its plan. */
-  agent: () => Promise<RunAgent>;
-  /** The plan edits of the prompt at work. */
-  edits: () => PlanEdits | undefined;
+  thread: HostThread;
   /** Shows the editor a plan that no run tells it of. */
   tell: (plan: RuledPlan) => void;
   /** Has each new plan approved from now on. */
@@ -32,14 +25,13 @@ export class SessionPlan {
     this.#options = options;
   }
 
-  async read(): Promise<RuledPlan> {
-    return new Thread(await this.#options.agent(), this.#options.thread).plan();
+  read(): Promise<RuledPlan> {
+    return this.#options.thread.plan();
   }
 
-  /** Throws what `editPlan` throws. */
-  async edit(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
-    const agent = await this.#options.agent();
-    return editPlan(new Thread(agent, this.#options.thread), edit, await this.#how(signal, edit.rules));
+  /** Throws what `Thread.writePlan` throws. */
+  edit(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+    return this.#told(this.#options.thread.editPlan(edit, { signal }), edit.rules);
   }
 
   /** Does what stands behind `/plan`, without a call of the model, and returns what there is to say. */
@@ -66,10 +58,10 @@ export class SessionPlan {
     }
   }
 
-  async #how(signal: AbortSignal, sent?: readonly string[]): Promise<EditPlanOptions> {
-    const { edits, tell } = this.#options;
-    const rules = readRules(sent) ?? (await this.read()).rules;
-    return { edits: edits(), signal, onMade: (todos) => tell({ todos, rules }) };
+  async #told(edit: Promise<Todo[]>, sent?: readonly string[]): Promise<Todo[]> {
+    const todos = await edit;
+    this.#options.tell({ todos, rules: readRules(sent) ?? (await this.read()).rules });
+    return todos;
   }
 
   async #show(note?: string): Promise<string> {
@@ -92,10 +84,7 @@ export class SessionPlan {
 
   async #clear(signal: AbortSignal): Promise<string> {
     if ((await this.read()).todos.length === 0) return PLAN_SAYS.none;
-    const todos = await clearPlan(
-      new Thread(await this.#options.agent(), this.#options.thread),
-      await this.#how(signal),
-    );
+    const todos = await this.#told(this.#options.thread.clearPlan({ signal }));
     return this.#say(todos, PLAN_SAYS.cleared);
   }
 

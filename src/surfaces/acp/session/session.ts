@@ -9,27 +9,20 @@ import { HarnessError } from "../../../errors.ts";
 import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Todo } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
-import type { Release } from "../../../storage/index.ts";
-import { requestSay } from "../../../threads/edit/mailbox.ts";
 import { PLAN_COMMAND } from "../../../threads/edit/plan-command.ts";
-import type { Ending } from "../../../threads/events/ending.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
 import type { Question } from "../../../threads/events/questions.ts";
+import type { Begun } from "../../../threads/host/attendance.ts";
+import type { HostThread, Run } from "../../../threads/host/client.ts";
+import { titleOf } from "../../../threads/host/threads-graph.ts";
 import type { PlanEdit } from "../../../threads/plan/merged-plan.ts";
-import { PlanEdits } from "../../../threads/plan/plan-edits.ts";
-import { createRunAgent, type RunAgent } from "../../../threads/prepare/agent.ts";
-import { prepareRun, type PrepareOptions } from "../../../threads/prepare/prepare-run.ts";
-import type { Prices } from "../../../threads/prepare/prices.ts";
+import type { PrepareOptions } from "../../../threads/prepare/prepare-run.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { replay } from "../../../threads/record/replay.ts";
-import { beginTurn, titleOf } from "../../../threads/run/begin-turn.ts";
-import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { compactWords } from "../../../threads/story/words.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
-import type { Traces } from "../../../threads/traces/index.ts";
 import { compactAt } from "../../../threads/undo/earlier-messages.ts";
-import { fileCopies, type FileCopies } from "../../../threads/undo/file-copies.ts";
-import { undoLast, undoneWords } from "../../../threads/undo/undo-last.ts";
+import { undoneWords } from "../../../threads/undo/undo-last.ts";
 import { Editor } from "../editor.ts";
 import type { Sdk } from "../sdk.ts";
 import { Calls } from "../updates/calls.ts";
@@ -41,16 +34,12 @@ import { Asking } from "./questions.ts";
 import { SessionPlan } from "./session-plan.ts";
 import { Thoughts } from "./thoughts.ts";
 
-export interface SessionOptions extends Omit<PrepareOptions, "live" | "place" | "offlineDir"> {
+export interface SessionOptions extends Pick<PrepareOptions, "projectOf" | "pricesOf"> {
   sdk: Sdk;
   client: AgentContext;
   capabilities: ClientCapabilities;
-  id: string;
+  thread: HostThread;
   settings: RunSettings & { dir: string; mode: Mode };
-  pricesOf: (model: string) => Prices | undefined;
-  traces: Traces | undefined;
-  /** The folder of copies for `/undo`. */
-  copies?: string | undefined;
   /** A notice to show before the first prompt, besides errors of the agent. */
   notice?: string | undefined;
 }
@@ -58,17 +47,14 @@ export interface SessionOptions extends Omit<PrepareOptions, "live" | "place" | 
 /** The prompt at work. */
 interface Turn {
   abort: AbortController;
-  edits: PlanEdits;
+  run?: Promise<Run>;
 }
-
-/** A thread may be held for a moment, while a person's edit of its plan is written. */
-const EDIT_MS = 2000;
 
 /** One conversation with an editor: a thread, and the run that is going on in it. */
 export class Session {
-  readonly id: string;
   settings: SessionOptions["settings"];
   readonly #options: SessionOptions;
+  readonly #thread: HostThread;
   readonly #calls: Calls;
   readonly #editor: Editor;
   readonly #conversation: Conversation;
@@ -85,17 +71,17 @@ export class Session {
   #work: Promise<unknown> = Promise.resolve();
   /** Prompts that were given to the agent at work. */
   readonly #said: string[] = [];
-  /** The number of messages at which the next prompt has the conversation summarized. */
-  #compactAt: number | undefined;
+  /** Whether the next prompt has the conversation summarized. */
+  #isCompactedNext = false;
 
   constructor(options: SessionOptions) {
-    const { sdk, client, capabilities, id, settings } = options;
+    const { sdk, client, capabilities, thread, settings } = options;
     this.#options = options;
-    this.id = id;
+    this.#thread = thread;
     this.settings = settings;
     const send = (update: SessionUpdate): void => this.send(update);
     this.#calls = new Calls(settings.dir, send);
-    const shared = { sdk, client, capabilities, session: id, calls: this.#calls };
+    const shared = { sdk, client, capabilities, session: thread.id, calls: this.#calls };
     this.#editor = new Editor({ ...shared, dir: settings.dir });
     this.#conversation = new Conversation({ send, calls: this.#calls, capabilities });
     this.#asking = new Asking({
@@ -105,9 +91,7 @@ export class Session {
       say: (text) => this.#conversation.say(text),
     });
     this.#plan = new SessionPlan({
-      thread: id,
-      agent: () => this.#reader(),
-      edits: () => this.#turn?.edits,
+      thread,
       tell: (plan) => {
         // A run tells of each plan in its turn, and may be further by now.
         if (!this.#turn) this.send(planUpdate(plan));
@@ -121,13 +105,16 @@ export class Session {
   send(update: SessionUpdate): void {
     const { sdk, client } = this.#options;
     // Nobody reads it any more where that fails; the connection's end stops the run.
-    void client.notify(sdk.methods.client.session.update, { sessionId: this.id, update }).catch(() => {});
+    void client
+      .notify(sdk.methods.client.session.update, { sessionId: this.#thread.id, update })
+      .catch(() => {});
   }
 
   /** Stops what is going on; resolves when it has stopped. What has finished is kept. */
   async cancel(): Promise<void> {
     const stop = new Error("The run was stopped.");
     this.#turn?.abort.abort(stop);
+    void this.#turn?.run?.then((run) => run.stop()).catch(() => {});
     this.#beside.abort(stop);
     this.#beside = new AbortController();
     await this.#work;
@@ -149,7 +136,7 @@ export class Session {
     if (this.#turn) return this.#steer(prompt, this.#turn, signal);
     if (command === UNDO_COMMAND.name) return this.#follow(this.#undo());
     if (command === COMPACT_COMMAND.name) return this.#follow(this.#compact());
-    this.#turn = { abort: new AbortController(), edits: new PlanEdits() };
+    this.#turn = { abort: new AbortController() };
     signal.addEventListener("abort", () => void this.cancel(), { once: true });
     return this.#follow(this.#prompt(prompt, this.#turn));
   }
@@ -157,13 +144,13 @@ export class Session {
   /** Gives a prompt to the agent at work, which reads it at its next call; where none comes it begins a turn. */
   async #steer(
     prompt: readonly ContentBlock[],
-    { abort, edits }: Turn,
+    { abort, run }: Turn,
     signal: AbortSignal,
   ): Promise<PromptResponse> {
     const { content, text } = promptMessage(prompt);
     this.#said.push(text);
     try {
-      await edits.say(content);
+      await (await run)!.say(content);
       return { stopReason: "end_turn" };
     } catch (error) {
       this.#said.splice(this.#said.indexOf(text), 1);
@@ -176,8 +163,7 @@ export class Session {
 
   /** Gives a prompt to the agent that another process has at work on the thread. */
   async #sayElsewhere(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    const thread = new Thread(await this.#reader(), this.id);
-    await requestSay(thread, promptMessage(prompt).content, { signal, onWait: () => {} });
+    await this.#thread.say(promptMessage(prompt).content, { signal });
     this.#conversation.sayAside(
       "Another process works on this thread. Its agent reads this at its next call.",
     );
@@ -186,7 +172,7 @@ export class Session {
 
   /** Takes back the last prompt. The editor keeps what it has shown. */
   async #undo(): Promise<PromptResponse> {
-    const undone = await undoLast(new Thread(await this.#reader(), this.id), this.#copies());
+    const undone = await this.#thread.undo();
     const words = undone
       ? [`Taken back: ${shortened(undone.text)}`, ...undoneWords(undone)]
       : ["There is nothing to take back."];
@@ -196,13 +182,10 @@ export class Session {
   }
 
   async #compact(): Promise<PromptResponse> {
-    this.#compactAt = await compactAt(new Thread(await this.#reader(), this.id));
-    this.#conversation.sayAside(compactWords(this.#compactAt));
+    const length = await compactAt(await this.#thread.read());
+    this.#isCompactedNext = length !== undefined;
+    this.#conversation.sayAside(compactWords(length));
     return { stopReason: "end_turn" };
-  }
-
-  #copies(): FileCopies | undefined {
-    return fileCopies({ folder: this.#options.copies, thread: this.id, dir: this.settings.dir });
   }
 
   /** Answers `/plan`, which takes no turn: the agent may be at work. */
@@ -226,74 +209,65 @@ export class Session {
     return work;
   }
 
-  async #prompt(
-    prompt: readonly ContentBlock[],
-    { abort: { signal }, edits }: Turn,
-  ): Promise<PromptResponse> {
-    let held: Release | undefined;
+  async #prompt(prompt: readonly ContentBlock[], turn: Turn): Promise<PromptResponse> {
+    const { signal } = turn.abort;
     try {
-      held = await this.#options.saver.acquireThread(this.id, { wait: EDIT_MS });
-      return response(await this.#run(prompt, { signal, edits, held }));
+      turn.run = this.#start(prompt, signal);
+      const run = await turn.run;
+      if (signal.aborted) void run.stop();
+      return response(await run.ended());
     } catch (error) {
-      if (held || HarnessError.from(error)?.code !== "thread-busy") throw error;
+      if (HarnessError.from(error)?.code !== "thread-busy") throw error;
       return await this.#sayElsewhere(prompt, signal);
     } finally {
       this.#calls.endAll(signal.aborted ? "Cancelled." : "Not finished.");
       this.#askedAt.clear();
       this.#turn = undefined;
-      // What never came to a run is made in another way.
-      await edits.close();
-      // A lease that cannot be given back, as on a full disk, ends with this process.
-      await held?.().catch(() => {});
     }
   }
 
-  async #run(
-    prompt: readonly ContentBlock[],
-    { signal, edits, held }: { signal: AbortSignal; edits: PlanEdits; held: Release },
-  ): Promise<Ending> {
-    const { traces } = this.#options;
-    const { agent, model, settings, notice, prices } = await this.#ready();
-    const notices = [notice, this.#options.notice].filter((line) => line !== undefined);
+  #start(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<Run> {
+    const { projectOf, pricesOf } = this.#options;
     const task = typedText(prompt);
-    const thread = new Thread(agent, this.id);
-    const { title } = (await thread.state()).values as { title?: string };
-    const input = await beginTurn(thread, {
-      message: promptMessage(prompt),
-      text: task,
-      settings,
-      isAnswer: true,
-    });
-    if (title === undefined) this.send({ sessionUpdate: "session_info_update", title: titleOf(task) });
-    const events = new RunEvents(this.id, (event) => {
-      if (event.type === "question") this.#askedAt.set(event.id, this.#allowed.length);
-      // The editor shows its own prompts.
-      const own = event.type === "message" ? this.#said.indexOf(event.text) : -1;
-      if (own >= 0) return void this.#said.splice(own, 1);
-      this.#conversation.show(event);
-    });
-    return runThread(input, {
-      thread,
-      held,
-      model,
-      events,
-      signal,
-      edits,
-      answer: (question) => this.#answer(question, signal),
+    // The mode may be another one by the time a call is judged.
+    const modeNow = (): Mode => this.settings.mode;
+    const live = {
+      get mode() {
+        return modeNow();
+      },
+      allow: this.#allowed,
+    };
+    const compact = this.#isCompactedNext;
+    this.#isCompactedNext = false;
+    return this.#thread.start(promptMessage(prompt).content, {
       task,
-      resumed: title !== undefined,
-      dir: settings.dir,
-      notice: (title === undefined && notices.join(" ")) || undefined,
-      prices,
-      traces,
-      copies: this.#copies(),
-      tap: {
-        modes: ["custom"],
-        options: () => ({}),
+      compact,
+      attendance: {
+        settings: this.settings,
+        prepare: { projectOf, pricesOf, live, place: this.#editor },
+        onBegin: (begun) => this.#begin(begun, task),
+        show: (event) => this.#show(event),
+        answer: (question) => this.#answer(question, signal),
         callbacks: [new Thoughts((text) => this.#conversation.think(text))],
-        onChunk: () => {},
       },
     });
+  }
+
+  /** Shows the title of a new thread, and returns the notices before its first answer. */
+  async #begin({ thread, ready }: Begun, task: string): Promise<string | undefined> {
+    const { title } = (await thread.state()).values as { title?: string };
+    if (title !== undefined) return undefined;
+    this.send({ sessionUpdate: "session_info_update", title: titleOf(task) });
+    const notices = [ready.notice, this.#options.notice].filter((line) => line !== undefined);
+    return notices.join(" ") || undefined;
+  }
+
+  #show(event: RunEvent): void {
+    if (event.type === "question") this.#askedAt.set(event.id, this.#allowed.length);
+    // The editor shows its own prompts.
+    const own = event.type === "message" ? this.#said.indexOf(event.text) : -1;
+    if (own >= 0) this.#said.splice(own, 1);
+    else this.#conversation.show(event);
   }
 
   /**
@@ -305,36 +279,9 @@ export class Session {
     return isOutdated ? undefined : this.#asking.ask(question, signal);
   }
 
-  #ready() {
-    // The mode may be another one by the time a call is judged.
-    const modeNow = (): Mode => this.settings.mode;
-    const live = {
-      get mode() {
-        return modeNow();
-      },
-      allow: this.#allowed,
-    };
-    const compactAtNow = this.#compactAt;
-    this.#compactAt = undefined;
-    return prepareRun(this.settings, {
-      ...this.#options,
-      compactAt: compactAtNow,
-      live,
-      place: this.#editor,
-    });
-  }
-
-  /** The agent of the thread, to read and change what it has; its model is never called. */
-  async #reader(): Promise<RunAgent> {
-    const { saver, projectOf } = this.#options;
-    // Settings that cannot be used keep nobody from reading.
-    const project = await projectOf?.(this.settings).catch(() => undefined);
-    return createRunAgent({ settings: this.settings, checkpointer: saver, project });
-  }
-
   /** Tells the whole conversation so far. */
   async tell(): Promise<void> {
-    for (const event of await replay(new Thread(await this.#reader(), this.id))) {
+    for (const event of await replay(await this.#thread.read())) {
       if (event.type === "run-start" && event.task !== undefined) this.#conversation.showTask(event.task);
       else this.#conversation.show(event);
     }
@@ -343,7 +290,8 @@ export class Session {
 }
 
 /** The response to a prompt. Throws the run's error. */
-function response({ outcome, reason, error }: Ending): PromptResponse {
+function response(end: Awaited<ReturnType<Run["ended"]>>): PromptResponse {
+  const { outcome, reason, error } = end ?? { outcome: "interrupted" };
   if (outcome === "interrupted") return { stopReason: "cancelled" };
   if (outcome === "failed") throw new HarnessError("no-answer", error ?? "The run failed.");
   if (reason === undefined) return { stopReason: "end_turn" };

@@ -12,17 +12,15 @@ import { HarnessError } from "../../../errors.ts";
 import type { Todo } from "../../../plan/index.ts";
 import { MODES, type Mode, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
+import type { Host } from "../../../threads/host/client.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { editable } from "../../../threads/plan/plan-text.ts";
-import { createRunAgent } from "../../../threads/prepare/agent.ts";
-import type { RunServers } from "../../../threads/prepare/mcp-servers.ts";
 import type { PrepareOptions, WantedSettings } from "../../../threads/prepare/prepare-run.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import { projectNotice } from "../../../threads/prepare/project.ts";
 import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import type { Traces } from "../../../threads/traces/index.ts";
 import { editorServers } from "../editor-servers.ts";
 import { INVALID_PARAMS, type Sdk } from "../sdk.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
@@ -33,8 +31,8 @@ import { Session } from "./session.ts";
 
 /** Options of sessions, the same for every editor. */
 export interface SessionsOptions extends Pick<PrepareOptions, "modelOf"> {
+  host: Host;
   saver: ThreadStore;
-  servers: RunServers;
   /**
    * Settings of a new session; without a mode, its project decides, or the session asks before it changes anything.
    */
@@ -45,9 +43,6 @@ export interface SessionsOptions extends Pick<PrepareOptions, "modelOf"> {
   /** The model that settings files name, where nothing else does. */
   modelIn: (project: Project) => string | undefined;
   pricesOf: (model: string, project: Project) => Prices | undefined;
-  traces: Traces | undefined;
-  /** The folder of copies for `/undo`. */
-  copies?: string | undefined;
 }
 
 /** The editor at the other end of a connection. */
@@ -92,17 +87,13 @@ export class Sessions {
 
   /** Begins a thread. It is saved at once: another process may open it. */
   async create(place: Place): Promise<Opened> {
-    const { saver, defaults, modelOf, modelIn } = this.#options;
+    const { host, saver, defaults, modelOf, modelIn } = this.#options;
     await checkFolder(place.cwd);
     const project = await this.#options.projectOf({ dir: place.cwd });
     const { name: model } = await modelOf(defaults.model ?? modelIn(project));
     const settings = { ...defaults, model, dir: place.cwd, startedIn: place.cwd };
     const id = await newThreadId(saver, basename(place.cwd));
-    const { graph } = createRunAgent({ settings, checkpointer: saver });
-    const config = { configurable: { thread_id: id } };
-    await graph.updateState(config, { run: settings });
-    // Nothing is left to do in it: nobody should go on with a thread in which nothing was said.
-    await graph.updateState(config, null, "__end__");
+    await host.thread(id).create(settings);
     return this.#begin(id, { settings, project, place });
   }
 
@@ -202,16 +193,15 @@ export class Sessions {
     { settings, project, place }: { settings: RunSettings & { dir: string }; project: Project; place: Place },
   ): Promise<Opened> {
     await this.close(id);
-    const { pricesOf, ...options } = this.#options;
+    const { host, pricesOf, projectOf } = this.#options;
     const own = editorServers(place.mcpServers ?? []);
     const session = new Session({
-      ...options,
       ...this.#editor,
-      id,
+      thread: host.thread(id),
       settings: { ...settings, mode: chosenMode(settings, project.config) ?? DEFAULT_MODE },
       // Read for each run: what has changed since is heard, and what is no longer trusted is not.
       projectOf: async (asked) => {
-        const now = await options.projectOf(asked);
+        const now = await projectOf(asked);
         return { ...now, mcp: { mcpServers: { ...now.mcp.mcpServers, ...own } } };
       },
       pricesOf: (model) => pricesOf(model, project),

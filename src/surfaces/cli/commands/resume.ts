@@ -5,9 +5,7 @@ import type { Isolation } from "../../../files/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
 import { readBudget } from "../../../threads/prepare/budget.ts";
-import { taskInput } from "../../../threads/run/run-graph.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
 import { directoryName, existingFolder, isHere } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
 import { projectFor, type ProjectFlags } from "../run/project.ts";
@@ -56,10 +54,9 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
       flags,
       settings,
       ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
-      resumed: true,
       answers,
       resumeCommand: resumeCommand(flags, terminal),
-      input: inputFor,
+      start: async (thread, options) => (await thread.goOn(options)) ?? finished(id),
     });
   });
 }
@@ -74,14 +71,8 @@ async function inFull(words: string, terminal: Terminal): Promise<string> {
   });
 }
 
-async function inputFor(thread: Thread): Promise<object | null> {
-  const input = await thread.nextInput();
-  if (input === undefined) throw finished(thread.id);
-  return input === null ? null : taskInput(input, {});
-}
-
-function finished(thread: string): HarnessError {
-  return new HarnessError(
+function finished(thread: string): never {
+  throw new HarnessError(
     "invalid-options",
     `Thread ${quoted(thread)} is finished. Give it another task with holdfast run --thread ${quoted(thread)} "task".`,
   );

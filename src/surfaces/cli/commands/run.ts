@@ -8,8 +8,6 @@ import type { ThreadStore } from "../../../storage/index.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
 import { readBudget } from "../../../threads/prepare/budget.ts";
 import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { beginTurn } from "../../../threads/run/begin-turn.ts";
-import { userMessage } from "../../../threads/run/run-graph.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { existingFolder } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
@@ -65,10 +63,8 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       flags,
       settings,
       ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
-      task,
-      resumed: known !== undefined,
       resumeCommand: resumeCommand(flags, terminal),
-      input: (owned, used) => beginTurn(owned, { message: userMessage(message), text: task, settings: used }),
+      start: (owned, options) => owned.start(message, { ...options, task, isNewTurn: true }),
     });
   });
 }

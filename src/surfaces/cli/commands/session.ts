@@ -105,7 +105,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     if (conversation.thread !== undefined) {
       const again = harmless(`${commandName(env)} --continue`);
       terminal.stdout.write(
-        shown`${paint("dim", shown`${oneLine(conversation.thread)}; go on with ${again}`)}\n`,
+        shown`${paint("dim", shown`${oneLine(conversation.thread.id)}; go on with ${again}`)}\n`,
       );
     }
     return EXIT.done;

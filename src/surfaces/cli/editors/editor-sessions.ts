@@ -1,8 +1,10 @@
 import { PROVIDERS } from "../../../models/clients/providers.ts";
 import { describeModels } from "../../../models/index.ts";
 import { openStore } from "../../../storage/store.ts";
+import { localHost } from "../../../threads/host/threads-graph.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
 import { modelFor } from "../../../threads/prepare/model.ts";
+import type { PrepareOptions } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
@@ -46,21 +48,24 @@ export async function openSessions(
     env,
     onNote: (note) => void stderr.write(shown`holdfast: ${harmless(note)}\n`),
   });
+  const modelOf: PrepareOptions["modelOf"] = (name) =>
+    modelFor(name, { env, isWatched: true, timeout: flags.timeout });
+  const projectOf = projectIn(env);
+  const copies = copiesFolder(path);
   const traces = tracesFrom(env);
+  const host = localHost({ saver, servers, defaults, modelOf, projectOf, copies, traces });
   const sessions = new Sessions(
     {
+      host,
       saver,
-      servers,
       defaults,
-      traces,
-      copies: copiesFolder(path),
       models: describeModels(env).flatMap(({ provider, installed, variables }) => {
         const { model } = PROVIDERS[provider]!;
         return installed && variables.length > 0 && model !== undefined ? [`${provider}:${model}`] : [];
       }),
-      modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+      modelOf,
       modelIn: (project) => settledModel(project, env),
-      projectOf: projectIn(env),
+      projectOf,
       pricesOf: (model, { config }) => pricesOf(model, env, config),
     },
     editor,
@@ -68,8 +73,8 @@ export async function openSessions(
   return {
     sessions,
     close: async () => {
+      await host.stop();
       await servers.close();
-      await traces?.close();
       await saver.close();
     },
   };

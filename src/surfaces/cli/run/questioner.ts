@@ -1,5 +1,4 @@
 import { HarnessError } from "../../../errors.ts";
-import type { RunEventBody } from "../../../threads/events/events.ts";
 import { readAnswer, type Question } from "../../../threads/events/questions.ts";
 import type { Thread } from "../../../threads/thread/thread.ts";
 import type { Interruption } from "../interruption.ts";
@@ -15,7 +14,7 @@ export interface QuestionerOptions {
   terminal?: Terminal | undefined;
   output: Output;
   interruption: Interruption;
-  emit: (event: RunEventBody) => void;
+  notify: (text: string) => void;
 }
 
 /**
@@ -25,7 +24,7 @@ export interface QuestionerOptions {
 export async function questioner(
   options: QuestionerOptions,
 ): Promise<(question: Question) => Promise<unknown>> {
-  const { thread, given, terminal, output, interruption, emit } = options;
+  const { thread, given, terminal, output, interruption, notify } = options;
   const open = given.length > 0 ? await thread.questions() : [];
   if (given.length > open.length) {
     const message = `Thread ${quoted(thread.id)} has ${open.length} open questions, and there are ${given.length} answers.`;
@@ -36,7 +35,7 @@ export async function questioner(
     const said = words.get(question.id);
     // Once only: when the same question comes again, the answer was not good enough.
     words.delete(question.id);
-    if (said !== undefined) return understood(question, said, emit);
+    if (said !== undefined) return understood(question, said, notify);
     if (!terminal) return undefined;
     output.pause();
     try {
@@ -52,13 +51,13 @@ export async function questioner(
 }
 
 /** An answer that cannot be meant leaves the question open: the run waits for a better one. */
-function understood(question: Question, words: string, emit: QuestionerOptions["emit"]): unknown {
+function understood(question: Question, words: string, notify: QuestionerOptions["notify"]): unknown {
   try {
     return readAnswer(question, words);
   } catch (error) {
     const known = HarnessError.from(error);
     if (!known) throw error;
-    emit({ type: "notice", text: known.message });
+    notify(known.message);
     return undefined;
   }
 }

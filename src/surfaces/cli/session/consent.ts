@@ -9,7 +9,6 @@ import { inPlainSight } from "../../../threads/events/json-text.ts";
 import { readAnswer, type Question } from "../../../threads/events/questions.ts";
 import { MAIN, ownerName } from "../../../threads/events/view.ts";
 import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
 import { fileChange } from "../../../threads/undo/file-change.ts";
 import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { planLines, ruleLines, questionLines } from "../output/lines.ts";
@@ -145,9 +144,7 @@ async function callLinesFor(call: Call, ruled: RuledCall, session: Conversation)
 async function contentOf(path: string, session: Conversation): Promise<string | undefined> {
   const { settings, thread } = session;
   if (settings.dir !== undefined) return readFile(join(settings.dir, path), "utf8");
-  return thread === undefined
-    ? undefined
-    : (await new Thread(await session.agent(), thread).content()).files[path];
+  return thread && (await (await thread.read()).content()).files[path];
 }
 
 function commandOf({ args }: Pick<Call, "args">): string {

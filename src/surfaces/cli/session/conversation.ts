@@ -4,12 +4,10 @@ import type { Mode, Project } from "../../../project/index.ts";
 import type { RuledCall } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Usage } from "../../../threads/events/events.ts";
-import type { PlanEdits } from "../../../threads/plan/plan-edits.ts";
-import type { RunAgent } from "../../../threads/prepare/agent.ts";
+import type { HostThread } from "../../../threads/host/client.ts";
 import type { modelFor } from "../../../threads/prepare/model.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
-import type { FileCopies } from "../../../threads/undo/file-copies.ts";
 import type { Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
@@ -34,14 +32,12 @@ export interface Conversation {
   /** The session's token usage. */
   readonly usage: Usage;
   readonly prices: Prices | undefined;
-  /** Edits of the plan while the agent works. */
-  readonly edits: PlanEdits | undefined;
   settings: RunSettings;
   model: SessionModel;
   /** The thread that is talked to; there is none before the first message. */
-  readonly thread: string | undefined;
-  /** The conversation is summarized in the next turn when it has so many messages. */
-  compactAt: number | undefined;
+  readonly thread: HostThread | undefined;
+  /** Whether the conversation is summarized in the next turn. */
+  isCompactedNext: boolean;
   say: (...lines: readonly Harmless[]) => void;
   setMode: (mode: Mode) => void;
   /** Agrees to calls for good, in this directory. */
@@ -49,11 +45,8 @@ export interface Conversation {
   /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
   agreesTo: (call: RuledCall) => boolean;
   modelNamed: (name: string) => Promise<SessionModel>;
-  /** The agent of the thread, as it is set up now. */
-  agent: () => Promise<RunAgent>;
   /** The MCP servers of the thread, which are started when their tools are asked for. */
   servers: () => Promise<McpServers | undefined>;
-  copiesFor: (thread: string) => FileCopies | undefined;
   /** Another thread is talked to from now on; undefined begins one with the next message. */
   switchTo: (thread: string | undefined) => void;
   takeTurn: (text: string) => Promise<void>;

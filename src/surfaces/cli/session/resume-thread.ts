@@ -1,4 +1,3 @@
-import { Thread } from "../../../threads/thread/thread.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { quoted } from "../wording.ts";
 import type { Conversation } from "./conversation.ts";
@@ -15,16 +14,13 @@ const MOST_ROWS = 12;
 export async function takeUp(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
   const { thread, paint, terminal } = conversation;
   if (thread === undefined) return;
-  const { asked, answer, isStopped, isWaiting } = await new Thread(
-    await conversation.agent(),
-    thread,
-  ).status();
+  const { asked, answer, isStopped, isWaiting } = await (await thread.read()).status();
   const columns = (terminal.stdout.columns || 80) - 1;
   const rows = answer ? markdownRows(answer, { columns, paint }) : [];
   conversation.say(
-    paint("dim", oneLine(`going on with ${thread}`)),
+    paint("dim", oneLine(`going on with ${thread.id}`)),
     ...(asked ? [...echoOf(typedFor(asked), paint), shown``] : []),
-    ...(rows.length > MOST_ROWS ? [paint("dim", moreIn(thread))] : []),
+    ...(rows.length > MOST_ROWS ? [paint("dim", moreIn(thread.id))] : []),
     ...rows.slice(-MOST_ROWS),
     ...(rows.length > 0 ? [shown``] : []),
   );

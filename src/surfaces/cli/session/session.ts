@@ -8,22 +8,17 @@ import type { Mode, Project } from "../../../project/index.ts";
 import type { RuledCall } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
-import { PlanEdits } from "../../../threads/plan/plan-edits.ts";
-import type { RunAgent } from "../../../threads/prepare/agent.ts";
+import type { Attendance } from "../../../threads/host/attendance.ts";
+import type { Host, HostThread, Run } from "../../../threads/host/client.ts";
+import { localHost } from "../../../threads/host/threads-graph.ts";
 import { hasIsolation } from "../../../threads/prepare/isolation.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
-import { prepareRun } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf, type Prices } from "../../../threads/prepare/prices.ts";
 import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { beginTurn } from "../../../threads/run/begin-turn.ts";
 import { withImages, type WithImages } from "../../../threads/run/named-images.ts";
-import { taskInput, userMessage } from "../../../threads/run/run-graph.ts";
-import { runThread, RunEvents } from "../../../threads/run/run-thread.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import { Thread, type Hold } from "../../../threads/thread/thread.ts";
-import { tracesFrom, type Traces } from "../../../threads/traces/index.ts";
-import { fileCopies, type FileCopies } from "../../../threads/undo/file-copies.ts";
+import { tracesFrom } from "../../../threads/traces/index.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
@@ -61,8 +56,9 @@ export interface SessionOptions {
 }
 
 interface Turn {
-  controller: AbortController;
-  edits: PlanEdits;
+  /** Undefined before the host has it. */
+  run?: Run;
+  isStopped: boolean;
   agreement: Agreement;
   /** Whether the person has approved the plan that is worked on. */
   isApproved: boolean;
@@ -77,16 +73,14 @@ export class Session implements Conversation {
   readonly project: Project;
   readonly allowed: Allowed | undefined;
   readonly modelNamed: SessionOptions["modelNamed"];
-  readonly #copies: string;
+  readonly #host: Host;
   settings: RunSettings;
   model: SessionModel;
-  thread: string | undefined;
+  thread: HostThread | undefined;
   /** The session's token usage. */
   usage = NO_TOKENS;
-  /** The conversation is summarized in the next turn when it has so many messages. */
-  compactAt: number | undefined;
+  isCompactedNext = false;
   readonly #servers: RunServers;
-  readonly #traces: Traces | undefined;
   readonly #clipboard: Clipboard;
   readonly #queue = new Queue(() => {
     this.#showStatus();
@@ -101,10 +95,23 @@ export class Session implements Conversation {
     const { terminal, display, paint, saver, settings, model, project, allowed, copies, thread } = options;
     [this.terminal, this.display, this.paint, this.saver] = [terminal, display, paint, saver];
     [this.settings, this.model, this.project, this.allowed] = [settings, model, project, allowed];
-    [this.#copies, this.thread, this.modelNamed] = [copies, thread, options.modelNamed];
+    this.modelNamed = options.modelNamed;
     const { env } = terminal;
     this.#servers = new RunServers({ env, onNote: (text) => this.say(paint("yellow", oneLine(text))) });
-    this.#traces = tracesFrom(env);
+    this.#host = localHost({
+      saver,
+      defaults: settings,
+      copies,
+      modelOf: async () => ({ ...this.model, isFallback: false }),
+      pricesOf: () => this.prices,
+      projectOf: async () => {
+        const { allow: _, ...config } = project.config;
+        return { ...project, config };
+      },
+      servers: { of: () => this.servers() },
+      traces: tracesFrom(env),
+    });
+    this.thread = thread === undefined ? undefined : this.#host.thread(thread);
     this.#clipboard = new Clipboard(env);
   }
 
@@ -166,7 +173,7 @@ export class Session implements Conversation {
 
   quit(): void {
     this.#isOver = true;
-    this.#turn?.controller.abort();
+    if (this.#turn) stopTurn(this.#turn);
     this.display.dismiss();
     this.#wake();
   }
@@ -190,51 +197,21 @@ export class Session implements Conversation {
     return this.#turn?.agreement.covers(call) ?? false;
   }
 
-  async agent(): Promise<RunAgent> {
-    const { settings, model, project, saver, compactAt } = this;
-    const { allow: _, ...config } = project.config;
-    const { agent } = await prepareRun(
-      { ...settings, mode: this.mode },
-      {
-        saver,
-        modelOf: async () => ({ ...model, isFallback: false }),
-        pricesOf: () => this.prices,
-        projectOf: async () => ({ ...project, config }),
-        servers: { of: () => this.servers() },
-        live: liveRules(() => this),
-        compactAt,
-      },
-    );
-    return agent;
-  }
-
   servers(): Promise<McpServers | undefined> {
     return this.#servers.of(this.settings, this.project);
   }
 
   /** Ends what was started for the session. */
   async close(): Promise<void> {
+    await this.#host.stop();
     await this.#servers.close();
-    await this.#traces?.close();
     await this.#clipboard.close();
-  }
-
-  /** Edits of the plan while the agent works. */
-  get edits(): PlanEdits | undefined {
-    return this.#turn?.edits;
-  }
-
-  copiesFor(thread: string): FileCopies | undefined {
-    const { dir } = this.settings;
-    const onFailure = ({ message }: Error): void =>
-      this.say(this.paint("yellow", oneLine(`No copies are kept for /undo in this turn: ${message}`)));
-    return fileCopies({ folder: this.#copies, thread, dir, onFailure });
   }
 
   /** Another thread is talked to from now on; undefined begins one with the next message. */
   switchTo(thread: string | undefined): void {
-    this.thread = thread;
-    this.compactAt = undefined;
+    this.thread = thread === undefined ? undefined : this.#host.thread(thread);
+    this.isCompactedNext = false;
     this.#showStatus();
   }
 
@@ -257,12 +234,12 @@ export class Session implements Conversation {
 
   /** Gives the thread a message and runs it until it ends or is stopped. */
   async takeTurn(text: string): Promise<void> {
-    const isNew = this.thread === undefined;
-    const thread = this.thread ?? (await newThreadId(this.saver, text));
+    const thread = this.thread ?? this.#host.thread(await newThreadId(this.saver, text));
     this.say(...echoOf(text, this.paint), shown``);
-    const isBegun = await this.#work(thread, { task: text, resumed: !isNew }, async (owned) => {
-      const message = userMessage(await this.#content(text));
-      return beginTurn(owned, { message, text, settings: this.#run });
+    const compact = this.isCompactedNext;
+    const isBegun = await this.#work(thread, async (attendance) => {
+      const content = await this.#content(text);
+      return thread.start(content, { task: text, isNewTurn: true, compact, attendance });
     });
     if (isBegun || this.#isOver) return;
     this.display.draft(text);
@@ -273,12 +250,10 @@ export class Session implements Conversation {
   async goOn(): Promise<void> {
     const { thread } = this;
     if (thread === undefined) return this.say(shown`There is nothing to go on with yet.`);
-    const isBegun = await this.#work(thread, { resumed: true }, async (owned) => {
-      const words = await owned.nextInput();
-      if (words === undefined) {
-        throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
-      }
-      return words === null ? null : taskInput(words, { run: this.#run });
+    const isBegun = await this.#work(thread, async (attendance) => {
+      const run = await thread.goOn({ compact: this.isCompactedNext, attendance });
+      if (run) return run;
+      throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
     });
     if (!isBegun) this.say(this.paint("dim", STOPPED));
   }
@@ -302,65 +277,42 @@ export class Session implements Conversation {
     }
   }
 
-  get #run(): RunSettings {
-    return { ...this.settings, model: this.model.name };
-  }
-
   /** Runs a turn, from the moment at which it can be stopped. False where it was stopped before it began. */
-  async #work(
-    thread: string,
-    what: { task?: string; resumed: boolean },
-    begin: (thread: Thread) => Promise<object | null>,
-  ): Promise<boolean> {
-    const controller = new AbortController();
-    const edits = new PlanEdits();
-    const turn: Turn = { controller, edits, agreement: new Agreement(this), isApproved: false };
+  async #work(thread: HostThread, start: (attendance: Attendance) => Promise<Run>): Promise<boolean> {
+    const turn: Turn = { isStopped: false, agreement: new Agreement(this), isApproved: false };
     this.#turn = turn;
     this.#showStatus();
-    let held: Hold | undefined;
-    const isStopped = (): boolean => controller.signal.aborted || this.#isOver;
     try {
-      held = await this.saver.acquireThread(thread);
-      const owned = new Thread(await this.agent(), thread);
-      if (isStopped()) return false;
-      const input = await begin(owned);
-      if (isStopped()) return false;
-      turn.isApproved = isApproved((await owned.state()).values);
-      this.thread = thread;
-      this.compactAt = undefined;
-      const events = new RunEvents(thread, (event, view) => {
-        this.#note(event);
-        this.display.show(event, view);
-      });
-      const { outcome } = await runThread(input, {
-        ...what,
-        thread: owned,
-        held,
-        model: this.model,
-        events,
-        signal: controller.signal,
+      turn.run = await start({
+        settings: { ...this.settings, model: this.model.name },
+        prepare: { live: liveRules(() => this) },
+        onBegin: async ({ thread: owned }) => {
+          if (turn.isStopped) return undefined;
+          turn.isApproved = isApproved((await owned.state()).values);
+          this.thread = thread;
+          this.isCompactedNext = false;
+          return undefined;
+        },
+        show: (event, view) => {
+          this.#note(event);
+          this.display.show(event, view);
+        },
         answer: async (question) => {
           const answer = await answerFor(question, this);
-          if (answer === undefined) controller.abort();
+          if (answer === undefined) stopTurn(turn);
           if (question.kind === "plan-approval") {
             turn.isApproved = ["approve", "edit"].includes((answer as PlanDecision | undefined)?.type ?? "");
             this.#showStatus();
           }
           return answer;
         },
-        dir: this.settings.dir,
-        prices: this.prices,
-        traces: this.#traces,
-        copies: this.copiesFor(thread),
-        edits,
       });
-      if (outcome === "interrupted" && !this.#isOver) this.say(this.paint("dim", STOPPED));
-      return true;
+      if (turn.isStopped) stopTurn(turn);
+      const end = await turn.run.ended();
+      if (end?.outcome === "interrupted" && !this.#isOver) this.say(this.paint("dim", STOPPED));
+      return end !== undefined;
     } finally {
       this.#turn = undefined;
-      await edits.close();
-      // A lease that cannot be given back, as on a full disk, ends with this process.
-      await held?.().catch(() => {});
       this.#showStatus();
     }
   }
@@ -371,9 +323,9 @@ export class Session implements Conversation {
   }
 
   #steer(): void {
-    if (!this.#turn) return;
-    const { edits } = this.#turn;
-    void this.#queue.handOver(async (text) => edits.say(await this.#content(text)), {
+    const { run } = this.#turn ?? {};
+    if (!run) return;
+    void this.#queue.handOver(async (text) => run.say(await this.#content(text)), {
       isWanted: (text) => commandIn(text) === undefined,
       onReturn: (texts) => this.display.draft(texts.join("\n")),
     });
@@ -383,8 +335,8 @@ export class Session implements Conversation {
     const turn = this.#turn;
     if (!turn) return;
     // The second time it is meant to be over.
-    if (turn.controller.signal.aborted) return this.quit();
-    turn.controller.abort();
+    if (turn.isStopped) return this.quit();
+    stopTurn(turn);
     const waiting = this.#queue.recall();
     // What was meant to follow may not be what is wanted now.
     if (waiting.length > 0) this.display.draft(waiting.join("\n"));
@@ -406,10 +358,15 @@ export class Session implements Conversation {
   }
 
   #showStatus(): void {
-    const isStopping = this.#turn?.controller.signal.aborted ?? false;
+    const isStopping = this.#turn?.isStopped ?? false;
     this.display.status({ isBusy: this.isBusy, queue: this.#queue.all, footer: footer(this, isStopping) });
   }
 }
 
 const NOT_BEGUN = shown`Stopped before it began; your message is in the prompt again.`;
 const STOPPED = shown`/continue goes on where it stopped.`;
+
+function stopTurn(turn: Turn): void {
+  turn.isStopped = true;
+  void turn.run?.stop();
+}

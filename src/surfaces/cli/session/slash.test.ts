@@ -27,7 +27,7 @@ describe("threads in a session", () => {
     const stage = await stages.open(["One.", "Two.", "Three."]);
     await say(stage, "/threads", /There are no threads of this directory yet\./);
     await say(stage, "first", /One\./);
-    const first = stage.session.thread!;
+    const first = stage.session.thread!.id;
     await say(stage, "/new", /The next message begins a new thread\./);
     await say(stage, "second", /Two\./);
     expect(stage.asked(1)).toEqual(["human: second"]);
@@ -36,7 +36,7 @@ describe("threads in a session", () => {
     await stage.see(/Which thread\?[^]*2\. first/);
     stage.type(`${DOWN}${ENTER}`);
     await stage.see(/going on with first-\w+\n\n> first\n\nOne\./);
-    expect(stage.session.thread).toBe(first);
+    expect(stage.session.thread?.id).toBe(first);
     await say(stage, "third", /Three\./);
     expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: third"]);
   });
@@ -45,12 +45,12 @@ describe("threads in a session", () => {
     const limits = { maxTurns: 9, budget: { tokens: 100_000 } };
     const stage = await stages.open(["One.", "Two.", "Three."], { settings: { mode: "ask", ...limits } });
     await say(stage, "first", /One\./);
-    const first = stage.session.thread!;
+    const first = stage.session.thread!.id;
     await say(stage, "/new", /The next message begins a new thread\./);
     stage.session.settings = { ...DEFAULT_SETTINGS, model: "scripted", dir: stages.home, sandbox: "never" };
     stage.session.setMode("auto");
     await say(stage, "second", /Two\./);
-    const second = stage.session.thread!;
+    const second = stage.session.thread!.id;
     await say(stage, `/resume ${first}`, /going on with first-\w+/);
     expect(stage.session.mode).toBe("ask");
     expect(stage.session.settings).toMatchObject(limits);
@@ -65,7 +65,7 @@ describe("threads in a session", () => {
     stage.type(ESC);
     await stage.see(/\/continue goes on where it stopped/);
     await stage.until(() => !stage.session.isBusy);
-    const first = stage.session.thread!;
+    const first = stage.session.thread!.id;
     await say(stage, "/new", /The next message begins a new thread\./);
     stage.type(`/resume ${first}${ENTER}`);
     await stage.see(/going on with first-\w+\n\n> first\n[^]*Allow it\?/);
@@ -82,14 +82,14 @@ describe("threads in a session", () => {
     const before = await stages.open(["**One**.", write("/a.txt", "a")], { saver });
     await say(before, "first", /One\./);
     const { thread } = before.session;
-    const later = await SessionStage.open([], { home: stages.home, saver, thread: thread! });
+    const later = await SessionStage.open([], { home: stages.home, saver, thread: thread!.id });
     await later.see(/going on with first-\w+\n\n> first\n\nOne\.\n/);
     await later.leave();
     before.type(`second${ENTER}`);
     await before.see(/Allow it\?/);
     before.type(ESC);
     await before.until(() => !before.session.isBusy);
-    const asked = await SessionStage.open(["Two."], { home: stages.home, saver, thread: thread! });
+    const asked = await SessionStage.open(["Two."], { home: stages.home, saver, thread: thread!.id });
     await asked.see(/> second[^]*Allow it\?/);
     asked.type("1");
     await asked.see(/Two\./);
@@ -109,7 +109,7 @@ describe("threads in a session", () => {
     second.go();
     await before.until(() => !before.session.isBusy);
     const { thread } = before.session;
-    const later = await SessionStage.open([], { home: stages.home, saver, thread: thread! });
+    const later = await SessionStage.open([], { home: stages.home, saver, thread: thread!.id });
     await later.see(/> second\n\n+It was stopped in the middle/);
     expect(later.all()).not.toContain("One.");
     await later.leave();
@@ -138,7 +138,7 @@ describe("threads in a session", () => {
     const stage = await stages.open([], { saver });
     await say(
       stage,
-      `/resume ${other.session.thread}`,
+      `/resume ${other.session.thread!.id}`,
       /That thread works on .*elsewhere: holdfast resume\s+first/,
     );
     expect(stage.session.thread).toBeUndefined();
@@ -197,7 +197,7 @@ describe("threads in a session", () => {
     stage.type(`go${ENTER}`);
     await stage.see(/One\.[^]*what shall be done/);
     await stage.until(() => !stage.session.isBusy);
-    const release = await saver.acquireThread(stage.session.thread!);
+    const release = await saver.acquireThread(stage.session.thread!.id);
     stage.type(`/undo${ENTER}`);
     await stage.see(/is in use by process/);
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("agent");

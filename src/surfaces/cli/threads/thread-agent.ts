@@ -1,11 +1,14 @@
 import { HarnessError } from "../../../errors.ts";
 import { openProject } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import { createRunAgent, type RunAgent } from "../../../threads/prepare/agent.ts";
+import type { HostThread } from "../../../threads/host/client.ts";
+import { localHost } from "../../../threads/host/threads-graph.ts";
+import { modelFor } from "../../../threads/prepare/model.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import type { Terminal } from "../terminal.ts";
 import { quoted } from "../wording.ts";
+import { copiesFolder, statePath, type StateFlags } from "./threads.ts";
 
 /** The settings that a thread was started with. Throws `invalid-options` for a thread of another program. */
 export async function settingsOf(saver: ThreadStore, thread: string): Promise<RunSettings> {
@@ -17,15 +20,19 @@ export async function settingsOf(saver: ThreadStore, thread: string): Promise<Ru
   );
 }
 
-/** The agent of a thread, to read and change what it has; its model is never called. */
-export async function agentOf(
+/** A thread for commands that read or change it and run nothing. Throws `invalid-options` for one of another program. */
+export async function openThread(
   saver: ThreadStore,
   thread: string,
-  { env }: Pick<Terminal, "env">,
-): Promise<RunAgent> {
-  const settings = await settingsOf(saver, thread);
-  const { dir, project: use = true } = settings;
-  // Settings that cannot be used keep nobody from reading.
-  const project = await openProject({ dir, env, use }).catch(() => undefined);
-  return createRunAgent({ settings, checkpointer: saver, project });
+  { flags, terminal }: { flags: StateFlags; terminal: Pick<Terminal, "env" | "cwd"> },
+): Promise<HostThread> {
+  const { env } = terminal;
+  const host = localHost({
+    saver,
+    defaults: await settingsOf(saver, thread),
+    modelOf: (name) => modelFor(name, { env, isWatched: false }),
+    projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
+    copies: copiesFolder(statePath(flags, terminal)),
+  });
+  return host.thread(thread);
 }

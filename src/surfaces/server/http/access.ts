@@ -1,6 +1,6 @@
 import { HTTPException } from "hono/http-exception";
 import type { HostedThread, ThreadStore, ThreadSummary } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/port.ts";
+import type { Host } from "../../../threads/host/client.ts";
 import { isThreadId } from "../../../threads/thread/thread-ids.ts";
 import type { ServerContext } from "./context.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import type { Host } from "../../../threads/host/port.ts";
+import type { Host } from "../../../threads/host/client.ts";
 import { body, json, metadataOf } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { listPart } from "../http/list-part.ts";

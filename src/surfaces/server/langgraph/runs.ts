@@ -2,8 +2,8 @@ import { v7 as uuid } from "@langchain/core/utils/uuid";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { RunRecord } from "../../../storage/index.ts";
+import type { Host } from "../../../threads/host/client.ts";
 import type { HostedRun } from "../../../threads/host/hosted-run.ts";
-import type { Host } from "../../../threads/host/port.ts";
 import { firstNumber } from "../../../threads/host/records.ts";
 import { answersById, isKeyed, waitingOf } from "../../../threads/host/request/answers.ts";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
@@ -241,7 +241,7 @@ export async function startRun(
   const note = owner === undefined ? {} : { owner };
   // Before anything is stopped for the run, which may be another's.
   if (!known && thread !== undefined) await host.noteThread(id, { ...note, graph: request.graph });
-  return host.start(id, bound, note);
+  return host.start(id, bound, { note });
 }
 
 /**

@@ -5,8 +5,8 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import type { Todo } from "../../../plan/index.ts";
+import type { Host } from "../../../threads/host/client.ts";
 import { writable } from "../../../threads/host/graphs.ts";
-import type { Host } from "../../../threads/host/port.ts";
 import { blindEdit } from "../../../threads/plan/blind-edit.ts";
 import type { PlanEdit } from "../../../threads/plan/merged-plan.ts";
 import { waitingInput } from "../../../threads/plan/pending-edit.ts";
@@ -244,7 +244,7 @@ async function updateState(
       const { todos: now = [] } = state.values as { todos?: Todo[] };
       const isRunning = isBusy || summary?.state === "running";
       const edit = planEdit(todos as unknown[] | undefined, { now, base, isRunning });
-      await host.editPlan(thread, { ...edit, rules: planRules as string[] | undefined }, signal);
+      await host.editPlan(thread, { ...edit, rules: planRules as string[] | undefined }, { signal });
     }
     for (const write of Object.entries(others)) await waitingInput(agent, state, write);
     return checkpointOf((await stateOf(host, thread)).config);

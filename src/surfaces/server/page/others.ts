@@ -1,5 +1,5 @@
 import type { ThreadStore } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/port.ts";
+import type { Host } from "../../../threads/host/client.ts";
 
 const LOOK_MS = 1000;
 

@@ -1,7 +1,7 @@
 import type { CheckpointTuple } from "@langchain/langgraph";
 import { HTTPException } from "hono/http-exception";
 import { isClosed, type Todo } from "../../../plan/index.ts";
-import type { Host } from "../../../threads/host/port.ts";
+import type { Host } from "../../../threads/host/client.ts";
 import { taskOf } from "../../../threads/host/request/begin.ts";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { planAt } from "../../../threads/plan/pending-edit.ts";

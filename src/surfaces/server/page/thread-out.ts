@@ -1,5 +1,5 @@
 import type { ThreadStore } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/port.ts";
+import type { Host } from "../../../threads/host/client.ts";
 import { isAsking } from "../../../threads/thread/finished-tasks.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../http/access.ts";

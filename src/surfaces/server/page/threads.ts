@@ -6,15 +6,13 @@ import { HarnessError } from "../../../errors.ts";
 import { imageBlock, Sight } from "../../../middleware/files/media.ts";
 import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
 import { MODES, type Mode } from "../../../project/index.ts";
-import type { RunRequest } from "../../../threads/host/request/request.ts";
+import type { StartThreadOptions } from "../../../threads/host/client.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
 import { APPROVALS, chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
-import { copyThread } from "../../../threads/undo/copy-thread.ts";
-import { undoLast, undoneWords } from "../../../threads/undo/undo-last.ts";
+import { undoneWords } from "../../../threads/undo/undo-last.ts";
 import { body, checked, json } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { queryPart } from "../http/list-part.ts";
@@ -55,8 +53,8 @@ const FORK = z.object({ checkpoint: z.string().optional() });
 export function pageThreads(parts: PageParts): Hono<ServerEnv> {
   const { host, access, saver, graph } = parts;
   const out = async (c: ServerContext, id: string) => threadOut(await access.thread(c, id), parts);
-  const start = (thread: string, more: Omit<RunRequest, "graph">) =>
-    host.start(thread, { graph, strategy: "enqueue", ...more });
+  const start = (thread: string, content: MessageContent, options: StartThreadOptions = {}) =>
+    host.thread(thread).start(content, { strategy: "enqueue", ...options });
 
   /** A message with images, which its model has to take. */
   const contentOf = async (
@@ -93,11 +91,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const owner = c.get("user");
       const allowed = allowedSettings(settings, parts.defaults);
       await host.noteThread(id, { graph, ...(owner !== undefined && { owner }) });
-      const run = await start(id, {
-        input: { messages: [{ role: "user", content }] },
-        settings: allowed,
-        metadata: { title: words },
-      });
+      const run = await start(id, content, { settings: allowed, metadata: { title: words } });
       return json(c, { thread: await out(c, id), run: run.id }, 201);
     })
     .get("/:thread", async (c) => json(c, await openThread(parts, () => access.thread(c))))
@@ -111,10 +105,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { task: words, images, compact } = checked(NEXT, await body(c));
       const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
       const isBusy = await host.isBusy(id);
-      const run = await start(id, {
-        input: { messages: [{ role: "user", content }] },
-        ...(compact && { compact }),
-      });
+      const run = await start(id, content, compact ? { compact } : {});
       return json(c, { run: run.id, ...(isBusy && { queued: true }) }, 202);
     })
     .post("/:thread/messages", async (c) => {
@@ -122,22 +113,19 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { task: words, images } = checked(NEXT, await body(c));
       const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
       try {
-        await host.say(id, content, c.req.raw.signal);
+        await host.thread(id).say(content, { signal: c.req.raw.signal });
         return json(c, {}, 202);
       } catch (error) {
         if (HarnessError.from(error)?.code !== "run-ended") throw error;
         // The agent reads nothing more: it is the next task.
-        const run = await start(id, { input: { messages: [{ role: "user", content }] } });
+        const run = await start(id, content);
         return json(c, { run: run.id }, 202);
       }
     })
     .post("/:thread/undo", async (c) => {
       const { id } = await access.thread(c);
-      const hosted = host.graph(graph);
-      const dir = (await settingsOfThread(saver, id))?.dir;
-      const undone = await undoLast(new Thread(await hosted.reader(id), id), hosted.copies?.(id, dir));
+      const undone = await host.thread(id).undo();
       if (!undone) throw conflict("There is nothing to take back.");
-      await host.noteMove(id);
       return json(c, { text: undone.text, isFirst: undone.isFirst, notes: undoneWords(undone) });
     })
     .patch("/:thread/settings", async (c) => {
@@ -145,26 +133,21 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { model, mode } = checked(CHANGE, await body(c));
       if (model !== undefined) await parts.modelOf(model);
       if (mode !== undefined) checkMode(mode, parts.defaults);
-      const thread = new Thread(await host.graph(graph).reader(id), id);
-      await thread.changeSettings({ ...(model !== undefined && { model }), ...(mode && { mode }) });
-      await host.noteMove(id);
+      const change = { ...(model !== undefined && { model }), ...(mode && { mode }) };
+      await host.thread(id).changeSettings(change);
       return json(c, { thread: await out(c, id) });
     })
     .post("/:thread/resume", async (c) => {
       const { id } = await access.thread(c);
       if (await host.isBusy(id)) throw conflict("The thread is at work already.");
-      const words = await new Thread(await host.graph(graph).reader(id), id).nextInput();
-      if (words === undefined) throw conflict("The thread is finished: give it another task.");
       // Of two who want the same at once, the second comes too late.
-      const run = await start(id, {
-        input: words === null ? null : { messages: words },
-        strategy: "reject",
-      });
+      const run = await host.thread(id).goOn();
+      if (!run) throw conflict("The thread is finished: give it another task.");
       return json(c, { run: run.id }, 202);
     })
     .post("/:thread/stop", async (c) => {
       const { id } = await access.thread(c);
-      return json(c, { stopped: await host.cancelAll(id) });
+      return json(c, { stopped: await host.thread(id).stop() });
     })
     .post("/:thread/answers", async (c) => {
       const { id, summary } = await access.thread(c);
@@ -172,10 +155,10 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
         throw conflict("Another process works on this thread, such as a terminal: answer it there.");
       }
       const { answers } = checked(ANSWERS, await body(c));
-      const agent = await host.graph(graph).reader(id);
-      const active = await host.active(id);
+      const thread = host.thread(id);
+      const active = await thread.active();
       if (active?.hasAsked) await active.done;
-      const open = (await host.isBusy(id)) ? [] : await new Thread(agent, id).questions();
+      const open = (await host.isBusy(id)) ? [] : await thread.questions();
       const given = Object.entries(answers);
       if (given.length === 0) throw new HTTPException(422, { message: "There is no answer." });
       for (const [question, answer] of given) {
@@ -183,14 +166,15 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
         if (!asked) throw conflict("The question is no longer open.");
         checkAnswer(asked.kind, answer);
       }
-      const run = await start(id, { command: { resume: answers }, strategy: "reject" });
+      const run = await thread.answer(answers);
       return json(c, { run: run.id }, 202);
     })
     .put("/:thread/plan", async (c) => {
       const { id } = await access.thread(c);
       const { todos, base, rules } = checked(PLAN, await body(c));
       try {
-        const edited = await host.editPlan(id, { todos, base: base as Todo[], rules }, c.req.raw.signal);
+        const edit = { todos, base: base as Todo[], rules };
+        const edited = await host.thread(id).editPlan(edit, { signal: c.req.raw.signal });
         return json(c, { todos: edited });
       } catch (error) {
         if (!(error instanceof PlanConflict)) throw error;
@@ -202,13 +186,10 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { id, hosted } = await access.thread(c);
       const { checkpoint } = checked(FORK, await body(c));
       const to = await newThreadId(saver, id.replace(/-[a-z0-9]{4}$/, ""));
-      await copyThread(saver, { from: id, to, checkpoint });
       const owner = c.get("user");
-      await host.noteThread(to, {
-        graph,
-        metadata: { ...hosted?.metadata, copied_from: id },
-        ...(owner !== undefined && { owner }),
-      });
+      const metadata = { ...hosted?.metadata, copied_from: id };
+      const note = { graph, metadata, ...(owner !== undefined && { owner }) };
+      await host.thread(id).fork(to, { checkpoint, note });
       return json(c, { thread: await out(c, to) }, 201);
     })
     .get("/:thread/history", async (c) => {

@@ -1,7 +1,7 @@
 import { coerceMessageLikeToMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, Send, type StateSnapshot } from "@langchain/langgraph";
 import type { RunRecord } from "../../../storage/index.ts";
-import type { PreparedRun } from "../../prepare/prepare-run.ts";
+import type { Begun } from "../attendance.ts";
 import { writable, type HostedGraph } from "../graphs.ts";
 import { answersById, isKeyed, waitingOf } from "./answers.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
@@ -15,14 +15,13 @@ export interface Beginning {
   input: object | null;
   checkpoint?: CheckpointPlace;
   /** The user's task. */
-  task?: string;
+  task?: string | undefined;
   /** Answers to questions, by id. */
   answers: Record<string, unknown>;
 }
 
-export interface BeginningOptions {
+export interface BeginningOptions extends Begun {
   graph: HostedGraph;
-  ready: PreparedRun;
   state: StateSnapshot;
   /** Whether somebody has begun it before, and may have got somewhere. */
   isAgain: boolean;
@@ -31,7 +30,7 @@ export interface BeginningOptions {
 /** Reads what a run is to start with from its request and from what the thread has come to. */
 export async function beginning(
   record: RunRecord,
-  { graph, ready, state, isAgain }: BeginningOptions,
+  { graph, ready, thread, state, isAgain }: BeginningOptions,
 ): Promise<Beginning> {
   const request = record.request as RunRequest;
   const checkpoint = placeOf(request, state);
@@ -41,20 +40,17 @@ export async function beginning(
   if (request.command) return { ...commandOf(request, { state, checkpoint, allowed }), ...where };
   const input = allowed(request.input ?? {});
   if (Object.keys(input).length === 0) return { input: null, answers: {}, ...where };
-  const task = taskOf(input);
-  const [question, ...others] = waitingOf(state);
-  if (
-    question &&
-    others.length === 0 &&
-    !checkpoint &&
-    task !== undefined &&
-    isClarification(question.value)
-  ) {
+  const task = request.task ?? taskOf(input);
+  const [question, ...others] =
+    request.isNewTurn || checkpoint || task === undefined ? [] : await thread.questions(state);
+  const isAnswer = question?.kind === "clarification" && others.length === 0;
+  const more = await graph.begin?.({ thread, ready }, { task, isAnswer });
+  if (isAnswer) {
     // Words that are typed while the agent waits for an answer are the answer.
-    return { input: new Command({ resume: { [question.id!]: task } }), answers: { [question.id!]: task } };
+    const answers = { [question.id]: task };
+    return { input: new Command({ resume: answers }), answers };
   }
-  const complete = await graph.complete?.(input, { state, ready, task });
-  return { input: complete ?? input, answers: {}, ...where, ...(task !== undefined && { task }) };
+  return { input: { ...input, ...more }, task, answers: {}, ...where };
 }
 
 /**
@@ -146,8 +142,4 @@ export function taskOf(input: Record<string, unknown>): string | undefined {
 function messagesOf({ messages }: Record<string, unknown>): BaseMessage[] {
   if (messages === undefined || messages === null) return [];
   return [messages].flat().map((message) => coerceMessageLikeToMessage(message as never));
-}
-
-function isClarification(value: unknown): boolean {
-  return (value as { type?: unknown } | null)?.type === "clarification";
 }

@@ -48,4 +48,8 @@ export interface RunRequest {
   compact?: boolean;
   /** Settings of a new thread; only for a graph that keeps settings. */
   settings?: Record<string, unknown>;
+  /** The message as its author typed it, without what was added to it. Default: its text. */
+  task?: string;
+  /** Whether the message begins a turn also while the agent asks for words. Default: it is the answer. */
+  isNewTurn?: boolean;
 }

@@ -1,5 +1,4 @@
-import { RunHost } from "../../../../threads/host/host.ts";
-import { threadsGraph } from "../../../../threads/host/threads-graph.ts";
+import { localHost } from "../../../../threads/host/threads-graph.ts";
 import { isolationNotice } from "../../../../threads/prepare/isolation.ts";
 import { RunServers } from "../../../../threads/prepare/mcp-servers.ts";
 import { modelFor } from "../../../../threads/prepare/model.ts";
@@ -7,7 +6,6 @@ import { pricesOf } from "../../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../../threads/prepare/project.ts";
 import { tracesFrom } from "../../../../threads/traces/index.ts";
 import { serveMcp } from "../../../mcp/index.ts";
-import { GRAPH } from "../../../server/threads-server.ts";
 import { ownOutput } from "../../editors/protocol-output.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { Interruption } from "../../interruption.ts";
@@ -38,7 +36,7 @@ export async function mcp(flags: McpFlags, terminal: Terminal): Promise<number> 
   const output = ownOutput(terminal);
   const interruption = new Interruption(terminal.stdout, () => {});
   return withSaver(statePath(flags, terminal), async (saver) => {
-    const graph = threadsGraph({
+    const host = localHost({
       saver,
       defaults,
       cwd,
@@ -46,11 +44,6 @@ export async function mcp(flags: McpFlags, terminal: Terminal): Promise<number> 
       servers,
       projectOf: projectIn(env),
       pricesOf: (name) => pricesOf(name, env, project.config),
-    });
-    const host = new RunHost({
-      graphs: new Map([[GRAPH, graph]]),
-      checkpointer: saver,
-      ledger: saver.ledger,
       traces: tracesFrom(env),
     });
     try {

@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import { readPrices } from "../../../../threads/prepare/prices.ts";
 import { replay } from "../../../../threads/record/replay.ts";
-import { Thread } from "../../../../threads/thread/thread.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { exact, oneLine, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
-import { agentOf } from "../../threads/thread-agent.ts";
+import { openThread } from "../../threads/thread-agent.ts";
 import { threadFile, threadText, writeNew } from "../../threads/thread-file.ts";
 import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
 
@@ -20,9 +19,8 @@ export async function exportThread(flags: ExportFlags, terminal: Terminal): Prom
   const { cwd, env, stdout } = terminal;
   const { id, text } = await withSaver(statePath(flags, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
-    const agent = await agentOf(saver, summary.id, terminal);
     const isRunning = summary.state === "running";
-    const thread = new Thread(agent, summary.id);
+    const thread = await (await openThread(saver, summary.id, { flags, terminal })).read();
     const questions = await thread.questions();
     const events = await replay(thread, { questions, isRunning });
     const title = summary.title ?? summary.id;

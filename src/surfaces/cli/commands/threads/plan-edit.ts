@@ -4,11 +4,9 @@ import { join } from "node:path";
 import { HarnessError, type HarnessErrorCode } from "../../../../errors.ts";
 import { describeChanges, diffTodos, type Todo } from "../../../../plan/index.ts";
 import type { ThreadStore } from "../../../../storage/index.ts";
-import { requestEdit } from "../../../../threads/edit/mailbox.ts";
+import type { HostThread } from "../../../../threads/host/client.ts";
 import { PlanConflict, type PlanEdit } from "../../../../threads/plan/merged-plan.ts";
 import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
-import type { RunAgent } from "../../../../threads/prepare/agent.ts";
-import { Thread } from "../../../../threads/thread/thread.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { Interruption } from "../../interruption.ts";
 import { harmless, joined, oneLine, shown } from "../../output/harmless.ts";
@@ -17,7 +15,7 @@ import { canAsk, type Terminal } from "../../terminal.ts";
 import { edit } from "../../threads/external-editor.ts";
 import { conflictLines, conflictText } from "../../threads/plan-conflict.ts";
 import { planText } from "../../threads/plan-text.ts";
-import { agentOf, settingsOf } from "../../threads/thread-agent.ts";
+import { openThread, settingsOf } from "../../threads/thread-agent.ts";
 import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
 import { quoted } from "../../wording.ts";
 
@@ -32,30 +30,28 @@ export interface PlanEditFlags extends StateFlags {
 export async function planEdit(flags: PlanEditFlags, terminal: Terminal): Promise<number> {
   return withSaver(statePath(flags, terminal), async (saver) => {
     const found = await findThread(saver, flags.thread);
-    const agent = await editableAgent(saver, found.id, terminal);
+    const thread = await openThread(saver, found.id, { flags, terminal });
+    await checkEditable(saver, thread);
     if (found.state === "running") {
       const id = oneLine(quoted(found.id));
       terminal.stdout.write(shown`${id} is running; your changes are made between two of its steps.\n`);
     }
-    return editPlan(agent, found.id, terminal);
+    return editPlan(thread, terminal);
   });
 }
 
-/** The agent of a thread whose plan can be edited. Throws `invalid-options` where there is none, or it is asked about. */
-async function editableAgent(saver: ThreadStore, thread: string, terminal: Terminal): Promise<RunAgent> {
-  const agent = await agentOf(saver, thread, terminal);
-  const id = quoted(thread);
-  if (!(await settingsOf(saver, thread)).plan) {
+/** Throws `invalid-options` where there is no plan, or it is asked about. */
+async function checkEditable(saver: ThreadStore, thread: HostThread): Promise<void> {
+  const id = quoted(thread.id);
+  if (!(await settingsOf(saver, thread.id)).plan) {
     throw new HarnessError("invalid-options", `Thread ${id} has no plan: it was run with --no-plan.`);
   }
-  const waiting = await new Thread(agent, thread).questions();
-  if (waiting.some(({ kind }) => kind === "plan-approval")) {
+  if ((await thread.questions()).some(({ kind }) => kind === "plan-approval")) {
     throw new HarnessError(
       "invalid-options",
       `A plan waits for your approval in ${id}: answer with holdfast resume ${id}, and --answer @plan.md for one of yours.`,
     );
   }
-  return agent;
 }
 
 /** Errors that another text may fix. */
@@ -66,9 +62,9 @@ const REFUSED: readonly HarnessErrorCode[] = [
   "turn-unfinished",
 ];
 
-async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Promise<number> {
+async function editPlan(thread: HostThread, terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
-  const { todos: found, rules } = await new Thread(agent, thread).plan();
+  const { todos: found, rules } = await thread.plan();
   let base = found;
   const original = planText(base, rules);
   let markdown = original;
@@ -82,7 +78,7 @@ async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Pr
     try {
       todos = planItems(markdown, base);
       const wanted = planRules(markdown);
-      const plan = await requested(agent, thread, { todos, base, rules: wanted }, terminal);
+      const plan = await requested(thread, { todos, base, rules: wanted }, terminal);
       const isChanged = wanted.join("\n") !== rules.join("\n");
       const isListed = !isChanged || diffTodos(base, plan).length > 0;
       if (isListed) stdout.write(shown`${harmless(sinceBase(base, plan))}\n`);
@@ -110,18 +106,13 @@ async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Pr
 }
 
 /** Has an edit made, here or where the thread runs. Ctrl-C takes it back. */
-async function requested(
-  agent: RunAgent,
-  thread: string,
-  change: PlanEdit,
-  { stdout }: Terminal,
-): Promise<Todo[]> {
+async function requested(thread: HostThread, change: PlanEdit, { stdout }: Terminal): Promise<Todo[]> {
   const interruption = new Interruption(stdout, () => {});
   const onWait = (): void => {
     stdout.write(shown`Waiting for the step to end; Ctrl-C withdraws your changes.\n`);
   };
   try {
-    return await requestEdit(new Thread(agent, thread), change, { signal: interruption.signal, onWait });
+    return await thread.editPlan(change, { signal: interruption.signal, onWait });
   } finally {
     interruption.dispose();
   }

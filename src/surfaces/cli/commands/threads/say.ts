@@ -1,10 +1,8 @@
-import { requestSay } from "../../../../threads/edit/mailbox.ts";
-import { Thread } from "../../../../threads/thread/thread.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { Interruption } from "../../interruption.ts";
 import { shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
-import { agentOf } from "../../threads/thread-agent.ts";
+import { openThread } from "../../threads/thread-agent.ts";
 import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
 
 export interface SayFlags extends StateFlags {
@@ -17,10 +15,10 @@ export async function say(flags: SayFlags, terminal: Terminal): Promise<number> 
   const { stdout } = terminal;
   return withSaver(statePath(flags, terminal), async (saver) => {
     const { id } = await findThread(saver, flags.thread);
-    const thread = new Thread(await agentOf(saver, id, terminal), id);
+    const thread = await openThread(saver, id, { flags, terminal });
     const interruption = new Interruption(stdout, () => {});
     try {
-      await requestSay(thread, flags.words, { signal: interruption.signal, onWait: () => {} });
+      await thread.say(flags.words, { signal: interruption.signal });
       stdout.write(shown`The agent reads it at its next call.\n`);
       return EXIT.done;
     } finally {

@@ -3,15 +3,13 @@ import { renderChecklist, renderMarkdown, renderMermaid } from "../../../../plan
 import { renderRules } from "../../../../plan/render/render.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { jsonText } from "../../../../threads/events/json-text.ts";
-import type { RunAgent } from "../../../../threads/prepare/agent.ts";
 import { replay } from "../../../../threads/record/replay.ts";
 import { transcript } from "../../../../threads/story/transcript.ts";
-import { type ThreadContent } from "../../../../threads/thread/thread.ts";
-import { Thread } from "../../../../threads/thread/thread.ts";
+import type { Thread, ThreadContent } from "../../../../threads/thread/thread.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { exact } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
-import { agentOf } from "../../threads/thread-agent.ts";
+import { openThread } from "../../threads/thread-agent.ts";
 import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
 import { quoted } from "../../wording.ts";
 
@@ -29,9 +27,9 @@ export interface ShowFlags extends StateFlags {
 export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
   const text = await withSaver(statePath(flags, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
-    const agent = await agentOf(saver, summary.id, terminal);
-    if (flags.transcript || flags.json) return history(flags, summary, agent);
-    return textOf(flags, summary, await new Thread(agent, summary.id).content());
+    const thread = await (await openThread(saver, summary.id, { flags, terminal })).read();
+    if (flags.transcript || flags.json) return history(flags, summary, thread);
+    return textOf(flags, summary, await thread.content());
   });
   const { stdout } = terminal;
   stdout.write(exact(text.endsWith("\n") ? text : `${text}\n`, stdout));
@@ -39,12 +37,8 @@ export async function show(flags: ShowFlags, terminal: Terminal): Promise<number
 }
 
 /** The thread from its first message to its last. */
-async function history(
-  { json }: ShowFlags,
-  { id, state: at }: ThreadSummary,
-  agent: RunAgent,
-): Promise<string> {
-  const events = await replay(new Thread(agent, id), { isRunning: at === "running" });
+async function history({ json }: ShowFlags, { state }: ThreadSummary, thread: Thread): Promise<string> {
+  const events = await replay(thread, { isRunning: state === "running" });
   return json ? events.map((event) => jsonText(event)).join("\n") : transcript(events);
 }
 

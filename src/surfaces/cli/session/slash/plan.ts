@@ -1,11 +1,9 @@
 import { HarnessError } from "../../../../errors.ts";
 import { describeChanges, diffTodos } from "../../../../plan/index.ts";
-import { editPlan } from "../../../../threads/edit/edit-plan.ts";
-import { clearPlan, PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../threads/edit/plan-command.ts";
+import { PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../threads/edit/plan-command.ts";
 import { MAIN } from "../../../../threads/events/view.ts";
 import { PlanConflict } from "../../../../threads/plan/merged-plan.ts";
 import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
-import { Thread } from "../../../../threads/thread/thread.ts";
 import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
 import { planLines, ruleLines } from "../../output/lines.ts";
 import { edit } from "../../threads/external-editor.ts";
@@ -27,14 +25,13 @@ export const plan: SlashCommand = {
       conversation.settings = { ...conversation.settings, approve: "first" };
       return conversation.say(oneLine(PLAN_SAYS.approve));
     }
-    const { thread, paint, edits } = conversation;
+    const { thread, paint } = conversation;
     if (thread === undefined) return conversation.say(oneLine(PLAN_SAYS.none));
-    const agent = await conversation.agent();
     if (wish.to === "clear") {
-      await clearPlan(new Thread(agent, thread), { edits });
+      await thread.clearPlan();
       return conversation.say(oneLine(PLAN_SAYS.cleared));
     }
-    const { todos, rules } = await new Thread(agent, thread).plan();
+    const { todos, rules } = await thread.plan();
     if (todos.length === 0) return conversation.say(oneLine(PLAN_SAYS.none));
     conversation.say(...planLines(todos, MAIN, paint), ...ruleLines(rules, MAIN, paint));
   },
@@ -43,16 +40,14 @@ export const plan: SlashCommand = {
 async function isProposed(conversation: Conversation): Promise<boolean> {
   const { thread, isBusy } = conversation;
   if (thread === undefined || isBusy) return false;
-  const questions = await new Thread(await conversation.agent(), thread).questions();
-  return questions.some(({ kind }) => kind === "plan-approval");
+  return (await thread.questions()).some(({ kind }) => kind === "plan-approval");
 }
 
 /** Opens the plan in an editor; the agent goes on meanwhile, and where both changed something it is said. */
 async function editInEditor(conversation: Conversation): Promise<void> {
   const { thread, display, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
-  const agent = await conversation.agent();
-  const { todos: found, rules } = await new Thread(agent, thread).plan();
+  const { todos: found, rules } = await thread.plan();
   let base = found;
   const original = planText(base, rules);
   for (let text = original; ;) {
@@ -62,8 +57,7 @@ async function editInEditor(conversation: Conversation): Promise<void> {
     try {
       todos = planItems(text, base);
       const wanted = planRules(text);
-      const edited = { todos, base, rules: wanted };
-      const made = await editPlan(new Thread(agent, thread), edited, { edits: conversation.edits });
+      const made = await thread.editPlan({ todos, base, rules: wanted });
       const isChanged = wanted.join("\n") !== rules.join("\n");
       const changes = diffTodos(base, made);
       return conversation.say(

@@ -2,7 +2,6 @@ import { MODES, type Mode } from "../../../../project/index.ts";
 import { ownTools } from "../../../../threads/prepare/agent.ts";
 import { costOf } from "../../../../threads/prepare/prices.ts";
 import { compactWords } from "../../../../threads/story/words.ts";
-import { Thread } from "../../../../threads/thread/thread.ts";
 import { compactAt } from "../../../../threads/undo/earlier-messages.ts";
 import { dollars, short } from "../../output/amounts.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
@@ -86,8 +85,9 @@ export const compact: SlashCommand = {
   run: async (_args, conversation) => {
     const { thread } = conversation;
     if (thread === undefined) return conversation.say(shown`There is nothing to summarize yet.`);
-    conversation.compactAt = await compactAt(new Thread(await conversation.agent(), thread));
-    conversation.say(oneLine(compactWords(conversation.compactAt)));
+    const length = await compactAt(await thread.read());
+    conversation.isCompactedNext = length !== undefined;
+    conversation.say(oneLine(compactWords(length)));
   },
 };
 

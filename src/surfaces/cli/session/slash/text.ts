@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { replay } from "../../../../threads/record/replay.ts";
-import { Thread } from "../../../../threads/thread/thread.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import { threadFile, threadText, writeNew } from "../../threads/thread-file.ts";
 import type { SlashCommand } from "../conversation.ts";
@@ -13,11 +12,10 @@ export const exportThread: SlashCommand = {
   run: async (args, conversation) => {
     const { thread, terminal } = conversation;
     if (thread === undefined) return conversation.say(shown`There is nothing to export yet.`);
-    const found = new Thread(await conversation.agent(), thread);
-    const events = await replay(found, { isRunning: conversation.isBusy });
-    const file = resolve(terminal.cwd, args || threadFile(thread, ".md"));
+    const events = await replay(await thread.read(), { isRunning: conversation.isBusy });
+    const file = resolve(terminal.cwd, args || threadFile(thread.id, ".md"));
     const { prices } = conversation;
-    await writeNew(file, threadText({ title: thread, events, questions: [], prices }, file, ".md"));
+    await writeNew(file, threadText({ title: thread.id, events, questions: [], prices }, file, ".md"));
     conversation.say(oneLine(`Written to ${file}`));
   },
 };

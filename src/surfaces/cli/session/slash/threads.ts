@@ -4,13 +4,8 @@ import type { ThreadSummary } from "../../../../storage/index.ts";
 import { OFFLINE } from "../../../../threads/prepare/model.ts";
 import { newThreadId } from "../../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../../threads/thread/thread-settings.ts";
-import { Thread } from "../../../../threads/thread/thread.ts";
-import {
-  earlierMessages,
-  forkBefore,
-  type EarlierMessage,
-} from "../../../../threads/undo/earlier-messages.ts";
-import { undoLast, undoneWords } from "../../../../threads/undo/undo-last.ts";
+import { earlierMessages, type EarlierMessage } from "../../../../threads/undo/earlier-messages.ts";
+import { undoneWords } from "../../../../threads/undo/undo-last.ts";
 import { ago } from "../../output/amounts.ts";
 import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import { isHere } from "../../run/directories.ts";
@@ -101,18 +96,16 @@ export const fork: SlashCommand = {
     const { saver, thread } = conversation;
     const message = await chooseMessage(conversation, shown`Go on from before which message?`);
     if (!message || thread === undefined) return;
-    if (message.before === undefined) conversation.switchTo(undefined);
-    else {
-      const to = await newThreadId(saver, message.text);
-      await forkBefore(saver, { from: thread, to, before: message.before });
-      conversation.switchTo(to);
-    }
+    const { before } = message;
+    const to = before === undefined ? undefined : await newThreadId(saver, message.text);
+    if (to !== undefined) await thread.fork(to, { checkpoint: before });
+    conversation.switchTo(to);
     conversation.display.draft(typedFor(message.text));
-    const where = conversation.thread === undefined ? "a new thread" : conversation.thread;
+    const where = to ?? "a new thread";
     const files =
       conversation.settings.dir === undefined ? "" : " The files on the disk stay as they are now.";
     conversation.say(
-      oneLine(`This is ${where}; your message is in the prompt again, ${thread} stays as it is.${files}`),
+      oneLine(`This is ${where}; your message is in the prompt again, ${thread.id} stays as it is.${files}`),
     );
   },
 };
@@ -121,11 +114,7 @@ export const undo: SlashCommand = {
   name: "undo",
   about: "take back the last message: what was said, and the files that the agent wrote",
   run: async (_args, conversation) => {
-    const { thread } = conversation;
-    const undone =
-      thread === undefined
-        ? undefined
-        : await undoLast(new Thread(await conversation.agent(), thread), conversation.copiesFor(thread));
+    const undone = await conversation.thread?.undo();
     if (!undone) return conversation.say(shown`There is nothing to take back.`);
     if (undone.isFirst) conversation.switchTo(undefined);
     conversation.display.draft(typedFor(undone.text));
@@ -158,8 +147,7 @@ async function chooseMessage(
   const { thread } = conversation;
   const all: EarlierMessage[] = [];
   if (thread !== undefined) {
-    for await (const message of earlierMessages(new Thread(await conversation.agent(), thread)))
-      all.push(message);
+    for await (const message of earlierMessages(await thread.read())) all.push(message);
   }
   if (all.length === 0) {
     conversation.say(shown`There is no message yet.`);
@@ -185,6 +173,6 @@ async function threadsHere({ saver, terminal }: Conversation): Promise<ThreadSum
 
 function threadLine({ id, title = "", updatedAt, todos }: ThreadSummary, { thread }: Conversation): Harmless {
   const progress = todos.total > 0 ? ` ${todos.done}/${todos.total}` : "";
-  const mark = id === thread ? " (this one)" : "";
+  const mark = id === thread?.id ? " (this one)" : "";
   return oneLine(`${id}${progress} ${ago(Date.now() - updatedAt.getTime())} ${shortened(title, 40)}${mark}`);
 }
