@@ -5,8 +5,8 @@ import { ScriptedModel } from "../src/testing/index.ts";
 import { Publisher } from "../src/threads/cluster/feed/publisher.ts";
 import { clusterHost, openCluster, type Cluster } from "../src/threads/cluster/index.ts";
 import { QUEUE } from "../src/threads/cluster/queue/jobs.ts";
-import type { HostedRun } from "../src/threads/host/hosted-run.ts";
-import type { HostEvent } from "../src/threads/host/port.ts";
+import type { Run } from "../src/threads/host/hosted-run.ts";
+import type { HostEvent } from "../src/threads/host/stream/live-events.ts";
 import { ask, newDatabase } from "./postgres.ts";
 
 type Host = ReturnType<typeof clusterHost>;
@@ -153,7 +153,7 @@ it("of two who take a new name at once on two servers, one has it, and nothing o
 it("of the runs of a thread that are over the newest are kept, and not for as long as it is used", async () => {
   const [host] = hosts;
   const request = { graph: "agent", input: { messages: "Look" }, strategy: "enqueue" } as const;
-  const runs: HostedRun[] = [];
+  const runs: Run[] = [];
   for (let n = 0; n < 105; n += 1) runs.push(await host.start("spring", request));
   const { url } = clusters[0].db;
   await ask(url, "UPDATE holdfast.jobs SET status = 'success' WHERE thread = 'spring'");

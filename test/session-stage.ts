@@ -31,6 +31,8 @@ export interface StageOptions {
   thread?: string;
   project?: Partial<Project>;
   env?: Record<string, string>;
+  /** Whether the script begins anew at its end. */
+  loop?: boolean;
   /** What the model says that it can do. */
   profile?: ModelProfile;
   /** Says when no key has come for a while; at once without it. */
@@ -101,7 +103,7 @@ export class SessionStage {
 
   private constructor(steps: readonly Step[], options: StageOptions & { saver: SqliteSaver }) {
     const { columns = 80, rows = 24, home, saver, thread } = options;
-    this.model = new ScriptedModel(steps);
+    this.model = new ScriptedModel(steps, options.loop ? { loop: true } : {});
     if (options.profile) Object.defineProperty(this.model, "profile", { value: options.profile });
     this.#screen = new xterm.Terminal({
       cols: columns,

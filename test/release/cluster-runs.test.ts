@@ -5,7 +5,7 @@ import { createDeepAgent } from "../../src/deep/index.ts";
 import { hostedGraphs } from "../../src/surfaces/server/graphs.ts";
 import { ScriptedModel } from "../../src/testing/index.ts";
 import { clusterHost, openCluster } from "../../src/threads/cluster/index.ts";
-import type { HostEvent } from "../../src/threads/host/port.ts";
+import type { HostEvent } from "../../src/threads/host/stream/live-events.ts";
 import { task, TestCluster, until, type Served } from "../cluster/cluster.ts";
 import { newDatabase } from "../postgres.ts";
 

@@ -5,7 +5,7 @@ import type {
   ServerContext,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { Run } from "../../threads/host/client.ts";
+import type { Run } from "../../threads/host/hosted-run.ts";
 import { stateWord } from "../../threads/thread/thread-state.ts";
 import { version } from "../../version.ts";
 import { questionForms, wordsIn } from "./forms.ts";

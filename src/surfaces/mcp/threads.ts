@@ -3,7 +3,8 @@ import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../storage/index.ts";
 import { readAnswer, type Question } from "../../threads/events/questions.ts";
-import type { Host, Run } from "../../threads/host/client.ts";
+import type { Host } from "../../threads/host/client.ts";
+import type { Run } from "../../threads/host/hosted-run.ts";
 import { blindEdit } from "../../threads/plan/blind-edit.ts";
 import { planItems, sentRules } from "../../threads/plan/plan-text.ts";
 import { newThreadId } from "../../threads/thread/thread-ids.ts";
@@ -112,7 +113,7 @@ export class Threads {
     const found = await this.host.thread(thread).read();
     const { todos, rules, answer, files } = await found.content();
     const questions = await found.questions();
-    const end = run?.end;
+    const end = run?.lastEvent;
     const { state: known } = (await this.saver.getThread(thread)) ?? { state: "done" };
     const isOver = run ? run.isOver : known !== "running" && !(await this.host.isBusy(thread));
     const rest = await found.nextInput();

@@ -11,7 +11,7 @@ import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { ScriptedModel, type Step } from "../../testing/index.ts";
 import { RunHost } from "../../threads/host/host.ts";
-import type { HostedRun } from "../../threads/host/hosted-run.ts";
+import type { Run } from "../../threads/host/hosted-run.ts";
 import { hostedGraph, type ServedGraph } from "./graphs.ts";
 
 let saver: ThreadStore;
@@ -59,7 +59,7 @@ const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-const isAtWork = async (run: HostedRun): Promise<boolean> =>
+const isAtWork = async (run: Run): Promise<boolean> =>
   run.live.all().some(({ type }) => type === "model-start");
 const textsOf = async (thread: string): Promise<string[]> => {
   const tuple = await saver.getTuple({ configurable: { thread_id: thread } });
@@ -267,7 +267,7 @@ describe("with threads in a SQLite file,", () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const host = idleHost();
-    const refs: WeakRef<HostedRun>[] = [];
+    const refs: WeakRef<Run>[] = [];
     const ran = async (thread: string): Promise<void> => {
       const run = await host.start(thread, ask("Hi"));
       refs.push(new WeakRef(run));

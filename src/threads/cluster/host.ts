@@ -7,7 +7,7 @@ import type { Host } from "../host/client.ts";
 import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { HostBase } from "../host/host-base.ts";
-import { HostedRun } from "../host/hosted-run.ts";
+import { Run } from "../host/hosted-run.ts";
 import type { CancelOptions, StartOptions, ThreadNote } from "../host/port.ts";
 import { atWork, newRecord, notedThread, stopping } from "../host/records.ts";
 import type { RunRequest } from "../host/request/request.ts";
@@ -82,7 +82,7 @@ export class ClusterHost extends HostBase implements Host {
     this.#sweep = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
   }
 
-  async run(id: string): Promise<HostedRun | undefined> {
+  async run(id: string): Promise<Run | undefined> {
     const job = await this.jobs.find(id);
     const known = [...this.#feeds.values()].find(({ runs }) => runs.has(id));
     if (!job) return known?.runs.get(id);
@@ -92,7 +92,7 @@ export class ClusterHost extends HostBase implements Host {
     return this.#mirror(job);
   }
 
-  async active(thread: string): Promise<HostedRun | undefined> {
+  async active(thread: string): Promise<Run | undefined> {
     const running = (await this.jobs.open(thread)).find(({ status }) => status === "running");
     if (!running) return undefined;
     await this.#follow(thread);
@@ -116,11 +116,7 @@ export class ClusterHost extends HostBase implements Host {
     return thread!;
   }
 
-  async start(
-    thread: string,
-    given: RunRequest,
-    { note = {}, attendance }: StartOptions = {},
-  ): Promise<HostedRun> {
+  async start(thread: string, given: RunRequest, { note = {}, attendance }: StartOptions = {}): Promise<Run> {
     if (attendance) throw new HarnessError("invalid-options", "Nobody attends a run of another process.");
     // Nobody knows who watches the thread on another server.
     const request = inAllModes(given);
@@ -137,7 +133,7 @@ export class ClusterHost extends HostBase implements Host {
       await Promise.all(asking.map((other) => other.endsSoon()));
       if (this.#isStopping) throw stopping();
     }
-    const run = new HostedRun(record, owner);
+    const run = new Run(record, { host: this, owner });
     feed.runs.set(run.id, run);
     feed.asked.add(run.id);
     try {
@@ -281,9 +277,9 @@ export class ClusterHost extends HostBase implements Host {
     if (!known && feed.known) this.#noteRemoval({ thread, known: feed.known });
   }
 
-  #mirror(job: Job): HostedRun {
+  #mirror(job: Job): Run {
     const feed = this.#feeds.get(job.thread);
-    const run = feed?.runs.get(job.id) ?? new HostedRun(job, feed?.known?.owner);
+    const run = feed?.runs.get(job.id) ?? new Run(job, { host: this, owner: feed?.known?.owner });
     // That it has ended is said by `#settle`, once all is read that it said.
     if (!run.isOver && isOpen(job)) run.record = { ...job };
     feed?.runs.set(job.id, run);
@@ -293,7 +289,8 @@ export class ClusterHost extends HostBase implements Host {
   #take({ thread, run: id, attempt, n, event }: Said): void {
     const feed = this.#feeds.get(thread);
     if (!feed) return;
-    const run = feed.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), feed.known?.owner);
+    const run =
+      feed.runs.get(id) ?? new Run(unknownRecord(id, thread), { host: this, owner: feed.known?.owner });
     feed.runs.set(id, run);
     switch (event.kind) {
       case "begin":
@@ -301,7 +298,7 @@ export class ClusterHost extends HostBase implements Host {
         run.head = event.head;
         break;
       case "chunk":
-        run.say(event.chunk, n);
+        run.push(event.chunk, n);
         break;
       case "protocol":
         feed.protocol.push(event.event, n);

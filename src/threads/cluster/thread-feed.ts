@@ -1,7 +1,8 @@
 import type { HostedThread, RunStatus } from "../../storage/index.ts";
-import type { HostedRun } from "../host/hosted-run.ts";
+import type { Run } from "../host/hosted-run.ts";
 import { EventLog } from "../host/stream/event-log.ts";
-import { isWholeState, type ThreadEvent } from "../host/stream/thread-protocol.ts";
+import { isWholeState } from "../host/stream/thread-log.ts";
+import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
 
 /** The identity of a thread: a deleted thread's name may be used again. */
 export type Known = Pick<HostedThread, "owner" | "createdAt">;
@@ -11,7 +12,7 @@ export class ThreadFeed {
   /** The ledger's last answer. */
   known: Known | undefined;
   readonly protocol = new EventLog<ThreadEvent>({ first: 1, isKept: isWholeState });
-  readonly runs = new Map<string, HostedRun>();
+  readonly runs = new Map<string, Run>();
   /** Runs that are asked for here and not in the queue yet. */
   readonly asked = new Set<string>();
   /** Statuses of ended runs as their workers reported them, possibly before the ledger has them. */
@@ -34,7 +35,7 @@ export class ThreadFeed {
     return !known || !thread || (known.createdAt === thread.createdAt && known.owner === thread.owner);
   }
 
-  drop(run: HostedRun): void {
+  drop(run: Run): void {
     if (this.runs.get(run.id) !== run) return;
     this.runs.delete(run.id);
     this.endings.delete(run.id);

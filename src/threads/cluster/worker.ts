@@ -1,9 +1,10 @@
 import type { HostedThread, RunStatus, ThreadStore } from "../../storage/index.ts";
 import { execute } from "../host/execute.ts";
 import type { HostedGraph } from "../host/graphs.ts";
-import { HostedRun } from "../host/hosted-run.ts";
+import { Run, type RunHome } from "../host/hosted-run.ts";
 import { isBusy } from "../host/records.ts";
 import type { Schedule } from "../host/schedules/schedule.ts";
+import { EventLog } from "../host/stream/event-log.ts";
 import { tracesFrom } from "../traces/index.ts";
 import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database/database.ts";
 import { Publisher, type RunStream } from "./feed/publisher.ts";
@@ -44,7 +45,7 @@ export class ClusterWorker {
   readonly #publisher: Publisher;
   readonly #traces = tracesFrom(process.env);
   readonly #reaper: Reaper;
-  readonly #running = new Map<string, { run: HostedRun; job: Job; stream: RunStream }>();
+  readonly #running = new Map<string, { run: Run; job: Job; stream: RunStream }>();
   readonly #heard = new Map<string, Stop>();
   #isDraining = false;
   #isLost = false;
@@ -148,7 +149,7 @@ export class ClusterWorker {
       await this.#retried(() => this.#jobs.putBack(job));
       return;
     }
-    const run = new HostedRun(job, undefined);
+    const run = new Run(job, { host: UNREAD });
     const { isTemporary } = run.request;
     const known = isTemporary
       ? await this.#options.store.ledger.thread(thread).catch(() => undefined)
@@ -170,7 +171,7 @@ export class ClusterWorker {
     if (isTemporary) await this.#tellGone(thread, identityOf(known));
   }
 
-  async #run(run: HostedRun, job: Job, stream: RunStream): Promise<void> {
+  async #run(run: Run, job: Job, stream: RunStream): Promise<void> {
     const { graphs } = this.#options;
     const graph = graphs.get(run.request.graph);
     if (!graph) {
@@ -213,7 +214,7 @@ export class ClusterWorker {
   }
 
   async #end(
-    run: HostedRun,
+    run: Run,
     job: Job,
     {
       status,
@@ -296,6 +297,8 @@ export class ClusterWorker {
   }
 }
 
+/** Surfaces read and stop a worker's runs on servers. */
+const UNREAD: RunHome = { events: new EventLog(), say: async () => {}, cancel: async () => false };
 const RETRY_MS = 250;
 const MOST_HEARD = 1000;
 const LONGEST_STEP_MS = 24 * 60 * 60 * 1000;

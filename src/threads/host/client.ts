@@ -1,18 +1,15 @@
 import type { MessageContent } from "@langchain/core/messages";
 import type { Todo } from "../../plan/index.ts";
 import type { RequestOptions } from "../edit/mailbox.ts";
-import type { RunEvent } from "../events/events.ts";
 import type { Question } from "../events/questions.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
 import type { RunSettings } from "../prepare/settings.ts";
 import { Thread, type ThreadContent } from "../thread/thread.ts";
 import { copyThread } from "../undo/copy-thread.ts";
 import { undoLast, type Undone } from "../undo/undo-last.ts";
-import type { HostedRun } from "./hosted-run.ts";
-import type { HostEvent, HostPort, StartOptions, ThreadNote } from "./port.ts";
+import type { Run } from "./hosted-run.ts";
+import type { HostPort, StartOptions, ThreadNote } from "./port.ts";
 import type { RunRequest } from "./request/request.ts";
-import type { Entry } from "./stream/event-log.ts";
-import type { StampedEvent } from "./stream/live-events.ts";
 
 /** A host as surfaces use it. */
 export interface Host extends HostPort {
@@ -69,13 +66,12 @@ export class HostThread {
   ): Promise<Run> {
     const graph = await this.#host.graphOf(this.id);
     const started = { ...(note && { note }), attendance };
-    return new Run(this.#host, await this.#host.start(this.id, { graph, ...request, ...what }, started));
+    return this.#host.start(this.id, { graph, ...request, ...what }, started);
   }
 
   /** The run that the thread is at. */
   async active(): Promise<Run | undefined> {
-    const active = await this.#host.active(this.id);
-    return active && new Run(this.#host, active);
+    return this.#host.active(this.id);
   }
 
   /** Gives a message to the agent at work. Throws `run-ended` where none is. */
@@ -128,91 +124,5 @@ export class HostThread {
   ): Promise<void> {
     await copyThread(this.#host.checkpointer, { from: this.id, to, checkpoint });
     if (note) await this.#host.noteThread(to, note);
-  }
-}
-
-type RunEnd = Extract<RunEvent, { type: "run-end" }>;
-
-/** A run as surfaces see it, in whichever process it works. */
-export class Run {
-  readonly #host: HostPort;
-  readonly #hosted: HostedRun;
-
-  constructor(host: HostPort, hosted: HostedRun) {
-    this.#host = host;
-    this.#hosted = hosted;
-  }
-
-  get id(): string {
-    return this.#hosted.id;
-  }
-
-  get thread(): string {
-    return this.#hosted.thread;
-  }
-
-  get isOver(): boolean {
-    return this.#hosted.isOver;
-  }
-
-  /** Whether it waits for a person. */
-  get hasAsked(): boolean {
-    return this.#hosted.hasAsked;
-  }
-
-  /** Resolves when the run has ended, however it ended. */
-  get done(): Promise<void> {
-    return this.#hosted.done;
-  }
-
-  /** Gives the agent a message, which it reads at its next call. Throws `run-ended` where none comes. */
-  say(content: MessageContent): Promise<void> {
-    return this.#host.say(this.thread, content);
-  }
-
-  /** Stops the run; finished work stays. Returns whether there was something to stop. */
-  stop(): Promise<boolean> {
-    return this.#host.cancel(this.id);
-  }
-
-  /** Shows whoever attends the run a notice. */
-  notify(text: string): void {
-    this.#hosted.notify(text);
-  }
-
-  /** The last event; undefined before it, and where the run was stopped before it began. */
-  get end(): RunEnd | undefined {
-    return this.#hosted.live.all().findLast((event) => event.type === "run-end");
-  }
-
-  /** Resolves to the last event. Throws what kept an attended run from beginning. */
-  async ended(): Promise<RunEnd | undefined> {
-    await this.done;
-    if (this.#hosted.failure !== undefined) throw this.#hosted.failure;
-    return this.end;
-  }
-
-  /** Gives the events after a number: those so far, then those to come, until the run has ended. */
-  async *events(after = 0, signal?: AbortSignal): AsyncGenerator<StampedEvent, void> {
-    const { events } = this.#host;
-    let at = events.last;
-    yield* this.#hosted.live.all().filter(({ n = 0 }) => n > after);
-    const over = new AbortController();
-    void this.done.then(() => over.abort());
-    const until = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
-    for await (const entries of events.read(at, { signal: until })) {
-      yield* this.#own(entries);
-      at = entries.at(-1)!.n;
-    }
-    // The end of the run may come before its last events are read.
-    if (signal?.aborted !== true) yield* this.#own(events.since(at));
-  }
-
-  #own(entries: readonly Entry<HostEvent>[]): StampedEvent[] {
-    return entries.flatMap((entry) =>
-      "event" in entry && entry.event.kind === "run" && entry.event.event.run === this.id
-        ? [entry.event.event]
-        : [],
-    );
   }
 }

@@ -1,5 +1,4 @@
 import type { StateSnapshot } from "@langchain/langgraph";
-import { isCheckpointEnvelope } from "@langchain/langgraph/stream";
 import { HarnessError } from "../../errors.ts";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import { ending } from "../events/ending.ts";
@@ -7,19 +6,14 @@ import type { RunEvent } from "../events/events.ts";
 import { OUTCOME_CODES } from "../events/exit-codes.ts";
 import type { RunStreamOptions } from "../prepare/agent.ts";
 import { runThread, RunEvents } from "../run/run-thread.ts";
-import { type Hold } from "../thread/thread.ts";
-import { Thread } from "../thread/thread.ts";
+import { Thread, type Hold } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
 import type { HostedGraph } from "./graphs.ts";
-import type { Chunk, HostedRun } from "./hosted-run.ts";
+import type { Run } from "./hosted-run.ts";
 import { waitingOf } from "./request/answers.ts";
 import { beginning } from "./request/begin.ts";
-import type { CheckpointPlace, RunRequest } from "./request/request.ts";
-import { streamModes } from "./request/stream-modes.ts";
-import { publicCheckpoint, type CheckpointChunk } from "./stream/checkpoint-chunk.ts";
-import type { Sink } from "./stream/event-log.ts";
-import { ThreadProtocol, type ThreadSink } from "./stream/thread-protocol.ts";
-import { TracedEvents } from "./stream/traced-events.ts";
+import type { CheckpointPlace } from "./request/request.ts";
+import type { FeedSinks, LangGraphFeed } from "./stream/langgraph-feed.ts";
 
 /** A lower limit than this, as user interfaces send it without being asked, would cut a plan short. */
 const LOWEST_LIMIT = 10_000;
@@ -27,11 +21,8 @@ const LOWEST_LIMIT = 10_000;
 /** A thread may be held for a moment, while a person's edit of its plan is written. */
 const EDIT_MS = 2000;
 
-export interface Execution {
+export interface Execution extends FeedSinks {
   graph: HostedGraph;
-  /** Gets all that LangGraph streams. */
-  chunks: Sink<Chunk>;
-  protocol: ThreadSink;
   emit: (event: RunEvent) => void;
   /** Writes down how far the run is. Returns whether it is still to be run here, and was not taken by somebody else. */
   save: (change: Partial<RunRecord>) => Promise<boolean>;
@@ -50,30 +41,22 @@ export interface Executed {
 }
 
 /** Runs a run from its start to its end, says how it ended, and feeds everything that follows it. Does not throw. */
-export async function execute(
-  run: HostedRun,
-  { graph, chunks, protocol: log, emit, save, isTakenOver = false, isTriedAgain, traces }: Execution,
-): Promise<Executed> {
+export async function execute(run: Run, execution: Execution): Promise<Executed> {
+  const { graph, emit, save, isTakenOver = false, isTriedAgain, traces } = execution;
   const { thread, request, signal, attendance } = run;
   const events = new RunEvents(thread, (event, view) => {
     emit(event);
     attendance?.show(event, view);
   });
-  const protocol = new ThreadProtocol(log, request.graph);
-  let namespace: string[] = [];
+  let feed: LangGraphFeed | undefined;
   let held: Hold | undefined;
   let owned: Thread | undefined;
   let status: RunStatus = "success";
   let failure: unknown;
-  // Whoever attends reads events alone.
-  const modes = attendance ? [] : streamModes(request);
   try {
     await save({ status: "running" });
-    chunks.push({
-      event: "metadata",
-      data: { run_id: run.id, thread_id: thread, attempt: run.record.attempt },
-    });
-    protocol.root("running");
+    feed = await feedOf(run, execution);
+    feed?.begin();
     const ready = await graph.prepare(thread, request, attendance);
     owned = new Thread(ready.agent, thread);
     held = await owned.acquire({ wait: EDIT_MS, force: isTakenOver });
@@ -115,45 +98,28 @@ export async function execute(
         failure = error;
       },
       tap: {
-        modes,
+        modes: [],
+        callbacks: attendance?.callbacks ?? [],
+        onChunk: () => {},
+        ...feed?.tap,
         options: () => {
           const { checkpoint } = begun;
           // It is left once: what goes on after an edit goes on from there.
           delete begun.checkpoint;
           return optionsOf(run, checkpoint);
         },
-        callbacks: [
-          // A model's words in the newer protocol, at the price of the older one's: each callback is called at every node.
-          ...(modes.includes("messages") ? [protocol.callback] : []),
-          ...(request.isTraced ? [traced(chunks)] : []),
-          ...(attendance?.callbacks ?? []),
-        ],
-        onChunk: (given, mode, payload) => {
-          // Each chunk has one of its own, and most are of the same place as the one before.
-          if (!isSame(given, namespace)) namespace = given;
-          const piece = { namespace, mode, payload };
-          if (mode !== "checkpoints") chunks.push(piece);
-          // The older protocol knows whole ones alone; where they are not streamed they are announced.
-          else if (!isCheckpointEnvelope(payload)) {
-            chunks.push({ namespace, mode, payload: publicCheckpoint(payload as CheckpointChunk) });
-          }
-          protocol.chunk(piece);
-        },
       },
     });
-    const after = await owned.state();
-    const interrupts = waitingOf(after);
-    const { values } = after as { values: Record<string, unknown> };
     const isStopped = end.outcome === "interrupted";
     status = isStopped ? "interrupted" : end.outcome === "failed" ? "error" : "success";
-    run.result = {
-      values,
-      interrupts,
-      ...(end.outcome === "failed" && {
-        error: { name: "RunError", message: end.error ?? "The run failed." },
-      }),
-    };
-    protocol.ask([], interrupts);
+    if (feed) {
+      const after = await owned.state();
+      const interrupts = waitingOf(after);
+      const error = { name: "RunError", message: end.error ?? "The run failed." };
+      const { values } = after as { values: Record<string, unknown> };
+      run.result = { values, interrupts, ...(end.outcome === "failed" && { error }) };
+      feed.ask(interrupts);
+    }
   } catch (error) {
     // It did not get as far as its first step: another process has the thread, or no agent can be built for it.
     await run.edits.close();
@@ -170,43 +136,32 @@ export async function execute(
   const isTried = failure !== undefined && (await isTriedAgain?.(failure)) === true;
   const isDrained = status === "interrupted" && run.edits.isLeaving && !signal.aborted;
   const isLeft = isDrained || isTried;
-  const error = isLeft ? undefined : run.result?.error;
-  if (error) chunks.push({ event: "error", data: { error: error.name, message: error.message } });
-  const isWaiting = status === "interrupted" || (run.result?.interrupts.length ?? 0) > 0;
-  if (!isLeft) protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
   // In the same moment as the look at what is wanted: who comes later is told that it is over.
   run.settle(status);
+  if (!isLeft) feed?.end();
   if (run.isRolledBack && owned) await rollBack(owned, run).catch(() => {});
   // A lease that cannot be given back, as on a full disk, ends with this process.
   await held?.().catch(() => {});
   return { status, isLeft, failure };
 }
 
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((part, at) => part === other[at]);
-}
-
-function traced(chunks: Sink<Chunk>): TracedEvents {
-  return new TracedEvents((payload) => chunks.push({ namespace: [], mode: "events", payload }));
+/** Whoever attends reads events alone, and waits for nothing that other readers need. */
+async function feedOf(run: Run, sinks: FeedSinks): Promise<LangGraphFeed | undefined> {
+  if (run.attendance) return undefined;
+  const { LangGraphFeed: Feed } = await import("./stream/langgraph-feed.ts");
+  return new Feed(run, sinks);
 }
 
 /** Puts a thread back to where it was before a run was first begun, in this process or in one that was killed. */
-async function rollBack(
-  { agent: { graph }, id: thread }: Thread,
-  { record: { base } }: HostedRun,
-): Promise<void> {
+async function rollBack({ agent: { graph }, id: thread }: Thread, { record: { base } }: Run): Promise<void> {
   if (base === undefined) return;
   const config = { configurable: { thread_id: thread, checkpoint_id: base } };
   if (base !== "") await graph.updateState(config, null, "__copy__");
   else if (typeof graph.checkpointer === "object") await graph.checkpointer.deleteThread(thread);
 }
 
-function optionsOf(
-  { id, record }: HostedRun,
-  checkpoint: CheckpointPlace | undefined,
-): Partial<RunStreamOptions> {
-  const { configurable, context, metadata, recursionLimit, interruptBefore, interruptAfter } =
-    record.request as RunRequest;
+function optionsOf({ id, request }: Run, checkpoint: CheckpointPlace | undefined): Partial<RunStreamOptions> {
+  const { configurable, context, metadata, recursionLimit, interruptBefore, interruptAfter } = request;
   return {
     // What LangChain streams by itself.
     version: "v2",

@@ -1,5 +1,3 @@
-import { HarnessError } from "../../errors.ts";
-import type { HostedThread } from "../../storage/index.ts";
 import type { RunAgent } from "../prepare/agent.ts";
 import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { FileCopies } from "../undo/file-copies.ts";
@@ -32,26 +30,6 @@ export interface TurnMessage {
   task: string | undefined;
   /** Whether it answers the open question. */
   isAnswer: boolean;
-}
-
-/** Throws `invalid-request` where there is none of this name. */
-export function namedGraph(graphs: ReadonlyMap<string, HostedGraph>, name: string): HostedGraph {
-  const graph = graphs.get(name);
-  if (graph) return graph;
-  const known = [...graphs.keys()].join(", ");
-  throw new HarnessError(
-    "invalid-request",
-    `There is no graph ${JSON.stringify(name)}; there are: ${known}.`,
-  );
-}
-
-/** The name of the graph that runs a thread; the first one for a thread that nothing was noted of. */
-export function graphNameOf(
-  graphs: ReadonlyMap<string, HostedGraph>,
-  thread: Pick<HostedThread, "graph"> | undefined,
-): string {
-  const name = thread?.graph;
-  return name !== undefined && graphs.has(name) ? name : [...graphs.keys()][0]!;
 }
 
 /** The values that a client may write; settings of a thread and the harness's own channels are not among them. */

@@ -1,14 +1,15 @@
 import type { MessageContent } from "@langchain/core/messages";
+import { HarnessError } from "../../errors.ts";
 import type { HostedThread, Ledger } from "../../storage/index.ts";
 import { requestSay, type RequestOptions } from "../edit/mailbox.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { Thread } from "../thread/thread.ts";
 import { HostThread } from "./client.ts";
-import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
-import type { HostEvent, HostPort } from "./port.ts";
+import type { HostedGraph } from "./graphs.ts";
+import type { HostPort } from "./port.ts";
 import { risingNumber } from "./records.ts";
 import { EventLog } from "./stream/event-log.ts";
-import type { StampedEvent } from "./stream/live-events.ts";
+import type { HostEvent, StampedEvent } from "./stream/live-events.ts";
 
 /** The last of the host's events to keep: fewer where no page has read them for a while. */
 const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
@@ -24,7 +25,11 @@ export abstract class HostBase {
   }
 
   graph(name: string): HostedGraph {
-    return namedGraph(this.graphs, name);
+    const graph = this.graphs.get(name);
+    if (graph) return graph;
+    const names = [...this.graphs.keys()].join(", ");
+    const message = `There is no graph ${JSON.stringify(name)}; there are: ${names}.`;
+    throw new HarnessError("invalid-request", message);
   }
 
   async graphOf(thread: string): Promise<string> {
@@ -32,7 +37,8 @@ export abstract class HostBase {
   }
 
   graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
-    return graphNameOf(this.graphs, thread);
+    const name = thread?.graph;
+    return name !== undefined && this.graphs.has(name) ? name : [...this.graphs.keys()][0]!;
   }
 
   thread(this: HostPort, id: string): HostThread {

@@ -15,7 +15,7 @@ import { EndedRuns } from "./ended-runs.ts";
 import { execute } from "./execute.ts";
 import type { HostedGraph } from "./graphs.ts";
 import { HostBase } from "./host-base.ts";
-import { HostedRun } from "./hosted-run.ts";
+import { Run } from "./hosted-run.ts";
 import type { CancelOptions, StartOptions, ThreadNote } from "./port.ts";
 import {
   alreadyRunning,
@@ -55,9 +55,9 @@ export class RunHost extends HostBase implements Host {
   readonly schedules: StoredSchedules;
   readonly #traces: Traces | undefined;
   readonly #queues = new Map<string, ThreadQueue>();
-  readonly #runs = new Map<string, HostedRun>();
+  readonly #runs = new Map<string, Run>();
   /** Runs for later that somebody awaits here. They do not block their thread. */
-  readonly #later = new Set<HostedRun>();
+  readonly #later = new Set<Run>();
   readonly #ended = new EndedRuns((run) => {
     this.#runs.delete(run.id);
     this.#clear(run.thread);
@@ -76,11 +76,11 @@ export class RunHost extends HostBase implements Host {
     this.#traces = traces;
   }
 
-  run(id: string): HostedRun | undefined {
+  run(id: string): Run | undefined {
     return this.#runs.get(id);
   }
 
-  active(thread: string): HostedRun | undefined {
+  active(thread: string): Run | undefined {
     return this.#queues.get(thread)?.active;
   }
 
@@ -114,7 +114,7 @@ export class RunHost extends HostBase implements Host {
     thread: string,
     request: RunRequest,
     { note = {}, attendance }: StartOptions = {},
-  ): Promise<HostedRun> {
+  ): Promise<Run> {
     this.graph(request.graph);
     const record = this.#newRecord(thread, request);
     const { strategy = "reject" } = request;
@@ -177,7 +177,8 @@ export class RunHost extends HostBase implements Host {
     );
     if (!record) return false;
     const { thread } = record;
-    const run = this.#runs.get(id) ?? new HostedRun(record, (await this.ledger.thread(thread))?.owner);
+    const run =
+      this.#runs.get(id) ?? new Run(record, { host: this, owner: (await this.ledger.thread(thread))?.owner });
     this.#later.delete(run);
     run.record = record;
     this.#close(run, await this.#note(run));
@@ -263,7 +264,7 @@ export class RunHost extends HostBase implements Host {
   }
 
   /** Lets go of a run that is not for this process. */
-  #drop(run: HostedRun): void {
+  #drop(run: Run): void {
     this.#later.delete(run);
     this.#runs.delete(run.id);
     run.end();
@@ -354,8 +355,9 @@ export class RunHost extends HostBase implements Host {
     if (!isEnding || waiting.length + arriving > 0 || !(await active.endsSoon())) throw alreadyRunning();
   }
 
-  #enqueue(record: RunRecord, thread: HostedThread | undefined, attendance?: Attendance): HostedRun {
-    const run = this.#runs.get(record.id) ?? new HostedRun(record, thread?.owner, attendance);
+  #enqueue(record: RunRecord, thread: HostedThread | undefined, attendance?: Attendance): Run {
+    const run =
+      this.#runs.get(record.id) ?? new Run(record, { host: this, owner: thread?.owner, attendance });
     run.record = record;
     run.noted = thread;
     this.#runs.set(run.id, run);
@@ -387,7 +389,7 @@ export class RunHost extends HostBase implements Host {
       const { updatedAt: taken } = run.record;
       const { isLeft } = await execute(run, {
         graph: this.graph(run.request.graph),
-        chunks: { push: (chunk) => run.say(chunk, n++) },
+        chunks: { push: (chunk) => run.push(chunk, n++) },
         protocol: queue.protocol,
         emit: (event) => this.#emit(run, event),
         traces: this.#traces,
@@ -414,14 +416,14 @@ export class RunHost extends HostBase implements Host {
     if (!this.isBusy(thread) && !this.#isStopping) await this.remove(thread).catch(() => {});
   }
 
-  #emit(run: HostedRun, event: RunEvent): void {
+  #emit(run: Run, event: RunEvent): void {
     const stamped: StampedEvent = { ...event, run: run.id };
     stamped.n = this.events.push({ kind: "run", thread: run.thread, owner: run.owner, event: stamped });
     run.live.push(stamped);
   }
 
   /** Writes down how a run ended, and returns its thread, if that is still there. */
-  async #note(run: HostedRun): Promise<HostedThread | undefined> {
+  async #note(run: Run): Promise<HostedThread | undefined> {
     const { thread: id, record, isRolledBack, noted, attendance } = run;
     if (attendance) return undefined;
     const change = (found: HostedThread | undefined): HostedThread | undefined => {
@@ -438,7 +440,7 @@ export class RunHost extends HostBase implements Host {
   }
 
   /** Tells everybody that a run has ended; its thread may be at the next one already. */
-  #close(run: HostedRun, thread: HostedThread | undefined): void {
+  #close(run: Run, thread: HostedThread | undefined): void {
     run.end();
     if (thread) this.tellThread(thread);
     this.#ended.add(run);

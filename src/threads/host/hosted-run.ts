@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { MessageContent } from "@langchain/core/messages";
 import { isInterrupted, type Interrupt, type StreamMode } from "@langchain/langgraph";
 import type { HostedThread, RunRecord, RunStatus } from "../../storage/index.ts";
+import type { RunEvent } from "../events/events.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
 import type { Attendance } from "./attendance.ts";
 import type { RunRequest } from "./request/request.ts";
-import { EventLog } from "./stream/event-log.ts";
-import { LiveEvents } from "./stream/live-events.ts";
+import { EventLog, type Entry } from "./stream/event-log.ts";
+import { LiveEvents, type HostEvent, type StampedEvent } from "./stream/live-events.ts";
+
+type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
 /** A run that has asked is at its end in a moment, unless something else runs beside the question. */
 const SOON_MS = 2000;
@@ -22,8 +26,22 @@ export interface RunResult {
   error?: { name: string; message: string };
 }
 
-/** A run in this process: what its readers follow, and what stops it. */
-export class HostedRun {
+/** What a run needs of its host. */
+export interface RunHome {
+  events: EventLog<HostEvent>;
+  say: (thread: string, content: MessageContent) => Promise<void>;
+  cancel: (id: string) => Promise<boolean>;
+}
+
+export interface RunOptions {
+  host: RunHome;
+  /** The user that the run belongs to, if the server has several. */
+  owner?: string | undefined;
+  attendance?: Attendance | undefined;
+}
+
+/** A run, in whichever process it works: surfaces read its events and send commands to it. */
+export class Run {
   record: RunRecord;
   readonly chunks = new EventLog<Chunk>({ isKept: isWholeState });
   readonly live = new LiveEvents();
@@ -45,12 +63,13 @@ export class HostedRun {
 
   /** Its thread as it was known when it was put in the queue. */
   noted: HostedThread | undefined;
-  /** The user that the run belongs to, if the server has several. */
   readonly owner: string | undefined;
   readonly attendance: Attendance | undefined;
+  readonly #host: RunHome;
 
-  constructor(record: RunRecord, owner: string | undefined, attendance?: Attendance) {
+  constructor(record: RunRecord, { host, owner, attendance }: RunOptions) {
     this.record = record;
+    this.#host = host;
     this.owner = owner;
     this.attendance = attendance;
   }
@@ -85,8 +104,54 @@ export class HostedRun {
     return this.live.all().some(({ type }) => type === "question");
   }
 
-  /** Tells its readers. */
-  say(chunk: Chunk, n?: number): void {
+  /** Gives the agent a message, which it reads at its next call. Throws `run-ended` where none comes. */
+  say(content: MessageContent): Promise<void> {
+    return this.#host.say(this.thread, content);
+  }
+
+  /** Stops the run; finished work stays. Returns whether there was something to stop. */
+  stop(): Promise<boolean> {
+    return this.#host.cancel(this.id);
+  }
+
+  /** The last event; undefined before it, and where the run was stopped before it began. */
+  get lastEvent(): RunEnd | undefined {
+    return this.live.all().findLast((event) => event.type === "run-end");
+  }
+
+  /** Resolves to the last event. Throws what kept an attended run from beginning. */
+  async ended(): Promise<RunEnd | undefined> {
+    await this.done;
+    if (this.failure !== undefined) throw this.failure;
+    return this.lastEvent;
+  }
+
+  /** Gives the events after a number: those so far, then those to come, until the run has ended. */
+  async *events(after = 0, signal?: AbortSignal): AsyncGenerator<StampedEvent, void> {
+    const { events } = this.#host;
+    let at = events.last;
+    yield* this.live.all().filter(({ n = 0 }) => n > after);
+    const over = new AbortController();
+    void this.done.then(() => over.abort());
+    const until = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    for await (const entries of events.read(at, { signal: until })) {
+      yield* this.#own(entries);
+      at = entries.at(-1)!.n;
+    }
+    // The end of the run may come before its last events are read.
+    if (!signal?.aborted) yield* this.#own(events.since(at));
+  }
+
+  #own(entries: readonly Entry<HostEvent>[]): StampedEvent[] {
+    return entries.flatMap((entry) =>
+      "event" in entry && entry.event.kind === "run" && entry.event.event.run === this.id
+        ? [entry.event.event]
+        : [],
+    );
+  }
+
+  /** Hands its readers a chunk. */
+  push(chunk: Chunk, n?: number): void {
     this.chunks.push(chunk, n);
     this.isAsking ||= isQuestion(chunk);
   }

@@ -6,23 +6,15 @@ import type { RequestOptions } from "../edit/mailbox.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
 import type { Attendance } from "./attendance.ts";
 import type { HostedGraph } from "./graphs.ts";
-import type { HostedRun } from "./hosted-run.ts";
+import type { Run } from "./hosted-run.ts";
 import type { RunRequest } from "./request/request.ts";
 import type { Schedules } from "./schedules/schedule.ts";
 import type { EventLog } from "./stream/event-log.ts";
-import type { StampedEvent } from "./stream/live-events.ts";
+import type { HostEvent } from "./stream/live-events.ts";
 import type { ThreadEvent } from "./stream/thread-protocol.ts";
 
 /** A value of this process, or a promise for one of another. */
 export type Awaitable<T> = T | Promise<T>;
-
-/** An event of a host, for readers of all threads. */
-export type HostEvent =
-  | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
-  | { kind: "thread"; thread: string; owner: string | undefined }
-  /** More of it is saved than anybody was told. */
-  | { kind: "moved"; thread: string; owner: string | undefined }
-  | { kind: "removed"; thread: string; owner: string | undefined };
 
 /** Thread metadata that is not in its checkpoints: title, owner, graph. */
 export type ThreadNote = Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>;
@@ -78,9 +70,9 @@ export interface HostPort {
   removeRun: (id: string) => Promise<void>;
 
   /** A run that is at work, or was a moment ago. */
-  run: (id: string) => Awaitable<HostedRun | undefined>;
+  run: (id: string) => Awaitable<Run | undefined>;
   /** The run that a thread is at, if it is at any. */
-  active: (thread: string) => Awaitable<HostedRun | undefined>;
+  active: (thread: string) => Awaitable<Run | undefined>;
   isBusy: (thread: string) => Awaitable<boolean>;
   /** The events of a thread's runs in LangGraph's newer protocol. */
   protocol: (thread: string) => Awaitable<EventLog<ThreadEvent>>;
@@ -89,7 +81,7 @@ export interface HostPort {
    * Begins a run, or puts it behind those that its thread is at, of which `note` is said. Throws `thread-busy` where
    * that was asked for, and `not-found` where the thread has another owner.
    */
-  start: (thread: string, request: RunRequest, options?: StartOptions) => Promise<HostedRun>;
+  start: (thread: string, request: RunRequest, options?: StartOptions) => Promise<Run>;
   /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
   cancel: (id: string, options?: CancelOptions) => Promise<boolean>;
   /** Stops everything of a thread. */

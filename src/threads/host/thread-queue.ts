@@ -1,11 +1,11 @@
-import type { HostedRun } from "./hosted-run.ts";
+import type { Run } from "./hosted-run.ts";
 import { risingNumber } from "./records.ts";
 import { ThreadLog } from "./stream/thread-log.ts";
 
 /** A thread that is at work, or was a moment ago. */
 export class ThreadQueue {
-  active: HostedRun | undefined;
-  waiting: HostedRun[] = [];
+  active: Run | undefined;
+  waiting: Run[] = [];
   /** The number of requests that are about to join the queue, and the last of them. */
   arriving = 0;
   arrival: Promise<unknown> = Promise.resolve();

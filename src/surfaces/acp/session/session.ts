@@ -9,11 +9,13 @@ import { HarnessError } from "../../../errors.ts";
 import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Todo } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
+import type { LiveRules } from "../../../threads/consent/consent-rules.ts";
 import { PLAN_COMMAND } from "../../../threads/edit/plan-command.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import type { Question } from "../../../threads/events/questions.ts";
 import type { Begun } from "../../../threads/host/attendance.ts";
-import type { HostThread, Run } from "../../../threads/host/client.ts";
+import type { HostThread } from "../../../threads/host/client.ts";
+import type { Run } from "../../../threads/host/hosted-run.ts";
 import { titleOf } from "../../../threads/host/threads-graph.ts";
 import type { PlanEdit } from "../../../threads/plan/merged-plan.ts";
 import type { PrepareOptions } from "../../../threads/prepare/prepare-run.ts";
@@ -51,7 +53,7 @@ interface Turn {
 }
 
 /** One conversation with an editor: a thread, and the run that is going on in it. */
-export class Session {
+export class Session implements LiveRules {
   settings: SessionOptions["settings"];
   readonly #options: SessionOptions;
   readonly #thread: HostThread;
@@ -60,7 +62,7 @@ export class Session {
   readonly #conversation: Conversation;
   readonly #asking: Asking;
   /** The rules that the person has allowed calls by, for as long as the session is open. */
-  readonly #allowed: string[] = [];
+  readonly allow: string[] = [];
   /** The number of rules at the time of each question. */
   readonly #askedAt = new Map<string, number>();
   readonly #plan: SessionPlan;
@@ -87,7 +89,7 @@ export class Session {
     this.#asking = new Asking({
       ...shared,
       editor: this.#editor,
-      allow: (rule) => void this.#allowed.push(rule),
+      allow: (rule) => void this.allow.push(rule),
       say: (text) => this.#conversation.say(text),
     });
     this.#plan = new SessionPlan({
@@ -100,6 +102,11 @@ export class Session {
         this.settings = { ...this.settings, approve: "first" };
       },
     });
+  }
+
+  /** The mode as it is when a call is judged. */
+  get mode(): Mode {
+    return this.settings.mode;
   }
 
   send(update: SessionUpdate): void {
@@ -229,14 +236,6 @@ export class Session {
   #start(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<Run> {
     const { projectOf, pricesOf } = this.#options;
     const task = typedText(prompt);
-    // The mode may be another one by the time a call is judged.
-    const modeNow = (): Mode => this.settings.mode;
-    const live = {
-      get mode() {
-        return modeNow();
-      },
-      allow: this.#allowed,
-    };
     const compact = this.#isCompactedNext;
     this.#isCompactedNext = false;
     return this.#thread.start(promptMessage(prompt).content, {
@@ -244,7 +243,7 @@ export class Session {
       compact,
       attendance: {
         settings: this.settings,
-        prepare: { projectOf, pricesOf, live, place: this.#editor },
+        prepare: { projectOf, pricesOf, live: this, place: this.#editor },
         onBegin: (begun) => this.#begin(begun, task),
         show: (event) => this.#show(event),
         answer: (question) => this.#answer(question, signal),
@@ -263,7 +262,7 @@ export class Session {
   }
 
   #show(event: RunEvent): void {
-    if (event.type === "question") this.#askedAt.set(event.id, this.#allowed.length);
+    if (event.type === "question") this.#askedAt.set(event.id, this.allow.length);
     // The editor shows its own prompts.
     const own = event.type === "message" ? this.#said.indexOf(event.text) : -1;
     if (own >= 0) this.#said.splice(own, 1);
@@ -275,7 +274,7 @@ export class Session {
    * and asks again where it still has to.
    */
   async #answer(question: Question, signal: AbortSignal): Promise<unknown> {
-    const isOutdated = question.call !== undefined && this.#askedAt.get(question.id) !== this.#allowed.length;
+    const isOutdated = question.call !== undefined && this.#askedAt.get(question.id) !== this.allow.length;
     return isOutdated ? undefined : this.#asking.ask(question, signal);
   }
 

@@ -4,9 +4,8 @@ import { HarnessError } from "../../../errors.ts";
 import type { Isolation } from "../../../files/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
-import { readBudget } from "../../../threads/prepare/budget.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { directoryName, existingFolder, isHere } from "../run/directories.ts";
+import { directoryName, isHere } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
 import { projectFor, type ProjectFlags } from "../run/project.ts";
 import { readStandardInput } from "../run/standard-input.ts";
@@ -14,7 +13,7 @@ import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
 import { findThread, MANY, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
 import { quoted } from "../wording.ts";
-import { resumeCommand } from "./run.ts";
+import { resumeCommand, settingsFrom } from "./run.ts";
 
 export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
   thread?: string | undefined;
@@ -34,19 +33,9 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
     const { id } =
       flags.thread === undefined ? await latest(saver, terminal) : await findThread(saver, flags.thread);
     const kept = await settingsOf(saver, id);
-    const dir = flags.dir ?? kept.dir;
-    const settings = {
-      ...kept,
-      ...(dir !== undefined && { dir: await existingFolder(dir, terminal.cwd) }),
-      ...(flags.model !== undefined && { model: flags.model }),
-      ...(flags.sandbox !== undefined && { sandbox: flags.sandbox }),
-      ...(flags.network !== undefined && { network: flags.network }),
-      ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
-      ...(flags.project !== undefined && { project: flags.project }),
-      ...(flags.budget !== undefined && {
-        budget: readBudget(flags.budget),
-      }),
-    };
+    const { dir = kept.dir } = flags;
+    const { startedIn: _, ...wanted } = await settingsFrom({ ...flags, dir }, terminal, kept);
+    const settings = { ...wanted, ...(kept.startedIn !== undefined && { startedIn: kept.startedIn }) };
     return perform({
       terminal,
       saver,

@@ -1,7 +1,8 @@
 import type { ThreadStore } from "../../../storage/index.ts";
 import { isUnfinished } from "../../../threads/events/ending.ts";
 import type { Question } from "../../../threads/events/questions.ts";
-import type { HostThread, Run, StartThreadOptions } from "../../../threads/host/client.ts";
+import type { HostThread, StartThreadOptions } from "../../../threads/host/client.ts";
+import type { Run } from "../../../threads/host/hosted-run.ts";
 import { localHost } from "../../../threads/host/threads-graph.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
 import { modelFor } from "../../../threads/prepare/model.ts";

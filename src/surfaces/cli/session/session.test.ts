@@ -1,12 +1,15 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { actionContract } from "../../../../test/contracts/actions.ts";
+import { stepOf } from "../../../../test/contracts/plan-edits.ts";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 import type { Session } from "./session.ts";
 
-const [ENTER, ESC, UP, DOWN, SHIFT_TAB, CTRL_O] = [
+const [CLEAR, ENTER, ESC, UP, DOWN, SHIFT_TAB, CTRL_O] = [
+  "\u0015",
   "\r",
   "\u001B",
   "\u001B[A",
@@ -555,6 +558,38 @@ describe("commands of a session", () => {
     expect(stage.asked(4)[0]).toContain("The summary.");
     expect(stage.asked(4)[0]).toContain("<said>\none\n</said>");
     expect(stage.asked(4).length).toBeLessThan(7);
+  });
+});
+
+describe("a thread in a session", () => {
+  actionContract(async (turn) => {
+    const stage = await stages.open([stepOf(turn)], { settings: { mode: "edits", plan: false }, loop: true });
+    const atRest = () => stage.until(() => !stage.session.isBusy, "the end of the turn");
+    const command = async (text: string, shown: RegExp): Promise<void> => {
+      stage.type(`${text}${ENTER}`);
+      await stage.see(shown);
+    };
+    return {
+      dir: stages.home,
+      run: async (task) => {
+        stage.type(`${CLEAR}${task}${ENTER}`);
+        await stage.until(() => stage.session.isBusy, "the turn");
+        await stage.until(() => !stage.session.isBusy || /Allow it/.test(stage.lines().join("\n")));
+        if (stage.session.isBusy) stage.type("n");
+        await atRest();
+      },
+      say: async (words) => {
+        await command(words, /queued: /);
+        await command("", /at its next call/);
+      },
+      stop: async () => {
+        stage.type(ESC);
+        await atRest();
+      },
+      undo: () => command("/undo", /Taken back/),
+      compact: () => command("/compact", /are summarized/),
+      askMore: () => command("/mode ask", /Mode ask/),
+    };
   });
 });
 

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { RunRecord } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
-import type { HostedRun } from "../../../threads/host/hosted-run.ts";
+import type { Run } from "../../../threads/host/hosted-run.ts";
 import { firstNumber } from "../../../threads/host/records.ts";
 import { answersById, isKeyed, waitingOf } from "../../../threads/host/request/answers.ts";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
@@ -109,12 +109,12 @@ export class RunRoutes {
   async #start(
     c: ServerContext,
     defaults: Record<string, unknown> = {},
-  ): Promise<{ run: HostedRun; given: RunBody }> {
+  ): Promise<{ run: Run; given: RunBody }> {
     const given = readRunBody({ ...defaults, ...(await body(c)) });
     return { run: await this.#begin(c, given, c.req.param("thread")), given };
   }
 
-  async #begin(c: ServerContext, given: RunBody, thread?: string): Promise<HostedRun> {
+  async #begin(c: ServerContext, given: RunBody, thread?: string): Promise<Run> {
     wantedOf(given.stream_mode, false);
     const request = runRequest(given, this.#assistants, { isTemporary: thread === undefined });
     const run = await startRun(this.#parts, c, {
@@ -126,7 +126,7 @@ export class RunRoutes {
     return run;
   }
 
-  #stream(c: ServerContext, { run, given }: { run: HostedRun; given: RunBody }): Response {
+  #stream(c: ServerContext, { run, given }: { run: Run; given: RunBody }): Response {
     const wanted = wantedOf(given.stream_mode, given.stream_subgraphs ?? false);
     return this.#watch(c, run, { wanted, after: 0, isCancelling: given.on_disconnect === "cancel" });
   }
@@ -152,7 +152,7 @@ export class RunRoutes {
 
   #watch(
     c: ServerContext,
-    run: HostedRun,
+    run: Run,
     { wanted, after, isCancelling }: { wanted: Wanted; after: number; isCancelling: boolean },
   ): Response {
     const { host, streams } = this.#parts;
@@ -183,7 +183,7 @@ export class RunRoutes {
     });
   }
 
-  async #result(c: ServerContext, run: HostedRun): Promise<Response> {
+  async #result(c: ServerContext, run: Run): Promise<Response> {
     await run.done;
     const { values = {}, interrupts = [], error } = run.result ?? {};
     if (error) return json(c, { __error__: { error: error.name, message: error.message } });
@@ -194,7 +194,7 @@ export class RunRoutes {
   }
 
   /** The run of a record, if it is not over for long. Answers 503 for one that another server is at, or nobody yet. */
-  async #found({ id, status }: RunRecord): Promise<HostedRun | undefined> {
+  async #found({ id, status }: RunRecord): Promise<Run | undefined> {
     const run = await this.#parts.host.run(id);
     if (run || (status !== "pending" && status !== "running")) return run;
     throw new HTTPException(503, { message: `Run ${id} is not at work on this server: try again later.` });
@@ -222,7 +222,7 @@ export async function startRun(
   { host, access }: Pick<ServerParts, "host" | "access">,
   c: ServerContext,
   { request, thread, isCreated }: { request: RunRequest; thread: string | undefined; isCreated: boolean },
-): Promise<HostedRun> {
+): Promise<Run> {
   const id = thread ?? uuid();
   const known = await access.find(c, id);
   if (!known && thread !== undefined && !isCreated) {

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import type { HostEvent } from "../../../threads/host/port.ts";
 import type { Entry } from "../../../threads/host/stream/event-log.ts";
+import type { HostEvent } from "../../../threads/host/stream/live-events.ts";
 import { toJson } from "../http/answers.ts";
 import type { ServerEnv } from "../http/context.ts";
 import type { ServerSentEvent } from "../http/event-body.ts";

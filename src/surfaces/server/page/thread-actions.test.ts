@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { actionContract } from "../../../../test/contracts/actions.ts";
+import { stepOf } from "../../../../test/contracts/plan-edits.ts";
 import { begin, folder, open, saver, send, setStage, settled, start } from "../../../../test/page-stage.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { requestSay } from "../../../threads/edit/mailbox.ts";
@@ -51,6 +53,35 @@ async function working(): Promise<{ thread: string; finish: () => Promise<string
     },
   };
 }
+
+describe("a thread on the page", () => {
+  actionContract(async (turn) => {
+    const dir = join(folder, "project");
+    mkdirSync(dir);
+    const settings = { plan: false, mode: "edits", dir } as const;
+    await start([stepOf(turn)], settings, { copies: join(folder, "copies") }, { loop: true });
+    let thread = "";
+    let compact = false;
+    const post = (what: string, body: object = {}) => send("POST", `/threads/${thread}/${what}`, body);
+    return {
+      dir,
+      run: async (task) => {
+        if (thread === "") thread = await begin(task);
+        else await post("runs", { task, compact });
+        compact = false;
+        const { questions } = await settled(thread);
+        const answers = Object.fromEntries(questions.map(({ id }) => [id, { type: "reject" }]));
+        if (questions.length > 0) await post("answers", { answers });
+        await settled(thread);
+      },
+      say: (words) => post("messages", { task: words }),
+      stop: () => post("stop"),
+      undo: () => post("undo"),
+      compact: async () => (compact = true),
+      askMore: () => send("PATCH", `/threads/${thread}/settings`, { mode: "ask" }),
+    };
+  });
+});
 
 describe("a message to the agent at work", () => {
   it("is read at its next call, shown in its place, live and afterwards", async () => {
@@ -161,26 +192,6 @@ describe("settings of a thread", () => {
 });
 
 describe("a task", () => {
-  it("has the conversation summarized first where that is asked for", async () => {
-    const texts: string[] = [];
-    const answer: Step = ({ messages }) => {
-      texts.push(messages.map(({ text }) => text).join("\n"));
-      return texts.length > 4 ? "## Goal\nCount." : "Four.";
-    };
-    await start(
-      Array.from({ length: 8 }, () => answer),
-      { plan: false },
-    );
-    const thread = await begin("Count");
-    for (const task of ["Again", "And again", "Once more"]) {
-      await settled(thread);
-      await send("POST", `/threads/${thread}/runs`, { task });
-    }
-    await settled(thread);
-    await send("POST", `/threads/${thread}/runs`, { task: "Last", compact: true });
-    expect((await settled(thread)).events.filter(({ type }) => type === "summary")).toHaveLength(1);
-  });
-
   it("takes images where its model does", async () => {
     const images = [{ type: "image/png", data: PIXEL }];
     await start(["Seen."], { plan: false });

@@ -3,6 +3,14 @@ import type { RunEvent } from "../../events/events.ts";
 /** A run event with the run that it is of, and its number in the host's stream. */
 export type StampedEvent = RunEvent & { run?: string; n?: number };
 
+/** An event of a host, for readers of all threads. */
+export type HostEvent =
+  | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
+  | { kind: "thread"; thread: string; owner: string | undefined }
+  /** More of it is saved than anybody was told. */
+  | { kind: "moved"; thread: string; owner: string | undefined }
+  | { kind: "removed"; thread: string; owner: string | undefined };
+
 /** More than a person scrolls through. */
 const MOST = 20_000;
 

@@ -1,11 +1,5 @@
 import { EventLog, type EventLogOptions } from "./event-log.ts";
-import {
-  isWholeState,
-  type Said,
-  type ThreadEvent,
-  type ThreadSink,
-  type ThreadWriter,
-} from "./thread-protocol.ts";
+import type { Said, ThreadEvent, ThreadSink, ThreadWriter } from "./thread-protocol.ts";
 
 /** The most unwritten events: with more they are written, as the log knows which to drop. */
 const MOST_UNWRITTEN = 10_000;
@@ -57,4 +51,9 @@ export class ThreadLog implements ThreadSink {
   close(): void {
     this.#log.close();
   }
+}
+
+/** Whether an event has the whole state of its thread. */
+export function isWholeState({ method, params }: ThreadEvent): boolean {
+  return method === "values" && params.namespace.length === 0;
 }

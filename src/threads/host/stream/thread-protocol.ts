@@ -17,11 +17,6 @@ export interface ThreadEvent {
   params: { namespace: string[]; timestamp: number; node?: string; data: unknown };
 }
 
-/** Whether an event has the whole state of its thread. */
-export function isWholeState({ method, params }: ThreadEvent): boolean {
-  return method === "values" && params.namespace.length === 0;
-}
-
 /** A piece of what LangGraph streams. */
 export interface StreamPiece {
   namespace: string[];

@@ -48,16 +48,18 @@ export interface GraphOptions extends Pick<
   servers: RunServers;
 }
 
-/** Reads it, and says what a person should know of it. */
-export async function graphOptions(flags: AgentFlags, terminal: Terminal): Promise<GraphOptions> {
+/** Reads it, and says what a person should know of it. Where nobody watches, nobody is asked about the project. */
+export async function graphOptions(
+  flags: AgentFlags,
+  terminal: Terminal,
+  { isWatched = true } = {},
+): Promise<GraphOptions> {
   const { env, cwd, stderr } = terminal;
   const say = (note: string): void => void stderr.write(shown`holdfast: ${harmless(note)}\n`);
   const settings = await settingsFrom(flags, terminal, undefined);
-  const { project, notice } = await projectFor(
-    { ...settings, trustProject: flags.trustProject },
-    terminal,
-    {},
-  );
+  const { project, notice } = await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, {
+    json: !isWatched,
+  });
   if (notice !== undefined) say(notice);
   const model = settings.model ?? settledModel(project, env);
   const defaults = { ...settings, ...(model !== undefined && { model }) };
@@ -70,7 +72,7 @@ export async function graphOptions(flags: AgentFlags, terminal: Terminal): Promi
     ...(flags.dir !== false && { cwd }),
     defaults,
     servers,
-    modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+    modelOf: (name) => modelFor(name, { env, isWatched, timeout: flags.timeout }),
     projectOf: projectIn(env),
     pricesOf: (name) => pricesOf(name, env, project.config),
   };
