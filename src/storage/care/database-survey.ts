@@ -3,13 +3,13 @@ import { blobReferences } from "../codec/index.ts";
 import {
   CHECKPOINTS,
   HEADS,
+  ITEMS,
+  RECORDS,
   THREADS,
   WRITES,
-  type CheckedTable,
   type Database,
   type Row,
 } from "../postgres/database/index.ts";
-import { EDITS, HOSTED, ITEMS, RUNS, SCHEDULES } from "../postgres/index.ts";
 import { blobOf } from "../postgres/writes/index.ts";
 import { itemDamage, type StoredItem } from "../store/index.ts";
 import { SCHEDULE_DAMAGE } from "./file-survey.ts";
@@ -40,12 +40,12 @@ export class DatabaseSurvey {
       this.#onProgress({ done, total: Math.max(done, total as number) });
     }
     await this.#findOrphans();
-    await this.#readTable("hosted", HOSTED, ["thread"], "an entry of its server is damaged");
-    await this.#readTable("runs", RUNS, ["id"], "an entry of its server is damaged");
+    await this.#readLedger("hosted", "thread");
+    await this.#readLedger("runs", "id");
     // Tables of an earlier format are as whole.
     const schedules = (await this.#hasTable("schedules")) ? this.#rows("schedules", ["id"]) : [];
     for await (const row of schedules) {
-      if (!SCHEDULES.isIntact(row)) this.problems.push({ what: SCHEDULE_DAMAGE });
+      if (!RECORDS.schedules.isIntact(row)) this.problems.push({ what: SCHEDULE_DAMAGE });
     }
     for await (const row of this.#rows("items", ["namespace", "key"])) {
       if (!ITEMS.isIntact(row)) this.problems.push({ what: itemDamage(row as StoredItem) });
@@ -108,7 +108,7 @@ export class DatabaseSurvey {
       }
     }
     for await (const edit of this.#rows("edits", ["id"], thread)) {
-      if (!EDITS.isIntact(edit)) addProblem("an edit of its plan that waits is damaged");
+      if (!RECORDS.edits.isIntact(edit)) addProblem("an edit of its plan that waits is damaged");
     }
   }
 
@@ -159,14 +159,10 @@ export class DatabaseSurvey {
     }
   }
 
-  async #readTable<R extends Row>(
-    name: string,
-    table: CheckedTable<R>,
-    key: readonly string[],
-    what: string,
-  ): Promise<void> {
-    for await (const row of this.#rows(name, key)) {
-      if (!table.isIntact(row)) this.problems.push({ thread: row["thread"] as string, what });
+  async #readLedger(table: "hosted" | "runs", key: string): Promise<void> {
+    for await (const row of this.#rows(table, [key])) {
+      if (RECORDS[table].isIntact(row)) continue;
+      this.problems.push({ thread: row["thread"] as string, what: "an entry of its server is damaged" });
     }
   }
 

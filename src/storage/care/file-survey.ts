@@ -2,9 +2,9 @@ import { blobReferences } from "../codec/index.ts";
 import {
   BLOBS,
   CHECKPOINTS,
-  EDITS,
   HEADS,
   ITEMS,
+  RECORDS,
   THREADS,
   toText,
   WRITES,
@@ -13,8 +13,7 @@ import {
   type TableRow,
   type ThreadRow,
 } from "../sqlite/database/index.ts";
-import { LEDGER_TABLES } from "../sqlite/index.ts";
-import { contentHash, itemDamage, type LetterRow } from "../store/index.ts";
+import { contentHash, itemDamage } from "../store/index.ts";
 import type { Problem, Progress } from "./problem.ts";
 
 type CheckpointRow = TableRow<typeof CHECKPOINTS>;
@@ -27,7 +26,7 @@ interface Sink {
   write?: (row: TableRow<typeof WRITES>) => void;
   /** A row of a server's ledger: puts it into another file. */
   ledger?: (copy: (to: Connection) => void) => void;
-  edit?: (row: LetterRow) => void;
+  edit?: (row: TableRow<typeof RECORDS.edits>) => void;
   item?: (row: TableRow<typeof ITEMS>) => void;
 }
 
@@ -35,7 +34,13 @@ export const SCHEDULE_DAMAGE = "a schedule of its server is damaged";
 
 const BATCH = 200;
 /** The tables with numbered rows. */
-const NUMBERED = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS, edits: EDITS, items: ITEMS };
+const NUMBERED = {
+  threads: THREADS,
+  blobs: BLOBS,
+  checkpoints: CHECKPOINTS,
+  edits: RECORDS.edits,
+  items: ITEMS,
+};
 
 /** Reads a thread store from end to end, row by row, and skips rows that cannot be read. */
 export class FileSurvey {
@@ -162,7 +167,7 @@ export class FileSurvey {
   }
 
   #readLedger(): void {
-    for (const table of LEDGER_TABLES) {
+    for (const table of [RECORDS.hosted, RECORDS.runs, RECORDS.schedules]) {
       const rows = this.#attempt(() =>
         this.#connection.all(`SELECT ${table.columns} FROM ${table.name} NOT INDEXED`),
       );
@@ -176,8 +181,8 @@ export class FileSurvey {
 
   #readEdits(): void {
     for (const row of this.#rows("edits", "id")) {
-      const edit = EDITS.decode(row);
-      if (EDITS.isIntact(row)) this.#sink.edit?.(edit);
+      const edit = RECORDS.edits.decode(row);
+      if (RECORDS.edits.isIntact(row)) this.#sink.edit?.(edit);
       else this.#addProblem(edit.thread, "an edit of its plan that waits is damaged");
     }
   }

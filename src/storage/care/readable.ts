@@ -10,6 +10,7 @@ import {
   copyOpenFile,
   HEADS,
   ITEMS,
+  RECORDS,
   THREADS,
   WRITES,
 } from "../sqlite/database/index.ts";
@@ -27,7 +28,6 @@ import {
   SCHEMA_VERSION,
   upgrade,
 } from "../sqlite/file/index.ts";
-import { LEDGER_TABLES } from "../sqlite/index.ts";
 import type { Problem } from "./problem.ts";
 import { walDamage } from "./wal.ts";
 
@@ -39,7 +39,7 @@ export interface ReadableStore {
   close: () => void;
 }
 
-const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS, ITEMS, ...LEDGER_TABLES];
+const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS, ITEMS, ...Object.values(RECORDS)];
 
 /**
  * Opens a thread store for reading, however damaged, and does not change it. Throws when there is no such file, when it

@@ -1,13 +1,5 @@
 import { NAMESPACE_SEPARATOR, type Items, type Page, type StoredItem } from "../store/index.ts";
-import { CheckedTable, type Database } from "./database/index.ts";
-
-export const ITEMS = new CheckedTable<StoredItem>("items", [
-  "namespace",
-  "key",
-  "value",
-  "created",
-  "updated",
-]);
+import { ITEMS, type Database } from "./database/index.ts";
 
 /** Items in a Postgres database. */
 export class PostgresItems implements Items {
@@ -34,13 +26,8 @@ export class PostgresItems implements Items {
         [namespace, key],
       );
       const created = (existing?.["created"] as number | undefined) ?? now;
-      const seal = ITEMS.checksum({ namespace, key, value, created, updated });
-      await query(
-        `INSERT INTO ${this.#table} (namespace, key, value, created, updated, seal) VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, created = excluded.created,
-           updated = excluded.updated, seal = excluded.seal`,
-        [namespace, key, value, created, updated, seal],
-      );
+      const row = { namespace, key, value, created, updated };
+      await query(ITEMS.upsert(this.#database.schema), ITEMS.values(row));
     });
   }
 

@@ -25,12 +25,15 @@ import { frozenCopy } from "../codec/index.ts";
 import {
   hasInterrupt,
   isText,
+  Mailbox,
   nameThreadInErrors,
+  RecordLedger,
   threadChanged,
   toColumns,
   toText,
   type AcquireOptions,
   type CheckpointSummary,
+  type Ledger,
   type ListCheckpointsOptions,
   type Release,
   type ThreadStore,
@@ -38,9 +41,8 @@ import {
 } from "../store/index.ts";
 import type { CheckpointRow, Database, ThreadRow, WriteRow } from "./database/index.ts";
 import { Leases } from "./leases.ts";
-import { PostgresLedger } from "./ledger.ts";
-import { PostgresMailbox } from "./mailbox.ts";
 import { Reader } from "./reader.ts";
+import { PostgresRecords } from "./records.ts";
 import { Threads } from "./threads.ts";
 import { readParent, WriteQueues, type Change, type ThreadCache, type ThreadWrite } from "./writes/index.ts";
 
@@ -53,9 +55,10 @@ import { readParent, WriteQueues, type Change, type ThreadCache, type ThreadWrit
  * of the event loop. Each statement checks the lease: a run whose thread was taken over cannot write any more.
  */
 export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
-  readonly ledger: PostgresLedger;
+  readonly ledger: Ledger;
   /** @internal The database, for other tables in it. */
   readonly database: Database;
+  readonly #records: PostgresRecords;
   readonly #leases: Leases;
   readonly #queues: WriteQueues;
   readonly #reader: Reader;
@@ -67,7 +70,8 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   constructor(database: Database) {
     super();
     this.database = database;
-    this.ledger = new PostgresLedger(database);
+    this.#records = new PostgresRecords(database);
+    this.ledger = new RecordLedger(this.#records);
     this.#leases = new Leases(database);
     this.#queues = new WriteQueues(database, this.#leases);
     this.#threads = new Threads(database);
@@ -224,13 +228,13 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     return this.#leases.atWork();
   }
 
-  async mailbox(threadId: string): Promise<PostgresMailbox | undefined> {
+  async mailbox(threadId: string): Promise<Mailbox | undefined> {
     const key = await this.#threads.key(threadId);
-    return key === undefined ? undefined : new PostgresMailbox(this.database, key);
+    return key === undefined ? undefined : new Mailbox(this.#records, key);
   }
 
   threadsWithMail(): Promise<ReadonlySet<string>> {
-    return PostgresMailbox.threads(this.database);
+    return this.#threads.withMail();
   }
 
   async close(): Promise<void> {

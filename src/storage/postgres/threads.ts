@@ -19,6 +19,15 @@ export class Threads {
     return row?.["key"] as number | undefined;
   }
 
+  /** The threads whose mailbox has a letter without an answer. */
+  async withMail(): Promise<Set<string>> {
+    const { schema } = this.#database;
+    const rows = await this.#database.query(
+      `SELECT DISTINCT t.id FROM ${schema}.edits e JOIN ${schema}.threads t ON t.key = e.thread WHERE e.outcome IS NULL`,
+    );
+    return new Set(rows.map(({ id }) => id as string));
+  }
+
   async list(limit: number): Promise<ThreadSummary[]> {
     return this.#select("ORDER BY t.used DESC LIMIT $1", [limit]);
   }

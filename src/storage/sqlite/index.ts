@@ -1,4 +1,3 @@
 export { SqliteItems } from "./items.ts";
 export { isAlive } from "./leases.ts";
-export { LEDGER_TABLES } from "./ledger.ts";
 export { SqliteSaver } from "./saver.ts";

@@ -24,10 +24,13 @@ import {
 } from "../checkpoint/index.ts";
 import { Encoder, frozenCopy, Memo, MessageLists, type Decoder } from "../codec/index.ts";
 import {
+  Mailbox,
   nameThreadInErrors,
+  RecordLedger,
   threadChanged,
   type AcquireOptions,
   type CheckpointSummary,
+  type Ledger,
   type ListCheckpointsOptions,
   type Release,
   type ThreadStore,
@@ -38,8 +41,7 @@ import { Checkpoints, type ListedCheckpoint } from "./checkpoints.ts";
 import { BatchedWrites, corrupt, type Connection, type ThreadRow } from "./database/index.ts";
 import { LatestCheckpoints } from "./latest-checkpoints.ts";
 import { Leases } from "./leases.ts";
-import { deleteHosted, SqliteLedger } from "./ledger.ts";
-import { SqliteMailbox } from "./mailbox.ts";
+import { SqliteRecords } from "./records.ts";
 import { Threads } from "./threads.ts";
 import { Tuples } from "./tuples.ts";
 
@@ -71,7 +73,7 @@ interface Change {
  */
 export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   /** @internal */
-  readonly ledger: SqliteLedger;
+  readonly ledger: Ledger;
   readonly #connection: Connection;
   readonly #blobs: Blobs;
   readonly #checkpoints: Checkpoints;
@@ -83,6 +85,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   readonly #readCheckpoints = new ReadCheckpoints();
   readonly #eventLoop = new EventLoopTurns();
   readonly #batchedWrites: BatchedWrites;
+  readonly #records: SqliteRecords;
 
   /** The file that threads are kept in. */
   get path(): string {
@@ -100,7 +103,8 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
       this.#lists.clear();
       this.#blobs.rollBack();
     });
-    this.ledger = new SqliteLedger(connection, this.#batchedWrites);
+    this.#records = new SqliteRecords(connection, this.#batchedWrites);
+    this.ledger = new RecordLedger(this.#records);
     const latest = new LatestCheckpoints(connection);
     this.#checkpoints = new Checkpoints(connection, latest);
     this.#leases = new Leases(connection, this.#batchedWrites);
@@ -221,10 +225,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
-    await this.#transaction({ threadId }, () => {
-      this.#threads.remove(threadId);
-      deleteHosted(this.#connection, threadId);
-    });
+    await this.#transaction({ threadId }, () => this.#threads.remove(threadId));
     // In steps: to free the pages of a long thread takes a while.
     for (let left = Infinity, before; left > 0 && left !== before; before = left) {
       await new Promise(setImmediate);
@@ -302,14 +303,14 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   /** @internal */
-  async mailbox(threadId: string): Promise<SqliteMailbox | undefined> {
+  async mailbox(threadId: string): Promise<Mailbox | undefined> {
     await this.#batchedWrites.settled();
     const key = this.#threads.key(threadId);
-    return key === undefined ? undefined : new SqliteMailbox(this.#connection, key);
+    return key === undefined ? undefined : new Mailbox(this.#records, key);
   }
 
   async threadsWithMail(): Promise<ReadonlySet<string>> {
-    return SqliteMailbox.threads(this.#connection);
+    return this.#threads.withMail();
   }
 
   /** Gives all threads back and closes the file; never throws. The saver cannot be used afterwards. */

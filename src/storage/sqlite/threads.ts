@@ -1,6 +1,6 @@
 import { type Checkpoint, type PendingWrite } from "@langchain/langgraph-checkpoint";
 import { hasInterrupt, toColumns, toThreadSummary, type ThreadSummary } from "../store/index.ts";
-import { corrupt, THREADS, type Connection, type ThreadRow } from "./database/index.ts";
+import { corrupt, THREADS, toText, type Connection, type ThreadRow } from "./database/index.ts";
 import type { LatestCheckpoints } from "./latest-checkpoints.ts";
 import { isAlive, type Leases } from "./leases.ts";
 
@@ -93,7 +93,17 @@ export class Threads {
     return thread && this.#summary(thread);
   }
 
+  /** The threads whose mailbox has a letter without an answer. */
+  withMail(): Set<string> {
+    const sql =
+      "SELECT CAST(t.id AS BLOB) AS id FROM edits e JOIN threads t ON t.key = e.thread WHERE e.outcome IS NULL";
+    return new Set(this.#connection.all(sql).map(({ id }) => toText(id)));
+  }
+
   remove(id: string): void {
+    for (const table of ["hosted", "runs"]) {
+      this.#connection.run(`DELETE FROM ${table} WHERE thread = ?`, [id]);
+    }
     const key = this.key(id);
     if (key === undefined) return;
     this.#connection.rowCache.flush();

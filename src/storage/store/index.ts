@@ -17,19 +17,25 @@ export {
 } from "./item-store.ts";
 export { BEAT_MS, isProcessGone, threadBusy } from "./lease.ts";
 export {
-  DELAY,
-  fromHosted,
-  fromRun,
-  fromSchedule,
   isForLater,
-  toHosted,
-  toRun,
-  toSchedule,
-  type HostedRow,
-  type RunRow,
-  type ScheduleRow,
-} from "./ledger-rows.ts";
-export { ANSWER_MAX_AGE_MS, editWithdrawn, toLetter, type LetterRow } from "./letter-row.ts";
+  RecordLedger,
+  type HostedThread,
+  type Ledger,
+  type Moment,
+  type RunRecord,
+  type RunStatus,
+  type ScheduleRecord,
+} from "./ledger.ts";
+export { Mailbox, type Letter } from "./mailbox.ts";
+export {
+  RECORD_SHAPES,
+  type Records,
+  type RecordTable,
+  type RowOf,
+  type Script,
+  type Shape,
+  type Step,
+} from "./records.ts";
 export { isText, toText } from "./storable-text.ts";
 export { nameThreadInErrors, threadChanged } from "./thread-errors.ts";
 export { hasInterrupt, toColumns, toThreadSummary } from "./thread-index.ts";
@@ -37,16 +43,8 @@ export {
   LEASE,
   type AcquireOptions,
   type CheckpointSummary,
-  type HostedThread,
-  type Ledger,
-  type Letter,
   type ListCheckpointsOptions,
-  type Mailbox,
-  type Moment,
   type Release,
-  type RunRecord,
-  type RunStatus,
-  type ScheduleRecord,
   type ThreadState,
   type ThreadStore,
   type ThreadSummary,

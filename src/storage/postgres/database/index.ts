@@ -8,6 +8,8 @@ export {
   CHECKPOINTS,
   corrupt,
   HEADS,
+  ITEMS,
+  RECORDS,
   THREADS,
   WRITES,
   type CheckpointRow,

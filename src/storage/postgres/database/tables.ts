@@ -1,69 +1,26 @@
 import { HarnessError } from "../../../errors.ts";
-import { checksumOf } from "../../store/index.ts";
+import { checksumOf, RECORD_SHAPES, type RecordTable, type RowOf, type Shape } from "../../store/index.ts";
 import type { Database, Row } from "./database.ts";
 
-/** The summary of a thread, and the counters that its writer needs. */
-export type ThreadRow = {
-  key: number;
-  id: string;
-  created: number;
-  updated: number;
-  title: string | null;
-  done: number;
-  total: number;
-  checkpoint: string | null;
-  unfinished: number;
-  interrupted: number;
-  /** The numbers of its newest checkpoint and blob. */
-  seqs: number;
-  blobs: number;
-};
-
-export type HeadRow = { thread: number; ns: string; seq: number; id: string };
-
-export type CheckpointRow = {
-  thread: number;
-  seq: number;
-  ns: string;
-  id: string;
-  parent: string | null;
-  head: string;
-  channels: string;
-  metadata: string;
-};
-
-export type WriteRow = {
-  thread: number;
-  ns: string;
-  checkpoint: string;
-  task: string;
-  idx: number;
-  channel: string;
-  value: string;
-};
-
-/** A table whose rows have a checksum over these columns. */
+/** A table whose rows have a checksum over these columns; `key` is the number of columns that are its key. */
 export class CheckedTable<R extends Row> {
   readonly name: string;
-  readonly columns: readonly (keyof R & string)[];
+  readonly #columns: readonly string[];
+  readonly #key: number;
 
-  constructor(name: string, columns: readonly (keyof R & string)[]) {
+  constructor(name: string, shape: Shape, key = 1) {
     this.name = name;
-    this.columns = columns;
+    this.#columns = Object.keys(shape);
+    this.#key = key;
   }
 
-  checksum(row: R): Uint8Array {
-    return checksumOf(this.name, this.columns, row);
-  }
-
-  /** The checksum as hexadecimal digits, for arrays. */
-  hexChecksum(row: R): string {
-    return checksumOf(this.name, this.columns, row).toString("hex");
+  checksum(row: R): Buffer {
+    return checksumOf(this.name, this.#columns, row);
   }
 
   isIntact(row: Row): boolean {
     const { seal } = row;
-    return seal instanceof Uint8Array && checksumOf(this.name, this.columns, row).equals(seal);
+    return seal instanceof Uint8Array && checksumOf(this.name, this.#columns, row).equals(seal);
   }
 
   /** Returns a row that was read. Throws `storage-corrupt` when it does not match its checksum. */
@@ -71,48 +28,88 @@ export class CheckedTable<R extends Row> {
     if (this.isIntact(row)) return row as R;
     throw corrupt(database, `a row of its table ${this.name} does not match its checksum`);
   }
+
+  /** The statement that adds a row, or replaces the one with the same key; `values` are its parameters. */
+  upsert(schema: string): string {
+    const columns = [...this.#columns, "seal"];
+    const places = columns.map((_, at) => `$${at + 1}`).join(", ");
+    const changes = columns.map((column) => `${column} = excluded.${column}`).join(", ");
+    const key = columns.slice(0, this.#key).join(", ");
+    return `INSERT INTO ${schema}.${this.name} (${columns.join(", ")}) VALUES (${places})
+      ON CONFLICT (${key}) DO UPDATE SET ${changes}`;
+  }
+
+  values(row: R): unknown[] {
+    return [...this.#columns.map((column) => row[column]), this.checksum(row)];
+  }
 }
 
-export const THREADS = new CheckedTable<ThreadRow>("threads", [
-  "key",
-  "id",
-  "created",
-  "updated",
-  "title",
-  "done",
-  "total",
-  "checkpoint",
-  "unfinished",
-  "interrupted",
-  "seqs",
-  "blobs",
-]);
-export const HEADS = new CheckedTable<HeadRow>("heads", ["thread", "ns", "seq", "id"]);
-export const CHECKPOINTS = new CheckedTable<CheckpointRow>("checkpoints", [
-  "thread",
-  "seq",
-  "ns",
-  "id",
-  "parent",
-  "head",
-  "channels",
-  "metadata",
-]);
-export const WRITES = new CheckedTable<WriteRow>("writes", [
-  "thread",
-  "ns",
-  "checkpoint",
-  "task",
-  "idx",
-  "channel",
-  "value",
-]);
+function checkedTable<S extends Shape>(name: string, shape: S, key?: number): CheckedTable<RowOf<S>> {
+  return new CheckedTable(name, shape, key);
+}
+
+export type TableRow<T> = T extends CheckedTable<infer R> ? R : never;
+
+/** The summary of a thread, and the counters that its writer needs. */
+export const THREADS = checkedTable("threads", {
+  key: "number",
+  id: "text",
+  created: "number",
+  updated: "number",
+  title: "text?",
+  done: "number",
+  total: "number",
+  checkpoint: "text?",
+  unfinished: "number",
+  interrupted: "number",
+  /** The numbers of its newest checkpoint and blob. */
+  seqs: "number",
+  blobs: "number",
+});
+export type ThreadRow = TableRow<typeof THREADS>;
+
+export const HEADS = checkedTable("heads", { thread: "number", ns: "text", seq: "number", id: "text" });
+export type HeadRow = TableRow<typeof HEADS>;
+
+export const CHECKPOINTS = checkedTable("checkpoints", {
+  thread: "number",
+  seq: "number",
+  ns: "text",
+  id: "text",
+  parent: "text?",
+  head: "text",
+  channels: "text",
+  metadata: "text",
+});
+export type CheckpointRow = TableRow<typeof CHECKPOINTS>;
+
+export const WRITES = checkedTable("writes", {
+  thread: "number",
+  ns: "text",
+  checkpoint: "text",
+  task: "text",
+  idx: "number",
+  channel: "text",
+  value: "text",
+});
+export type WriteRow = TableRow<typeof WRITES>;
+
 /** The checksum of a blob includes the hash of its content, which is not stored. */
-export const BLOBS = new CheckedTable<{ thread: number; id: number; hash: Uint8Array }>("blobs", [
-  "thread",
-  "id",
-  "hash",
-]);
+export const BLOBS = checkedTable("blobs", { thread: "number", id: "number", hash: "bytes" });
+
+export const ITEMS = checkedTable(
+  "items",
+  { namespace: "text", key: "text", value: "text", created: "number", updated: "number" },
+  2,
+);
+
+/** The tables that are the same in SQLite. */
+export const RECORDS: Record<RecordTable, CheckedTable<Row>> = {
+  hosted: new CheckedTable("hosted", RECORD_SHAPES.hosted),
+  runs: new CheckedTable("runs", RECORD_SHAPES.runs),
+  schedules: new CheckedTable("schedules", RECORD_SHAPES.schedules),
+  edits: new CheckedTable("edits", RECORD_SHAPES.edits),
+};
 
 export function corrupt({ address }: Database, what: string, options?: ErrorOptions): HarnessError {
   return new HarnessError(

@@ -132,7 +132,7 @@ function blobValues(thread: number, newBlobs: readonly NewBlob[]): Values {
       typeof body === "string" ? body : Buffer.from(body).toString("base64"),
     ),
     blobSeals: newBlobs.map(({ id, hash }) =>
-      BLOBS.hexChecksum({ thread, id, hash: Buffer.from(hash, "latin1") }),
+      BLOBS.checksum({ thread, id, hash: Buffer.from(hash, "latin1") }).toString("hex"),
     ),
   };
 }
@@ -145,7 +145,7 @@ function writeValues(rows: readonly WriteRow[]): Values {
     writeIdx: rows.map(({ idx }) => idx),
     writeChannels: rows.map(({ channel }) => channel),
     writeValues: rows.map(({ value }) => value),
-    writeSeals: rows.map((row) => WRITES.hexChecksum(row)),
+    writeSeals: rows.map((row) => WRITES.checksum(row).toString("hex")),
   };
 }
 

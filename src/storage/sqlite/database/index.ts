@@ -6,10 +6,10 @@ export { Table, toText, type TableRow } from "./table.ts";
 export {
   BLOBS,
   CHECKPOINTS,
-  EDITS,
   HEADS,
   ITEMS,
   LEASES,
+  RECORDS,
   THREADS,
   WRITES,
   type HeadRow,

@@ -1,16 +1,6 @@
-import { checksumOf, checksumText } from "../../store/index.ts";
+import { checksumOf, checksumText, type RowOf, type Shape } from "../../store/index.ts";
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
 
-interface Kinds {
-  number: number;
-  "number?": number | null;
-  text: string;
-  "text?": string | null;
-  bytes: Uint8Array;
-}
-
-type Shape = Readonly<Record<string, keyof Kinds>>;
-type RowOf<S extends Shape> = { -readonly [Column in keyof S]: Kinds[S[Column]] };
 /** The type of a table's rows. */
 export type TableRow<T> = T extends Table<infer S> ? RowOf<S> : never;
 
@@ -22,7 +12,7 @@ export class Table<S extends Shape> {
   readonly name: string;
   /** The select list of a row. */
   readonly columns: string;
-  readonly #shape: [column: string, kind: keyof Kinds][];
+  readonly #shape: [column: string, kind: Shape[string]][];
   readonly #checkedColumns: string[];
   readonly #select: string;
   readonly #replace: string;

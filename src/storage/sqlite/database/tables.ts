@@ -1,3 +1,4 @@
+import { RECORD_SHAPES, type RecordTable } from "../../store/index.ts";
 import { Table, type TableRow } from "./table.ts";
 
 /** The index of threads. */
@@ -62,15 +63,13 @@ export const BLOBS = new Table(
   ["kind", "body"],
 );
 
-/** The mailbox of edits: the request, the work that was begun for it, and the answer, each as JSON. */
-export const EDITS = new Table("edits", {
-  id: "number",
-  thread: "number",
-  at: "number",
-  content: "text",
-  begun: "text?",
-  outcome: "text?",
-});
+/** The tables that are the same in Postgres. */
+export const RECORDS: { [Name in RecordTable]: Table<(typeof RECORD_SHAPES)[Name]> } = {
+  hosted: new Table("hosted", RECORD_SHAPES.hosted),
+  runs: new Table("runs", RECORD_SHAPES.runs),
+  schedules: new Table("schedules", RECORD_SHAPES.schedules),
+  edits: new Table("edits", RECORD_SHAPES.edits),
+};
 
 /** The items of LangGraph's store, numbered in the order of creation; each value is JSON. */
 export const ITEMS = new Table("items", {
