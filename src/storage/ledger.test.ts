@@ -14,7 +14,6 @@ import {
   type ScheduleRecord,
   type ThreadStore,
 } from "./index.ts";
-import { Connection } from "./sqlite/database/connection.ts";
 
 let saver: ThreadStore;
 let place: StorePlace;
@@ -172,24 +171,5 @@ it("a damaged row is never returned, is found by a check, and the others survive
   expect(await saver.ledger.thread("kelp")).toEqual(THREAD);
   expect(await saver.ledger.schedules()).toEqual([RESTING]);
   await saver.close();
-  rmSync(folder, { recursive: true });
-});
-
-it("a file of the fifth format is intact, and gets schedules", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
-  const file = join(folder, "threads.db");
-  saver = await sqliteSaver(file);
-  await fill();
-  await saver.close();
-  const connection = await Connection.open(file);
-  connection.exec("DROP TABLE schedules; PRAGMA store.user_version = 5;");
-  connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
-  connection.close();
-  expect(await checkStore(file)).toEqual([]);
-  saver = await sqliteSaver(file);
-  expect(await saver.ledger.changeSchedule("s1", () => SCHEDULE)).toEqual(SCHEDULE);
-  expect(await saver.ledger.runs("kelp")).toHaveLength(3);
-  await saver.close();
-  expect(await checkStore(file)).toEqual([]);
   rmSync(folder, { recursive: true });
 });

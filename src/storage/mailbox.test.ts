@@ -101,14 +101,4 @@ describe("in a SQLite file,", () => {
     expect(await (await saver.mailbox("t"))!.waiting()).toEqual([]);
     expect(await (await saver.mailbox("u"))!.waiting()).toMatchObject([{ content: { todos: ["b"] } }]);
   });
-
-  it("a file of the third format is intact, and gets a mailbox", async () => {
-    await saver.close();
-    const later = ["edits", "hosted", "runs", "items", "schedules"].map((table) => `DROP TABLE ${table};`);
-    await change(`${later.join(" ")} PRAGMA store.user_version = 3;`);
-    expect(await checkStore(file)).toEqual([]);
-    saver = await sqliteSaver(file);
-    expect(await (await saver.mailbox("t"))!.post({})).toBe(1);
-    expect(await checkStore(file)).toEqual([]);
-  });
 });

@@ -17,13 +17,13 @@ import { contentHash, itemDamage } from "../store/index.ts";
 import type { Problem, Progress } from "./problem.ts";
 
 type CheckpointRow = TableRow<typeof CHECKPOINTS>;
+type WriteRow = TableRow<typeof WRITES>;
 
 /** Receives all intact rows that refer to intact rows only: blobs first, then checkpoints with their writes. */
 interface Sink {
   thread?: (row: ThreadRow, isIntact: boolean) => void;
   blob?: (row: TableRow<typeof BLOBS>) => void;
-  checkpoint?: (row: CheckpointRow) => void;
-  write?: (row: TableRow<typeof WRITES>) => void;
+  checkpoint?: (row: CheckpointRow, writes: readonly WriteRow[]) => void;
   /** A row of a server's ledger: puts it into another file. */
   ledger?: (copy: (to: Connection) => void) => void;
   edit?: (row: TableRow<typeof RECORDS.edits>) => void;
@@ -123,9 +123,9 @@ export class FileSurvey {
       const isComplete = [checkpoint.channels, checkpoint.metadata].every((text) =>
         this.#refersToIntact(thread, "tree", text),
       );
-      if (!isComplete) this.#addProblem(thread, `checkpoint ${id} leads to what is damaged`);
-      else this.#sink.checkpoint?.(checkpoint);
-      this.#readWrites(checkpoint, isComplete);
+      const writes = this.#readWrites(checkpoint);
+      if (isComplete) this.#sink.checkpoint?.(checkpoint, writes);
+      else this.#addProblem(thread, `checkpoint ${id} leads to what is damaged`);
     }
     for (const { thread, ns, count, newest } of namespaces.values()) {
       const head = this.#head(thread, ns);
@@ -146,7 +146,7 @@ export class FileSurvey {
     }
   }
 
-  #readWrites({ thread, ns, id, writes: counted }: CheckpointRow, isKept: boolean): void {
+  #readWrites({ thread, ns, id, writes: counted }: CheckpointRow): WriteRow[] {
     const rows = this.#attempt(() =>
       this.#connection.all(
         `SELECT ${WRITES.columns} FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY writes.task, writes.idx`,
@@ -155,15 +155,13 @@ export class FileSurvey {
     );
     const head = this.#head(thread, ns);
     const expected = head?.id === id ? head.pending : counted;
-    let intact = 0;
-    for (const row of rows ?? []) {
-      const write = WRITES.decode(row);
-      if (!WRITES.isIntact(row) || !this.#refersToIntact(thread, "tree", write.value)) continue;
-      intact += 1;
-      if (isKept) this.#sink.write?.(write);
-    }
-    if (intact !== expected)
-      this.#addProblem(thread, `of ${expected} writes to checkpoint ${id} ${intact} are whole`);
+    const intact = (rows ?? [])
+      .filter((row) => WRITES.isIntact(row))
+      .map((row) => WRITES.decode(row))
+      .filter(({ value }) => this.#refersToIntact(thread, "tree", value));
+    if (intact.length !== expected)
+      this.#addProblem(thread, `of ${expected} writes to checkpoint ${id} ${intact.length} are whole`);
+    return intact;
   }
 
   #readLedger(): void {

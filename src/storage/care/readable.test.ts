@@ -163,37 +163,19 @@ it("a foreign file is refused, and nothing is left behind", async () => {
   expect(readdirSync(folder)).toEqual(before);
 });
 
-describe("a file of an earlier format", () => {
-  it("is checked without being changed", async () => {
-    await toSecondFormat();
-    const before = readFileSync(file);
-    expect(await checkStore(file)).toEqual([]);
-    expect(await repairStore(file)).toEqual({ problems: [], saved: 2, lost: [] });
-    expect(readFileSync(file).equals(before)).toBe(true);
-    expect(readdirSync(folder).filter((name) => /new|damaged/.test(name))).toEqual([]);
-  });
-
-  it("with a damaged blob is reported, and a repair saves the rest", async () => {
-    const newest = "(SELECT max(id) FROM blobs WHERE thread = 1)";
-    await toSecondFormat(`UPDATE blobs SET body = 'x' WHERE id = ${newest};`);
-    await expect(sqliteSaver(file)).rejects.toThrow(/holdfast repair/);
-    const problems = await checkStore(file);
-    expect(problems.map(({ what }) => what).join("\n")).toMatch(/blob \d+ is damaged/);
-    expect(await repairStore(file)).toMatchObject({ saved: 2, lost: [] });
-    expect(await checkStore(file)).toEqual([]);
-    const saver = await sqliteSaver(file);
-    expect(await textsOf(saver, "b")).toHaveLength(4);
-    saver.close();
-  });
-
-  it("with damaged pages is refused with a message that helps", async () => {
-    await toSecondFormat();
-    const whole = readFileSync(file);
-    writeFileSync(file, Buffer.from(whole).fill(0xff, PAGE * 5, PAGE * 8));
-    await expect(checkStore(file)).rejects.toThrow(
-      /nothing can be saved: it has an earlier format, and its pages are damaged/,
-    );
-  });
+it("a file of an earlier format is refused by that name, and stays the same", async () => {
+  const connection = await Connection.open(file);
+  connection.exec("DROP TABLE schedules; PRAGMA store.user_version = 5;");
+  connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
+  connection.close();
+  const before = readFileSync(file);
+  for (const use of [sqliteSaver, checkStore, repairStore]) {
+    await expect(use(file)).rejects.toMatchObject({
+      code: "storage-version",
+      message: expect.stringMatching(/an earlier Holdfast \(format 5; this one reads 6\)/) as string,
+    });
+  }
+  expect(readFileSync(file).equals(before)).toBe(true);
 });
 
 /** What the check says first, and the messages of both threads after a repair. */
@@ -209,24 +191,4 @@ async function repaired(): Promise<{ said: string | undefined; texts: string[][]
   const texts = [await textsOf(saver, "a"), await textsOf(saver, "b")];
   saver.close();
   return { said: problem?.what, texts };
-}
-
-/** Puts the tables as format 2 had them. */
-async function toSecondFormat(change = ""): Promise<void> {
-  const connection = await Connection.open(file);
-  connection.exec(`
-    DROP TABLE heads;
-    DROP TABLE edits;
-    DROP TABLE hosted;
-    DROP TABLE runs;
-    DROP TABLE items;
-    DROP TABLE schedules;
-    ALTER TABLE threads DROP COLUMN seq;
-    ALTER TABLE threads DROP COLUMN interrupted;
-    ALTER TABLE checkpoints DROP COLUMN writes;
-    ${["threads", "blobs", "checkpoints", "writes", "leases"].map((table) => `ALTER TABLE ${table} DROP COLUMN seal;`).join("\n")}
-    PRAGMA store.user_version = 2;
-    ${change}`);
-  connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
-  connection.close();
 }

@@ -15,7 +15,6 @@ import {
   WRITES,
 } from "../sqlite/database/index.ts";
 import {
-  checkFormat,
   firstPage,
   formatOf,
   hasContent,
@@ -23,15 +22,15 @@ import {
   headerDamage,
   openDatabase,
   openFile,
+  otherFormat,
   PAGE_BYTES,
   readStart,
   SCHEMA_VERSION,
-  upgrade,
 } from "../sqlite/file/index.ts";
 import type { Problem } from "./problem.ts";
 import { walDamage } from "./wal.ts";
 
-/** A thread store that can be read: the file itself, or an upgraded or restored copy. */
+/** A thread store that can be read: the file itself, or a restored copy. */
 export interface ReadableStore {
   connection: Connection;
   /** The problems of the file as a whole. */
@@ -51,7 +50,6 @@ export async function openReadable(path: string): Promise<ReadableStore> {
   const log = walDamage(file);
   const logProblems: Problem[] = log === undefined ? [] : [{ what: log }];
   let damage = headerDamage(file) ?? (hasExtraPages(file) ? "its header is damaged" : undefined);
-  let isEarlier = false;
   const connection = damage === undefined ? await openDamaged(file) : undefined;
   if (connection) {
     const { isComplete } = tablesOf(connection);
@@ -60,14 +58,15 @@ export async function openReadable(path: string): Promise<ReadableStore> {
       return { connection, problems: logProblems, close: () => connection.close() };
     }
     connection.close();
-    checkFormat(file, format ?? 0);
+    const isOther =
+      format !== undefined && (format > SCHEMA_VERSION || (format < SCHEMA_VERSION && !isComplete));
+    if (isOther) throw otherFormat(file, format);
     if (isComplete) damage = "its header is damaged";
-    else isEarlier = format !== undefined && format < SCHEMA_VERSION;
   }
   const folder = mkdtempSync(join(tmpdir(), "holdfast-readable-"));
   try {
     const copy = copyInto(folder, file);
-    const store = await (isEarlier ? upgradeCopy(copy, file) : restoreFirstPage(copy, file, damage));
+    const store = await restoreFirstPage(copy, file, damage);
     const close = (): void => {
       store.connection.close();
       rmSync(folder, { recursive: true });
@@ -89,19 +88,6 @@ function copyInto(folder: string, file: string): string {
 }
 
 type OpenCopy = Omit<ReadableStore, "close">;
-
-/** Upgrades a copy of an earlier format. Damaged rows get no checksum, so that a survey finds them. */
-async function upgradeCopy(copy: string, file: string): Promise<OpenCopy> {
-  const connection = await Connection.open(copy, { of: file });
-  try {
-    upgrade(connection, { damaged: "leave" });
-    return { connection, problems: [] };
-  } catch (error) {
-    connection.close();
-    if (!(error instanceof HarnessError) || error.code !== "storage-corrupt") throw error;
-    throw unreadable(file, "it has an earlier format, and its pages are damaged", { cause: error });
-  }
-}
 
 /**
  * Replaces the first page of a copy. It has the header and the schema table, which are the same in all stores but for some
@@ -161,11 +147,10 @@ async function putFirstPage(copy: string, page: Buffer): Promise<void> {
 }
 
 /** The error for a store that cannot be repaired; `corrupt` would recommend to repair it. */
-function unreadable(file: string, what: string, options?: ErrorOptions): HarnessError {
+function unreadable(file: string, what: string): HarnessError {
   return new HarnessError(
     "storage-corrupt",
     `${file} is no Holdfast thread store, or so damaged that nothing can be saved: ${what}. It was left as it is.`,
-    options,
   );
 }
 

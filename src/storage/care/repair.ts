@@ -1,21 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
+import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 import {
   BLOBS,
   CHECKPOINTS,
   corrupt,
+  HEADS,
   ITEMS,
   LEASES,
   RECORDS,
   THREADS,
   WRITES,
   type Connection,
+  type HeadRow,
   type ThreadRow,
 } from "../sqlite/database/index.ts";
-import { openDatabase, recount } from "../sqlite/file/index.ts";
-import { isAlive, SqliteSaver } from "../sqlite/index.ts";
+import { openDatabase } from "../sqlite/file/index.ts";
+import { isAlive, LatestCheckpoints, SqliteSaver } from "../sqlite/index.ts";
 import { FileSurvey } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
@@ -66,13 +69,25 @@ async function copy(
   onProgress: ((progress: Progress) => void) | undefined,
 ): Promise<{ problems: Problem[]; saved: number; lost: string[] }> {
   const threads: { row: ThreadRow; isIntact: boolean }[] = [];
+  const heads = new Map<string, HeadRow>();
+  const interrupted = new Map<number, boolean>();
   const survey = new FileSurvey(
     old,
     {
       thread: (row, isIntact) => threads.push({ row, isIntact }),
       blob: (row) => BLOBS.put(fresh, row),
-      checkpoint: (row) => CHECKPOINTS.put(fresh, row),
-      write: (row) => WRITES.put(fresh, row),
+      checkpoint: (row, writes) => {
+        const { thread, ns, seq, id } = row;
+        CHECKPOINTS.put(fresh, { ...row, writes: writes.length });
+        for (const write of writes) WRITES.put(fresh, write);
+        const count = (heads.get(`${thread} ${ns}`)?.count ?? 0) + 1;
+        heads.set(`${thread} ${ns}`, { thread, ns, seq, id, count, pending: writes.length });
+        if (ns === "")
+          interrupted.set(
+            thread,
+            writes.some(({ channel }) => channel === INTERRUPT),
+          );
+      },
       ledger: (copyTo) => copyTo(fresh),
       edit: (row) => RECORDS.edits.put(fresh, row),
       item: (row) => ITEMS.put(fresh, row),
@@ -84,23 +99,22 @@ async function copy(
   fresh.transaction(() => {
     survey.run();
     for (const { row, isIntact } of threads) {
-      const newest = CHECKPOINTS.get(
-        fresh,
-        "WHERE thread = ? AND ns = '' ORDER BY checkpoints.seq DESC LIMIT 1",
-        [row.key],
-      );
+      const newest = heads.get(`${row.key} `);
       if (!newest) {
         lost.push(row.id);
         continue;
       }
       const isSame = isIntact && row.checkpoint === newest.id;
       if (!isSame) changed.push(row.id);
-      THREADS.put(fresh, isSame ? row : { ...row, ...EMPTY_SUMMARY, checkpoint: newest.id });
+      const { id: checkpoint, seq } = newest;
+      const columns = { checkpoint, seq, interrupted: interrupted.get(row.key) ? 1 : 0 };
+      THREADS.put(fresh, { ...row, ...(!isSame && EMPTY_SUMMARY), ...columns });
     }
-    for (const table of ["writes", "checkpoints", "blobs", "edits"]) {
+    for (const head of heads.values()) HEADS.put(fresh, head);
+    for (const table of ["writes", "checkpoints", "blobs", "edits", "heads"]) {
       fresh.run(`DELETE FROM ${table} WHERE thread NOT IN (SELECT key FROM threads)`);
     }
-    recount(fresh);
+    new LatestCheckpoints(fresh).setThreadCount(threads.length - lost.length);
   });
   const saver = new SqliteSaver(fresh);
   for (const id of changed) await saver.noteNewest(id);
@@ -108,7 +122,7 @@ async function copy(
 }
 
 /** The summary of a thread whose newest checkpoint has changed, until that is read. */
-const EMPTY_SUMMARY = { title: null, done: 0, total: 0, unfinished: 0, interrupted: 0, seq: 0 };
+const EMPTY_SUMMARY = { title: null, done: 0, total: 0, unfinished: 0 };
 
 function refuseWhileUsed(connection: Connection): void {
   const leases = readLeases(connection);

@@ -1,3 +1,4 @@
 export { SqliteItems } from "./items.ts";
+export { LatestCheckpoints } from "./latest-checkpoints.ts";
 export { isAlive } from "./leases.ts";
 export { SqliteSaver } from "./saver.ts";

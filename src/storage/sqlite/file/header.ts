@@ -1,6 +1,6 @@
 import { readSync, statSync } from "node:fs";
 import { HarnessError } from "../../../errors.ts";
-import { corrupt, withDescriptor } from "../database/index.ts";
+import { corrupt, withDescriptor, type Connection } from "../database/index.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 
 const HEADER_BYTES = 100;
@@ -30,7 +30,8 @@ export function headerDamage(path: string): string | undefined {
   const fixed = [header.subarray(16, 24), header.subarray(44, 48), header.subarray(56, 60)];
   if (!FIXED.test(fixed.map((part) => part.toString("hex")).join(" "))) return "its header is damaged";
   if (header.readUInt32BE(68) !== APPLICATION_ID) return "it is the SQLite database of another program";
-  checkFormat(path, header.readUInt32BE(60));
+  const format = header.readUInt32BE(60);
+  if (format > SCHEMA_VERSION) throw otherFormat(path, format);
   const { size } = statSync(path);
   const expected = expectedSize(header);
   // A process killed during a checkpoint of its log leaves a short file, and the log that completes it.
@@ -52,12 +53,17 @@ export function firstPage({ header, tables }: { header: Buffer; tables: Buffer }
   return page;
 }
 
-/** Throws `storage-version` for a format that is newer than ours. */
-export function checkFormat(path: string, format: number): void {
-  if (format <= SCHEMA_VERSION) return;
-  throw new HarnessError(
+/** The format of a file; read by SQLite, as the newest header may be in the log. */
+export function formatOf(connection: Connection): number {
+  return connection.get("PRAGMA store.user_version")?.["user_version"] as number;
+}
+
+/** The error for a format that is not ours. */
+export function otherFormat(path: string, format: number): HarnessError {
+  const version = format > SCHEMA_VERSION ? "a newer" : "an earlier";
+  return new HarnessError(
     "storage-version",
-    `${path} was written by a newer Holdfast (format ${format}; this one reads ${SCHEMA_VERSION}). Update Holdfast, or use another file.`,
+    `${path} was written by ${version} Holdfast (format ${format}; this one reads ${SCHEMA_VERSION}). Use that version, or another file.`,
   );
 }
 

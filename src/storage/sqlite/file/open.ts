@@ -13,9 +13,8 @@ import {
 import { dirname, resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { Connection, corrupt, MEMORY } from "../database/index.ts";
-import { hasContent, inspectFile } from "./header.ts";
+import { formatOf, hasContent, inspectFile, otherFormat } from "./header.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
-import { upgrade } from "./upgrade.ts";
 
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
 const CHECKED_BYTES = 32 * 1024 * 1024;
@@ -41,7 +40,7 @@ export async function openDatabase(path: string): Promise<Connection> {
   try {
     if (!connection.isReadOnly) setPragmas(connection);
     checkPages(connection);
-    upgrade(connection);
+    if (formatOf(connection) !== SCHEMA_VERSION) throw otherFormat(file, formatOf(connection));
     return connection;
   } catch (error) {
     connection.close();

@@ -1,12 +1,48 @@
 /** "Hold" in ASCII: marks a file as ours in SQLite's header. */
 export const APPLICATION_ID = 0x486f6c64;
+/** The format of a file; formats before 6 were never released. */
 export const SCHEMA_VERSION = 6;
 
 /**
- * `seq` is the order of saving across the file. Ids of checkpoints begin with the time of day, and a clock can be set
- * back. The index finds the newest of a namespace: SQLite ends every index with the row's key.
+ * Every row has a checksum, `seal`. `heads` reveals missing rows: it has for each namespace the newest checkpoint and the
+ * number of checkpoints; thread 0 counts the threads themselves.
+ *
+ * Blobs belong to one thread. Content that two threads share is stored twice; in return a thread is deleted with all its
+ * blobs, without counting references. `AUTOINCREMENT` prevents reuse of a deleted thread's number: a stale holder would
+ * otherwise write into another thread. An answer to a withdrawn edit reaches nobody else for the same reason.
+ *
+ * `checkpoints.seq` is the order of saving across the file: ids of checkpoints begin with the time of day, and a clock can
+ * be set back. The index finds the newest of a namespace: SQLite ends every index with the row's key.
+ *
+ * The ledger (`hosted`, `runs`) names a thread by its id: it may have no checkpoint yet. Items are numbered, so that those
+ * beside a damaged page can be read one by one.
+ *
+ * A repair takes damaged lists of tables from a new file: tables stay in this order.
  */
-const CHECKPOINTS = `
+export const SCHEMA = `
+CREATE TABLE store.threads (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  title TEXT,
+  done INTEGER NOT NULL DEFAULT 0,
+  total INTEGER NOT NULL DEFAULT 0,
+  checkpoint TEXT,
+  unfinished INTEGER NOT NULL DEFAULT 0,
+  seq INTEGER NOT NULL DEFAULT 0,
+  interrupted INTEGER NOT NULL DEFAULT 0,
+  seal BLOB
+);
+CREATE TABLE store.blobs (
+  id INTEGER PRIMARY KEY,
+  thread INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  kind TEXT NOT NULL,
+  body NOT NULL,
+  seal BLOB
+);
+CREATE UNIQUE INDEX store.blobs_content ON blobs (thread, hash);
 CREATE TABLE store.checkpoints (
   seq INTEGER PRIMARY KEY,
   thread INTEGER NOT NULL,
@@ -16,24 +52,31 @@ CREATE TABLE store.checkpoints (
   head TEXT NOT NULL,
   channels TEXT NOT NULL,
   metadata TEXT NOT NULL,
+  writes INTEGER NOT NULL DEFAULT 0,
+  seal BLOB,
   UNIQUE (thread, ns, id)
 );
 CREATE INDEX store.checkpoints_order ON checkpoints (thread, ns);
-`;
-
-/**
- * Columns that reveal damaged and missing rows: a checksum in each row, the number of writes to each checkpoint, and for
- * each namespace its newest checkpoint and the number of checkpoints. Thread 0 counts the threads themselves.
- */
-const CHECKSUMS = `
-ALTER TABLE store.threads ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE store.threads ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE store.threads ADD COLUMN seal BLOB;
-ALTER TABLE store.blobs ADD COLUMN seal BLOB;
-ALTER TABLE store.checkpoints ADD COLUMN writes INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE store.checkpoints ADD COLUMN seal BLOB;
-ALTER TABLE store.writes ADD COLUMN seal BLOB;
-ALTER TABLE store.leases ADD COLUMN seal BLOB;
+CREATE TABLE store.writes (
+  thread INTEGER NOT NULL,
+  ns TEXT NOT NULL,
+  checkpoint TEXT NOT NULL,
+  task TEXT NOT NULL,
+  idx INTEGER NOT NULL,
+  channel TEXT NOT NULL,
+  value TEXT NOT NULL,
+  seal BLOB,
+  PRIMARY KEY (thread, ns, checkpoint, task, idx)
+) WITHOUT ROWID;
+CREATE TABLE store.leases (
+  thread TEXT PRIMARY KEY,
+  holder TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  beat INTEGER NOT NULL,
+  seal BLOB
+) WITHOUT ROWID;
 CREATE TABLE store.heads (
   thread INTEGER NOT NULL,
   ns TEXT NOT NULL,
@@ -44,13 +87,6 @@ CREATE TABLE store.heads (
   seal BLOB,
   PRIMARY KEY (thread, ns)
 ) WITHOUT ROWID;
-`;
-
-/**
- * The ledger of servers: thread metadata that is not in checkpoints, and runs. A thread is named by its id here: it may
- * have no checkpoint yet.
- */
-const LEDGER = `
 CREATE TABLE store.hosted (
   thread TEXT PRIMARY KEY,
   graph TEXT NOT NULL,
@@ -74,13 +110,6 @@ CREATE TABLE store.runs (
 ) WITHOUT ROWID;
 CREATE INDEX store.runs_thread ON runs (thread);
 CREATE INDEX store.runs_status ON runs (status);
-`;
-
-/**
- * The mailbox: edits of a plan that other processes request from the holder of its thread, and the answers. Numbers are
- * not reused, so that an answer to a withdrawn edit reaches nobody else.
- */
-const EDITS = `
 CREATE TABLE store.edits (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   thread INTEGER NOT NULL,
@@ -91,10 +120,6 @@ CREATE TABLE store.edits (
   seal BLOB
 );
 CREATE INDEX store.edits_thread ON edits (thread);
-`;
-
-/** The items of LangGraph's store; numbered, so that those beside a damaged page can be read one by one. */
-const ITEMS = `
 CREATE TABLE store.items (
   id INTEGER PRIMARY KEY,
   namespace TEXT NOT NULL,
@@ -105,10 +130,6 @@ CREATE TABLE store.items (
   seal BLOB,
   UNIQUE (namespace, key)
 );
-`;
-
-/** The schedules of servers. */
-const SCHEDULES = `
 CREATE TABLE store.schedules (
   id TEXT PRIMARY KEY,
   created INTEGER NOT NULL,
@@ -117,71 +138,3 @@ CREATE TABLE store.schedules (
   seal BLOB
 ) WITHOUT ROWID;
 `;
-
-/**
- * Blobs belong to one thread. Content that two threads share is stored twice; in return a thread is deleted with all its
- * blobs, without counting references. `AUTOINCREMENT` prevents reuse of a deleted thread's number: a stale holder would
- * otherwise write into another thread.
- */
-export const SCHEMA = `
-CREATE TABLE store.threads (
-  key INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  created INTEGER NOT NULL,
-  updated INTEGER NOT NULL,
-  title TEXT,
-  done INTEGER NOT NULL DEFAULT 0,
-  total INTEGER NOT NULL DEFAULT 0,
-  checkpoint TEXT,
-  unfinished INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE store.blobs (
-  id INTEGER PRIMARY KEY,
-  thread INTEGER NOT NULL,
-  hash BLOB NOT NULL,
-  kind TEXT NOT NULL,
-  body NOT NULL
-);
-CREATE UNIQUE INDEX store.blobs_content ON blobs (thread, hash);
-${CHECKPOINTS.trim()}
-CREATE TABLE store.writes (
-  thread INTEGER NOT NULL,
-  ns TEXT NOT NULL,
-  checkpoint TEXT NOT NULL,
-  task TEXT NOT NULL,
-  idx INTEGER NOT NULL,
-  channel TEXT NOT NULL,
-  value TEXT NOT NULL,
-  PRIMARY KEY (thread, ns, checkpoint, task, idx)
-) WITHOUT ROWID;
-CREATE TABLE store.leases (
-  thread TEXT PRIMARY KEY,
-  holder TEXT NOT NULL,
-  pid INTEGER NOT NULL,
-  host TEXT NOT NULL,
-  since INTEGER NOT NULL,
-  beat INTEGER NOT NULL
-) WITHOUT ROWID;
-${CHECKSUMS.trim()}
-${LEDGER.trim()}
-${EDITS.trim()}
-${ITEMS.trim()}
-${SCHEDULES.trim()}
-`;
-
-/** The migrations: the first entry upgrades format 1 to format 2. */
-export const MIGRATIONS: readonly string[] = [
-  `
-ALTER TABLE store.checkpoints RENAME TO checkpoints_by_id;
-${CHECKPOINTS.trim()}
-INSERT INTO checkpoints (thread, ns, id, parent, head, channels, metadata)
-  SELECT thread, ns, id, parent, head, channels, metadata FROM checkpoints_by_id ORDER BY id;
-DROP TABLE store.checkpoints_by_id;
-DROP INDEX store.threads_updated;
-`,
-  // The rows get their checksums afterwards, in the same transaction.
-  CHECKSUMS,
-  `${LEDGER}${EDITS}`,
-  ITEMS,
-  SCHEDULES,
-];
