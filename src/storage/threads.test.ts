@@ -43,6 +43,40 @@ describe.each(STORES)("in $name,", ({ create }) => {
     place.remove();
   });
 
+  it.each(["a\ud800", "a\0"])("a name that a database would change is refused: %j", async (id) => {
+    const namesake = id.replace(/.$/s, "\ufffd");
+    await agentOf(["Done."]).invoke(go(), thread(namesake));
+    const hosted = { graph: "g", createdAt: 1, updatedAt: 1, hasFailed: false, metadata: {} };
+    const run = {
+      thread: id,
+      status: "pending" as const,
+      createdAt: 1,
+      updatedAt: 1,
+      attempt: 0,
+      request: {},
+    };
+    const uses = [
+      () => agentOf(["Done."]).invoke(go(), thread(id)),
+      () => saver.getTuple(thread(id)),
+      () => gather(saver.list(thread(id))),
+      () => saver.getThread(id),
+      () => saver.getValues(id, ["messages"]),
+      () => saver.listCheckpoints(id),
+      () => saver.acquireThread(id),
+      () => saver.mailbox(id),
+      () => saver.deleteThread(id),
+      () => saver.ledger.thread(id),
+      () => saver.ledger.changeThread(id, () => ({ id, ...hosted })),
+      () => saver.ledger.putRun({ id: "r", ...run }),
+      () => saver.ledger.runs(id),
+    ];
+    for (const use of uses) {
+      await expect(use(), use.toString()).rejects.toMatchObject({ code: "invalid-request" });
+    }
+    expect((await saver.listThreads()).map((each) => each.id)).toEqual([namesake]);
+    expect(await saver.ledger.threads()).toEqual([]);
+  });
+
   describe("the list of threads", () => {
     it("shows title, progress and state, last used first", async () => {
       await agentOf(PLAN).invoke(go(), thread("finished"));

@@ -17,7 +17,7 @@ import {
   type StoredWrite,
 } from "../checkpoint/index.ts";
 import { Decoder, Memo, MessageLists } from "../codec/index.ts";
-import { nameThreadInErrors, type CheckpointSummary, type ListCheckpointsOptions } from "../store/index.ts";
+import { onThread, type CheckpointSummary, type ListCheckpointsOptions } from "../store/index.ts";
 import {
   CHECKPOINTS,
   corrupt,
@@ -128,15 +128,13 @@ export class Reader {
     } = configurable as Partial<Record<string, string>>;
     if (threadId !== undefined) await this.#parts.queues.settled(threadId);
     const thread =
-      threadId === undefined
-        ? undefined
-        : await nameThreadInErrors(threadId, () => this.#checkedKey(threadId, ns));
+      threadId === undefined ? undefined : await onThread(threadId, () => this.#checkedKey(threadId, ns));
     if (threadId !== undefined && thread === undefined) return;
     let left = limit;
     let last = before && (await this.#positionOf(before, threadId));
     while (left > 0) {
       const match = { thread, ns, id, before: last };
-      const page = await nameThreadInErrors(threadId, () => this.#page(match, Math.min(left, LIST_PAGE)));
+      const page = await onThread(threadId, () => this.#page(match, Math.min(left, LIST_PAGE)));
       if (page.length === 0) return;
       last = page.at(-1)!;
       for await (const tuple of this.#tuplesOf(page, filter)) {
@@ -156,9 +154,7 @@ export class Reader {
       const { thread, ns, id } = rows.row;
       this.#parts.readCheckpoints.delete({ thread, ns, id });
       if (decoder?.thread !== thread) decoder = this.#decoder(thread, { isLazy: true, isPrefetched: true });
-      const tuple = await nameThreadInErrors(rows.threadId, () =>
-        this.#build(rows, toStored(rows.row), decoder!),
-      );
+      const tuple = await onThread(rows.threadId, () => this.#build(rows, toStored(rows.row), decoder!));
       const isWanted = Object.entries(filter).every(
         ([key, value]) => (tuple?.metadata as Record<string, unknown> | undefined)?.[key] === value,
       );

@@ -24,9 +24,8 @@ import {
 import { frozenCopy } from "../codec/index.ts";
 import {
   hasInterrupt,
-  isText,
   Mailbox,
-  nameThreadInErrors,
+  onThread,
   RecordLedger,
   threadChanged,
   toColumns,
@@ -90,7 +89,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<ReturnType<typeof toConfig>> {
-    const { threadId, ns, id: parent } = this.#readKey(config);
+    const { threadId, ns, id: parent } = readKey(config);
     const { id } = checkpoint;
     const isEdited = isEdit(metadata);
     let existingSeq: number | undefined;
@@ -142,7 +141,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
 
   override putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     return HandledSave.of(() => {
-      const { threadId, ns, id } = this.#readKey(config);
+      const { threadId, ns, id } = readKey(config);
       if (id === "") {
         throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
       }
@@ -167,8 +166,8 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.["thread_id"] === undefined) return undefined;
-    const key = this.#readKey(config);
-    const tuple = await nameThreadInErrors(key.threadId, () => this.#reader.tuple(key));
+    const key = readKey(config);
+    const tuple = await onThread(key.threadId, () => this.#reader.tuple(key));
     await this.#eventLoop.yieldIfBusy();
     return tuple;
   }
@@ -184,7 +183,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
     await this.#queues.settled(threadId);
-    await this.#threads.remove(threadId, this.#leases.tokenOf(threadId));
+    await onThread(threadId, () => this.#threads.remove(threadId, this.#leases.tokenOf(threadId)));
     this.#queues.forget(threadId);
   }
 
@@ -193,7 +192,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   async getThread(threadId: string): Promise<ThreadSummary | undefined> {
-    return nameThreadInErrors(threadId, () => this.#threads.get(threadId));
+    return onThread(threadId, () => this.#threads.get(threadId));
   }
 
   async noteProgress(threadId: string, { done, total }: ThreadSummary["todos"]): Promise<void> {
@@ -206,22 +205,22 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
-    return nameThreadInErrors(threadId, () => this.#reader.values(threadId, channels));
+    return onThread(threadId, () => this.#reader.values(threadId, channels));
   }
 
   async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
-    return nameThreadInErrors(threadId, () => this.#reader.last(threadId, channel, count));
+    return onThread(threadId, () => this.#reader.last(threadId, channel, count));
   }
 
   async listCheckpoints(
     threadId: string,
     options: ListCheckpointsOptions = {},
   ): Promise<CheckpointSummary[]> {
-    return nameThreadInErrors(threadId, () => this.#reader.summaries(threadId, options));
+    return onThread(threadId, () => this.#reader.summaries(threadId, options));
   }
 
-  acquireThread(threadId: string, options?: AcquireOptions): Promise<Release> {
-    return this.#leases.acquire(threadId, options);
+  async acquireThread(threadId: string, options?: AcquireOptions): Promise<Release> {
+    return onThread(threadId, () => this.#leases.acquire(threadId, options));
   }
 
   threadsAtWork(): Promise<Map<string, string>> {
@@ -229,7 +228,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   async mailbox(threadId: string): Promise<Mailbox | undefined> {
-    const key = await this.#threads.key(threadId);
+    const key = await onThread(threadId, () => this.#threads.key(threadId));
     return key === undefined ? undefined : new Mailbox(this.#records, key);
   }
 
@@ -245,14 +244,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   #write(write: ThreadWrite): Promise<void> {
-    return nameThreadInErrors(write.threadId, () => this.#queues.write(write));
-  }
-
-  /** Throws for a thread id with characters that Postgres cannot hold. */
-  #readKey(config: RunnableConfig): ReturnType<typeof readKey> {
-    const key = readKey(config);
-    if (isText(key.threadId)) return key;
-    throw new HarnessError("invalid-request", "The name of the thread has characters that cannot be stored.");
+    return onThread(write.threadId, () => this.#queues.write(write));
   }
 
   /** Whether somebody else has written after a checkpoint that was the newest when it was read here: see `SqliteSaver`. */

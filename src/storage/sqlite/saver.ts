@@ -25,7 +25,7 @@ import {
 import { Encoder, frozenCopy, Memo, MessageLists, type Decoder } from "../codec/index.ts";
 import {
   Mailbox,
-  nameThreadInErrors,
+  onThread,
   RecordLedger,
   threadChanged,
   type AcquireOptions,
@@ -286,14 +286,14 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   ): Promise<CheckpointSummary[]> {
     const { ns = "", before, limit = DEFAULT_PAGE } = options;
     await this.#batchedWrites.settled();
-    const thread = this.#threads.key(threadId);
+    const thread = this.#snapshot(threadId, () => this.#threads.key(threadId));
     if (thread === undefined) return [];
     const rows = this.#snapshot(threadId, () => this.#checkpoints.rows({ thread, ns, before }, limit));
     return readSummaries(rows, this.#tuples.decoder(thread));
   }
 
-  acquireThread(threadId: string, options?: AcquireOptions): Promise<Release> {
-    return this.#leases.acquire(threadId, options);
+  async acquireThread(threadId: string, options?: AcquireOptions): Promise<Release> {
+    return onThread(threadId, () => this.#leases.acquire(threadId, options));
   }
 
   /** @internal */
@@ -305,7 +305,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   /** @internal */
   async mailbox(threadId: string): Promise<Mailbox | undefined> {
     await this.#batchedWrites.settled();
-    const key = this.#threads.key(threadId);
+    const key = this.#snapshot(threadId, () => this.#threads.key(threadId));
     return key === undefined ? undefined : new Mailbox(this.#records, key);
   }
 
@@ -361,7 +361,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
 
   /** Runs a write in a transaction that first checks the thread's lease. */
   #transaction({ threadId, token, isUrgent = true }: Change, work: () => void): Promise<void> {
-    return nameThreadInErrors(threadId, () =>
+    return onThread(threadId, () =>
       this.#batchedWrites[isUrgent ? "runNow" : "add"](() => {
         this.#leases.check(threadId, token);
         work();
@@ -371,7 +371,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
 
   /** Reads from one snapshot. */
   #snapshot<T>(threadId: string | undefined, work: () => T): T {
-    return nameThreadInErrors(threadId, () => this.#connection.snapshot(work));
+    return onThread(threadId, () => this.#connection.snapshot(work));
   }
 
   /**

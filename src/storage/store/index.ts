@@ -37,7 +37,7 @@ export {
   type Step,
 } from "./records.ts";
 export { isText, toText } from "./storable-text.ts";
-export { nameThreadInErrors, threadChanged } from "./thread-errors.ts";
+export { onThread, threadChanged } from "./thread-errors.ts";
 export { hasInterrupt, toColumns, toThreadSummary } from "./thread-index.ts";
 export {
   LEASE,

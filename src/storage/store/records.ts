@@ -1,3 +1,5 @@
+import { checkName } from "./storable-text.ts";
+
 /** The types of columns. */
 interface Kinds {
   number: number;
@@ -66,6 +68,7 @@ export function* select<T extends RecordTable>(
   rest: string,
   ...params: Params
 ): Script<RecordRow<T>[]> {
+  checkAll(params);
   return (yield { kind: "select", table, rest, params }) as RecordRow<T>[];
 }
 
@@ -80,16 +83,23 @@ export function* selectIntact<T extends RecordTable>(
 
 /** Adds a row, or replaces the one with the same key. */
 export function* put<T extends RecordTable>(table: T, row: RecordRow<T>): Script<void> {
+  checkAll(Object.values(row as Row));
   yield { kind: "put", table, row: row as Row };
 }
 
 /** Deletes rows, and returns their number. */
 export function* remove(table: RecordTable, rest: string, ...params: Params): Script<number> {
+  checkAll(params);
   return (yield { kind: "delete", table, rest, params }).length;
+}
+
+function checkAll(values: readonly unknown[]): void {
+  for (const value of values) if (typeof value === "string") checkName(value);
 }
 
 /** Waits for other transactions with a lock of this name: a row that does not exist cannot be locked itself. */
 export function* lock(name: string): Script<void> {
+  checkName(name);
   yield { kind: "lock", name };
 }
 

@@ -1,4 +1,5 @@
 import { HarnessError } from "../../errors.ts";
+import { checkName } from "./storable-text.ts";
 
 /** The error for a write to a thread that somebody else has changed since it was read. */
 export function threadChanged(threadId: string): HarnessError {
@@ -8,8 +9,11 @@ export function threadChanged(threadId: string): HarnessError {
   );
 }
 
-/** Adds the thread's name to a `storage-corrupt` error that `work` throws. */
-export function nameThreadInErrors<T>(threadId: string | undefined, work: () => T): T {
+/**
+ * Does work on a thread, and adds the thread's name to a `storage-corrupt` error. Throws `invalid-request` for a name
+ * that cannot be stored.
+ */
+export function onThread<T>(threadId: string | undefined, work: () => T): T {
   const rethrow = (error: unknown): never => {
     if (threadId === undefined || !(error instanceof HarnessError) || error.code !== "storage-corrupt") {
       throw error;
@@ -17,6 +21,7 @@ export function nameThreadInErrors<T>(threadId: string | undefined, work: () => 
     const message = `Thread ${JSON.stringify(threadId)} cannot be used. ${error.message}`;
     throw new HarnessError(error.code, message, { cause: error });
   };
+  if (threadId !== undefined) checkName(threadId);
   try {
     const result = work();
     return result instanceof Promise ? (result.catch(rethrow) as T) : result;

@@ -201,6 +201,7 @@ function toHarnessError(path: string, cause: unknown): HarnessError {
 
 const HINTS: readonly [code: string, hint: string][] = [
   ["SQLITE_BUSY", " Another process kept it locked; try again."],
+  ["SQLITE_FULL", " Make room on its disk, then try again."],
   ["SQLITE_READONLY", " You may read it, not write to it: copy it to a place of yours."],
 ];
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdtempSync,
@@ -109,6 +110,34 @@ describe("a new file", () => {
     expect(await savers[0]!.listThreads()).toHaveLength(5);
     for (const saver of savers) saver.close();
   });
+});
+
+it.skipIf(process.platform === "win32").each([
+  ["that is new", () => {}],
+  ["that is empty", () => writeFileSync(file, "")],
+])("on a full disk a file %s is not called damaged, and nothing is left of it", async (_, prepare) => {
+  prepare();
+  const before = readdirSync(folder);
+  const storage = new URL("../../../../dist/storage/index.js", import.meta.url).href;
+  const program = `const { sqliteSaver } = await import(${JSON.stringify(storage)});
+    await sqliteSaver(${JSON.stringify(file)}).catch(({ code, message }) => console.log(JSON.stringify([code, message])));`;
+  // At most 32 or 64 kB in a file, by what the shell counts in: less than an empty store takes.
+  const limited = [
+    "-c",
+    'ulimit -f 64; exec "$0" "$@"',
+    process.execPath,
+    "--input-type=module",
+    "-e",
+    program,
+  ];
+  const { stdout, stderr } = spawnSync("sh", limited, { encoding: "utf8" });
+  expect(stdout, stderr).not.toBe("");
+  const [code, message] = JSON.parse(stdout) as [string, string];
+  expect([code, message]).toEqual(["storage-failed", expect.stringContaining(`${file} could not be used: `)]);
+  expect(readdirSync(folder)).toEqual(before);
+  const saver = await sqliteSaver(file);
+  expect(await saver.listThreads()).toEqual([]);
+  saver.close();
 });
 
 it("without the database package the error names the command that installs it", async () => {

@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { Connection, corrupt, MEMORY } from "../database/index.ts";
-import { formatOf, hasContent, inspectFile, otherFormat } from "./header.ts";
+import { formatOf, hasContent, headerDamage, inspectFile, otherFormat } from "./header.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
@@ -93,29 +93,38 @@ async function createFile(file: string): Promise<void> {
   // An empty file is filled in place: to replace it could delete one that another process has just created.
   if (existsSync(file)) return fill(file);
   const draft = `${file}.${randomUUID()}.new`;
-  await fill(draft);
-  chmodSync(draft, 0o600);
   try {
-    linkSync(draft, file);
-  } catch {
-    // No links on this file system, or the name is taken: a copy that never overwrites fails only for the latter.
-    if (!existsSync(file)) copyFileSync(draft, file, constants.COPYFILE_EXCL);
+    await fill(draft, file);
+    chmodSync(draft, 0o600);
+    publish(draft, file);
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-async function fill(file: string): Promise<void> {
-  const connection = await Connection.open(file);
+function publish(draft: string, file: string): void {
   try {
-    connection.exec("PRAGMA store.auto_vacuum = INCREMENTAL");
+    linkSync(draft, file);
+  } catch {
+    // No links on this file system, or the name is taken: a copy that never overwrites fails only for the latter.
+    if (!existsSync(file)) copyFileSync(draft, file, constants.COPYFILE_EXCL);
+  }
+}
+
+/** Creates the tables in an empty file, which becomes the file `of` this name. */
+async function fill(file: string, of = file): Promise<void> {
+  const connection = await Connection.open(file, { of });
+  try {
+    // One transaction, with the pragma: a disk that is full, or a kill, leaves the file empty.
     connection.exec(
-      `BEGIN EXCLUSIVE; ${SCHEMA} PRAGMA store.application_id = ${APPLICATION_ID}; PRAGMA store.user_version = ${SCHEMA_VERSION}; COMMIT;`,
+      `BEGIN; PRAGMA store.auto_vacuum = INCREMENTAL; ${SCHEMA} PRAGMA store.application_id = ${APPLICATION_ID}; PRAGMA store.user_version = ${SCHEMA_VERSION}; COMMIT;`,
     );
     connection.exec("PRAGMA store.journal_mode = WAL");
   } catch (error) {
+    // This takes back what was written.
+    connection.close();
     // The tables are there when another process was faster.
-    if (!inspectFile(file)) throw error;
+    if (!hasContent(file) || headerDamage(file) !== undefined) throw error;
   } finally {
     connection.close();
   }
