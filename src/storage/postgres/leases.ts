@@ -2,8 +2,14 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isProcessGone, threadBusy, type AcquireOptions, type Release } from "../store/index.ts";
-import { Heartbeat, type Database, type Row } from "./database/index.ts";
+import {
+  isProcessGone,
+  threadBusy,
+  type AcquireOptions,
+  type Heartbeat,
+  type Release,
+} from "../store/index.ts";
+import { databaseHeartbeat, type Database, type Row } from "./database/index.ts";
 
 /** The lease of a thread. */
 export interface Lease {
@@ -34,7 +40,7 @@ export class Leases {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#heartbeat = new Heartbeat(database);
+    this.#heartbeat = databaseHeartbeat(database);
   }
 
   /** The token of a thread that this process holds. */

@@ -1,8 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BEAT_MS, isProcessGone, threadBusy, type AcquireOptions, type Release } from "../store/index.ts";
-import { Heartbeat, LEASES, type BatchedWrites, type Connection, type Lease } from "./database/index.ts";
+import {
+  BEAT_MS,
+  isProcessGone,
+  threadBusy,
+  type AcquireOptions,
+  type Heartbeat,
+  type Release,
+} from "../store/index.ts";
+import { fileHeartbeat, LEASES, type BatchedWrites, type Connection, type Lease } from "./database/index.ts";
 
 /** The age of a heartbeat from which on its holder may be dead: it slept, hung, or its pid was reused. */
 const STALE_MS = 30_000;
@@ -22,7 +29,7 @@ export class Leases {
   constructor(connection: Connection, batchedWrites: BatchedWrites) {
     this.#connection = connection;
     this.#batchedWrites = batchedWrites;
-    this.#heartbeat = connection.isShared ? new Heartbeat(connection.path) : undefined;
+    this.#heartbeat = connection.isShared ? fileHeartbeat(connection.path) : undefined;
   }
 
   /**
@@ -30,7 +37,7 @@ export class Leases {
    * for some seconds first.
    */
   async acquire(threadId: string, { wait = 0, force = false }: AcquireOptions = {}): Promise<Release> {
-    const token = this.#heartbeat?.newHolder() ?? randomUUID();
+    const token = randomUUID();
     const deadline = performance.now() + wait;
     let watched: { lease: Lease; at: number } | undefined;
     for (;;) {
@@ -105,7 +112,7 @@ export class Leases {
       const other = await this.#batchedWrites.add(take);
       // The batch may be run twice, and another process may have taken it in between.
       if (other) this.#forget(threadId, token);
-      else if (this.#connection.isOpen) this.#heartbeat?.start();
+      else if (this.#connection.isOpen) this.#heartbeat?.add(token);
       return other;
     } catch (error) {
       this.#forget(threadId, token);
@@ -126,7 +133,7 @@ export class Leases {
       throw error;
     }
     localTokens.delete(token);
-    if (this.#held.size === 0) this.#heartbeat?.pause();
+    this.#heartbeat?.remove(token);
   }
 
   #delete(threadId: string, token: string): void {

@@ -7,6 +7,7 @@ export {
   contentHash,
   HASH_BYTES,
 } from "./checksum.ts";
+export { Heartbeat } from "./heartbeat.ts";
 export {
   itemDamage,
   ItemStore,

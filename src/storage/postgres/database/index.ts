@@ -1,6 +1,6 @@
 export { readAddress } from "./address.ts";
 export { Database, isUnreachable, type DatabaseOptions, type Row, type Statement } from "./database.ts";
-export { Heartbeat } from "./heartbeat.ts";
+export { databaseHeartbeat } from "./heartbeat.ts";
 export { migrate } from "./migrate.ts";
 export {
   BLOBS,
