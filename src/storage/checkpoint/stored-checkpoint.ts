@@ -1,16 +1,11 @@
 import {
-  maxChannelVersion,
-  TASKS,
   WRITES_IDX_MAP,
   type ChannelVersions,
   type Checkpoint,
   type CheckpointMetadata,
-  type CheckpointPendingWrite,
-  type CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
 import { frozenCopy, type Decoder, type Encoder } from "../codec/index.ts";
 import type { CheckpointSummary } from "../store/index.ts";
-import { toConfig, type CheckpointRowKey } from "./key.ts";
 
 /** The parts of a checkpoint that are the same size at every step, kept as plain JSON. */
 export type CheckpointHeader = Pick<Checkpoint, "v" | "ts" | "channel_versions" | "versions_seen">;
@@ -31,6 +26,21 @@ export interface StoredWrite {
   task: string;
   channel: string;
   value: unknown;
+}
+
+/** Reads a row of a checkpoint that has this number of writes. */
+export function toStored(
+  { seq, parent, head, channels, metadata }: SummaryRow & { channels: string },
+  writes: number,
+): StoredCheckpoint {
+  return {
+    seq,
+    parent,
+    writes,
+    header: JSON.parse(head) as CheckpointHeader,
+    channels: JSON.parse(channels) as Record<string, unknown>,
+    metadata: JSON.parse(metadata),
+  };
 }
 
 export function headerOf({ v, ts, channel_versions, versions_seen }: Checkpoint): CheckpointHeader {
@@ -86,43 +96,6 @@ export function freezeCheckpoint(
     isStored(name) ? frozenCopy(value, copies) : value,
   ]);
   return { ...checkpoint, channel_values: Object.fromEntries(entries) as Record<string, unknown> };
-}
-
-/** The rows of a checkpoint, still encoded. */
-export interface TupleRows {
-  threadId: string;
-  rowKey: CheckpointRowKey;
-  stored: StoredCheckpoint;
-  writes: readonly StoredWrite[];
-  /** The sends of its parent's tasks, where they are in the writes there. */
-  sends: readonly unknown[] | undefined;
-}
-
-/** Builds LangGraph's tuple of a checkpoint whose blobs have all been loaded. */
-export function toTuple(
-  { threadId, rowKey: { ns, id }, stored, writes, sends }: TupleRows,
-  { decoder, firstVersion }: { decoder: Decoder; firstVersion: () => number },
-): CheckpointTuple {
-  const { header, channels, metadata, parent } = stored;
-  const checkpoint: Checkpoint = { ...header, id, channel_values: {} };
-  for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
-  if (sends) {
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_values[TASKS] = decoder.build(sends);
-    checkpoint.channel_versions[TASKS] =
-      versions.length > 0 ? maxChannelVersion(...versions) : firstVersion();
-  }
-  return {
-    config: toConfig({ threadId, ns, id }),
-    checkpoint,
-    metadata: decoder.build(metadata) as CheckpointMetadata,
-    pendingWrites: writes.map(({ task, channel, value }) => {
-      const write: CheckpointPendingWrite = [task, channel, undefined];
-      decoder.set(write, 2, value);
-      return write;
-    }),
-    ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
-  };
 }
 
 /** The columns of a checkpoint's row that its summary needs. */

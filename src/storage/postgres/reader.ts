@@ -6,26 +6,20 @@ import {
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import {
+  listTuples,
   readChannels,
   readLastItems,
   readSummaries,
-  toTuple,
-  type CheckpointHeader,
+  readTuple,
+  toStored,
   type CheckpointKey,
+  type CheckpointRows,
   type ReadCheckpoints,
-  type StoredCheckpoint,
   type StoredWrite,
 } from "../checkpoint/index.ts";
 import { Decoder, Memo, MessageLists } from "../codec/index.ts";
 import { onThread, type CheckpointSummary, type ListCheckpointsOptions } from "../store/index.ts";
-import {
-  CHECKPOINTS,
-  corrupt,
-  WRITES,
-  type CheckpointRow,
-  type Database,
-  type Row,
-} from "./database/index.ts";
+import { CHECKPOINTS, corrupt, WRITES, type Database, type Row } from "./database/index.ts";
 import { ThreadBlobs, type WriteQueues } from "./writes/index.ts";
 
 export interface ReaderParts {
@@ -37,21 +31,17 @@ export interface ReaderParts {
   firstVersion: () => number;
 }
 
-/** The number of checkpoints that `list` reads at a time. */
-const LIST_PAGE = 64;
 const DEFAULT_PAGE = 20;
 
-/** The rows of a checkpoint and its writes, from one snapshot. */
-interface CheckpointRows {
-  threadId: string;
-  row: CheckpointRow;
-  writes: StoredWrite[];
-  /** Position in the order across threads. */
+/** A checkpoint and its position in the order across threads. */
+interface PagedRows extends CheckpointRows {
+  at: number;
+}
+
+interface Position {
   at: number;
   seq: number;
 }
-
-type Position = Pick<CheckpointRows, "at" | "seq">;
 
 /** A filter for checkpoints. A property that is undefined matches all. */
 interface CheckpointFilter extends Record<"ns" | "id", string | undefined> {
@@ -65,10 +55,15 @@ export class Reader {
   readonly #database: Database;
   /** The select list for a checkpoint `c` of a thread `t`. */
   readonly #columns: string;
+  readonly #tupleOptions;
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
     this.#database = parts.database;
+    this.#tupleOptions = {
+      exists: (threadId: string, thread: number) => this.#exists(threadId, thread),
+      firstVersion: parts.firstVersion,
+    };
     const { schema } = this.#database;
     this.#columns = `c.*, t.id AS owner, t.revision,
       (SELECT coalesce(json_agg(json_build_array(w.task, w.idx, w.channel, w.value, encode(w.seal, 'hex'))
@@ -105,21 +100,20 @@ export class Reader {
     }
     if (row["id"] !== row["newest"])
       throw corrupt(this.#database, `checkpoint ${String(row["newest"])} is missing`);
-    const rows = this.#verify(row);
-    const rowKey = { thread: rows.row.thread, ns, id: rows.row.id };
+    const rows = await this.#verify(row);
+    const { rowKey, stored } = rows;
     if (id !== "") readCheckpoints.delete(rowKey);
     else readCheckpoints.add(rowKey);
     const cache = await queues.cacheAt(threadId, row["revision"] as number);
     const { blobs, memo, lists } = cache;
     const decoder = new Decoder({ blobs, memo, lists, thread: rowKey.thread, serde: this.#parts.serde });
-    const stored = toStored(rows.row);
     if (cache.key === rowKey.thread) cache.setParent(ns, rowKey.id, stored);
-    return this.#build(rows, stored, decoder);
+    return readTuple(rows, { ...this.#tupleOptions, decoder });
   }
 
   async *list(
     { configurable = {} }: RunnableConfig,
-    { limit = Infinity, before, filter = {} }: CheckpointListOptions,
+    options: CheckpointListOptions,
   ): AsyncGenerator<CheckpointTuple> {
     const {
       thread_id: threadId,
@@ -130,36 +124,16 @@ export class Reader {
     const thread =
       threadId === undefined ? undefined : await onThread(threadId, () => this.#checkedKey(threadId, ns));
     if (threadId !== undefined && thread === undefined) return;
-    let left = limit;
-    let last = before && (await this.#positionOf(before, threadId));
-    while (left > 0) {
-      const match = { thread, ns, id, before: last };
-      const page = await onThread(threadId, () => this.#page(match, Math.min(left, LIST_PAGE)));
-      if (page.length === 0) return;
-      last = page.at(-1)!;
-      for await (const tuple of this.#tuplesOf(page, filter)) {
-        left -= 1;
-        yield tuple;
-      }
-    }
-  }
-
-  /** Builds a page of checkpoints, which share message objects and have lazy lists. */
-  async *#tuplesOf(
-    page: readonly CheckpointRows[],
-    filter: Record<string, unknown>,
-  ): AsyncGenerator<CheckpointTuple> {
-    let decoder: Decoder | undefined;
-    for (const rows of page) {
-      const { thread, ns, id } = rows.row;
-      this.#parts.readCheckpoints.delete({ thread, ns, id });
-      if (decoder?.thread !== thread) decoder = this.#decoder(thread, { isLazy: true, isPrefetched: true });
-      const tuple = await onThread(rows.threadId, () => this.#build(rows, toStored(rows.row), decoder!));
-      const isWanted = Object.entries(filter).every(
-        ([key, value]) => (tuple?.metadata as Record<string, unknown> | undefined)?.[key] === value,
-      );
-      if (tuple && isWanted) yield tuple;
-    }
+    const before = options.before && (await this.#positionOf(options.before, threadId));
+    yield* listTuples<PagedRows>(options, {
+      ...this.#tupleOptions,
+      page: (last, limit) => {
+        const match = { thread, ns, id, before: last ? { at: last.at, seq: last.stored.seq } : before };
+        return onThread(threadId, () => this.#page(match, limit));
+      },
+      decoder: (key) => this.#decoder(key, { isLazy: true, isPrefetched: true }),
+      readCheckpoints: this.#parts.readCheckpoints,
+    });
   }
 
   async values(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
@@ -204,30 +178,6 @@ export class Reader {
     return { thread, channels: JSON.parse(channels) as Record<string, unknown> };
   }
 
-  async #build(
-    rows: CheckpointRows,
-    stored: StoredCheckpoint,
-    decoder: Decoder,
-  ): Promise<CheckpointTuple | undefined> {
-    const { threadId, row, writes } = rows;
-    const { thread, ns, id, parent } = row;
-    const sends =
-      stored.header.v < 4 && parent !== null ? await this.#sendsOf(thread, ns, parent) : undefined;
-    const values = writes.map(({ value }) => value);
-    try {
-      await decoder.load([stored.metadata, ...Object.values(stored.channels), ...values, ...(sends ?? [])]);
-    } catch (error) {
-      // A thread may be deleted while it is read.
-      if (!(await this.#exists(threadId, thread))) return undefined;
-      throw error;
-    }
-    const { firstVersion } = this.#parts;
-    return toTuple(
-      { threadId, rowKey: { thread, ns, id }, stored, writes, sends },
-      { decoder, firstVersion },
-    );
-  }
-
   /** Checkpoints older than format 4 have their sends in the writes of their parent. */
   async #sendsOf(thread: number, ns: string, parent: string): Promise<unknown[]> {
     const rows = await this.#database.query(
@@ -243,7 +193,7 @@ export class Reader {
     return (await this.#database.query(sql, [threadId, key])).length > 0;
   }
 
-  #verify(row: Row): CheckpointRows {
+  async #verify(row: Row): Promise<PagedRows> {
     const checkpoint = CHECKPOINTS.open(row, this.#database);
     const { thread, ns, id } = checkpoint;
     const writes = (row["writes"] as [string, number, string, string, string][]).map(
@@ -266,17 +216,20 @@ export class Reader {
       const what = `of ${written ?? "an unknown number of"} writes to checkpoint ${id} there are ${writes.length}`;
       throw corrupt(this.#database, what);
     }
+    const stored = toStored(checkpoint, writes.length);
+    const isOld = stored.header.v < 4 && stored.parent !== null;
     return {
       threadId: row["owner"] as string,
-      row: checkpoint,
+      rowKey: { thread, ns, id },
+      stored,
       writes,
+      sends: isOld ? await this.#sendsOf(thread, ns, stored.parent!) : undefined,
       at: row["at"] as number,
-      seq: checkpoint.seq,
     };
   }
 
   /** A page of checkpoints: of one thread by `seq`, which its key is ordered by; of all by the order across threads. */
-  async #page({ thread, ns, id, before }: CheckpointFilter, limit: number): Promise<CheckpointRows[]> {
+  async #page({ thread, ns, id, before }: CheckpointFilter, limit: number): Promise<PagedRows[]> {
     const { schema } = this.#database;
     const order = thread === undefined ? "at" : "seq";
     const rows = await this.#database.query(
@@ -286,7 +239,7 @@ export class Reader {
        ORDER BY c.${order} DESC LIMIT $4`,
       [ns ?? null, id ?? null, before?.[order] ?? null, limit, ...(thread === undefined ? [] : [thread])],
     );
-    return rows.map((row) => this.#verify(row));
+    return Promise.all(rows.map((row) => this.#verify(row)));
   }
 
   /** The position of the checkpoint in a `before` config; undefined for one that is not stored: all come before it. */
@@ -339,15 +292,4 @@ export class Reader {
     const { serde } = this.#parts;
     return new Decoder({ blobs, memo: new Memo(), lists: new MessageLists(), thread, serde }, options);
   }
-}
-
-function toStored({ seq, parent, head, channels, metadata }: CheckpointRow): StoredCheckpoint {
-  return {
-    seq,
-    parent,
-    writes: 0,
-    header: JSON.parse(head) as CheckpointHeader,
-    channels: JSON.parse(channels) as Record<string, unknown>,
-    metadata: JSON.parse(metadata),
-  };
 }

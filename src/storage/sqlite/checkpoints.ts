@@ -4,13 +4,14 @@ import type {
   CheckpointMetadata,
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { SCHEDULED } from "@langchain/langgraph-checkpoint";
+import { SCHEDULED, TASKS } from "@langchain/langgraph-checkpoint";
 import {
   encodeChannels,
   headerOf,
   isEdit,
+  toStored,
   writeIndex,
-  type CheckpointHeader,
+  type CheckpointRows,
   type CheckpointRowKey,
   type StoredCheckpoint,
   type StoredWrite,
@@ -19,7 +20,7 @@ import type { Encoder } from "../codec/index.ts";
 import {
   CHECKPOINTS,
   corrupt,
-  toText,
+  THREADS,
   WRITES,
   type Connection,
   type HeadRow,
@@ -27,12 +28,6 @@ import {
   type TableRow,
 } from "./database/index.ts";
 import type { LatestCheckpoints } from "./latest-checkpoints.ts";
-
-export interface ListedCheckpoint extends CheckpointRowKey {
-  threadId: string;
-  /** Position in the order of saving; larger is newer, whatever the clock says. */
-  seq: number;
-}
 
 /** A filter for checkpoints. A property that is undefined matches all. */
 export interface CheckpointFilter {
@@ -175,21 +170,29 @@ export class Checkpoints {
     if (!row || row.thread !== rowKey.thread || row.ns !== rowKey.ns || row.id !== rowKey.id) {
       throw corrupt(this.#connection.path, `checkpoint ${rowKey.id} is missing`);
     }
-    return {
-      seq: row.seq,
-      parent: row.parent,
-      writes: isNewest ? top.pending : row.writes,
-      header: JSON.parse(row.head) as CheckpointHeader,
-      channels: JSON.parse(row.channels) as Record<string, unknown>,
-      metadata: JSON.parse(row.metadata),
-    };
+    return toStored(row, isNewest ? top.pending : row.writes);
   }
 
   latest(thread: number, ns: string): string | undefined {
     return this.#latest.get(thread, ns)?.id;
   }
 
-  writes(rowKey: CheckpointRowKey, { writes: expected }: Pick<StoredCheckpoint, "writes">): StoredWrite[] {
+  /** Reads a checkpoint with its writes. */
+  read(threadId: string, rowKey: CheckpointRowKey): CheckpointRows | undefined {
+    const stored = this.get(rowKey);
+    if (!stored) return undefined;
+    const { header, parent } = stored;
+    const sends = header.v < 4 && parent !== null ? this.#sends({ ...rowKey, id: parent }) : undefined;
+    return { threadId, rowKey, stored, writes: this.#writes(rowKey, stored), sends };
+  }
+
+  #sends(rowKey: CheckpointRowKey): unknown[] {
+    const stored = this.get(rowKey);
+    const writes = stored ? this.#writes(rowKey, stored) : [];
+    return writes.filter(({ channel }) => channel === TASKS).map(({ value }) => value);
+  }
+
+  #writes(rowKey: CheckpointRowKey, { writes: expected }: StoredCheckpoint): StoredWrite[] {
     const rows = WRITES.all(
       this.#connection,
       "WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY writes.task, writes.idx",
@@ -202,31 +205,24 @@ export class Checkpoints {
     return rows.map(({ task, channel, value }) => ({ task, channel, value: JSON.parse(value) as unknown }));
   }
 
-  /** The checkpoints that match, newest first, at most `limit` of them. */
-  list(filter: CheckpointFilter, limit: number): ListedCheckpoint[] {
-    const rows = this.#connection.all(
-      `SELECT c.seq AS seq, CAST(c.thread AS INTEGER) AS thread, CAST(c.ns AS BLOB) AS ns, CAST(c.id AS BLOB) AS id,
-         CAST(t.id AS BLOB) AS threadId
-       FROM checkpoints c JOIN threads t ON t.key = c.thread
-       WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq DESC`,
-      [JSON.stringify(this.#seqs(filter, limit))],
-    );
-    return rows.map(({ seq, thread, ns, id, threadId }) => ({
-      seq: seq as number,
-      thread: thread as number,
-      ns: toText(ns),
-      id: toText(id),
-      threadId: toText(threadId),
-    }));
+  /** The checkpoints that match, with their writes, newest first. */
+  page(filter: CheckpointFilter, limit: number): CheckpointRows[] {
+    return this.rows(filter, limit).flatMap(({ thread, ns, id }) => {
+      const { id: threadId } = THREADS.get(this.#connection, "WHERE key = ?", [thread]) ?? {};
+      return threadId === undefined ? [] : this.read(threadId, { thread, ns, id })!;
+    });
   }
 
   /** The rows of the checkpoints that match, newest first. */
   rows(filter: CheckpointFilter, limit: number): TableRow<typeof CHECKPOINTS>[] {
-    return CHECKPOINTS.all(
+    const seqs = this.#seqs(filter, limit);
+    const rows = CHECKPOINTS.all(
       this.#connection,
       "WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY checkpoints.seq DESC",
-      [JSON.stringify(this.#seqs(filter, limit))],
+      [JSON.stringify(seqs)],
     );
+    if (rows.length === seqs.length) return rows;
+    throw corrupt(this.#connection.path, `of ${seqs.length} checkpoints ${rows.length} can be found`);
   }
 
   #seqs(filter: CheckpointFilter, limit: number): number[] {

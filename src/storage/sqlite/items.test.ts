@@ -72,23 +72,6 @@ it("a backup has a snapshot of the items", async () => {
   expect(await itemsIn(copy)).toEqual({ a: "kelp", b: "eel", c: "crab" });
 });
 
-it("a file of the format before is intact, keeps its threads, and gets items", async () => {
-  await change("DROP TABLE schedules; DROP TABLE items; PRAGMA store.user_version = 4;");
-  expect(await checkStore(file)).toEqual([]);
-  const stores = await Promise.all([sqliteStore(file), sqliteStore(file)]);
-  await stores[0].put(ANN, "a", { text: "new" });
-  expect((await stores[1].get(ANN, "a"))?.value).toEqual({ text: "new" });
-  for (const store of stores) await store.close();
-  const saver = await sqliteSaver(file);
-  expect(await textsOf(saver, "a")).toHaveLength(4);
-  saver.close();
-  expect(await checkStore(file)).toEqual([]);
-  // The new table stands where it stands in a new file, so its first page can be had from one.
-  writeFileSync(file, readFileSync(file).fill(0, 0, PAGE));
-  await repairStore(file);
-  expect(await itemsIn(file)).toEqual({ a: "new" });
-});
-
 it("a store in memory lasts as long as it is open", async () => {
   const [one, other] = [await sqliteStore(":memory:"), await sqliteStore(":memory:")];
   await one.put(ANN, "a", { n: 1 });

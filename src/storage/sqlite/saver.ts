@@ -14,15 +14,17 @@ import {
   freezeCheckpoint,
   HandledSave,
   leaseToken,
+  listTuples,
   readChannels,
   ReadCheckpoints,
   readKey,
   readLastItems,
   readSummaries,
+  readTuple,
   toConfig,
   type CheckpointRowKey,
 } from "../checkpoint/index.ts";
-import { Encoder, frozenCopy, Memo, MessageLists, type Decoder } from "../codec/index.ts";
+import { Decoder, Encoder, frozenCopy, Memo, MessageLists } from "../codec/index.ts";
 import {
   Mailbox,
   onThread,
@@ -37,20 +39,17 @@ import {
   type ThreadSummary,
 } from "../store/index.ts";
 import { Blobs } from "./blobs.ts";
-import { Checkpoints, type ListedCheckpoint } from "./checkpoints.ts";
-import { BatchedWrites, corrupt, type Connection, type ThreadRow } from "./database/index.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { BatchedWrites, type Connection, type ThreadRow } from "./database/index.ts";
 import { LatestCheckpoints } from "./latest-checkpoints.ts";
 import { Leases } from "./leases.ts";
 import { SqliteRecords } from "./records.ts";
 import { Threads } from "./threads.ts";
-import { Tuples } from "./tuples.ts";
 
 const DEFAULT_LIMIT = 100;
 const DEFAULT_PAGE = 20;
 /** 4 MB. */
 const VACUUMED_PAGES = 1000;
-/** The number of checkpoints that `list` reads at a time. */
-const LIST_PAGE = 64;
 
 /** A write to a thread. One that is not urgent is saved at the end of the turn of the event loop, with others. */
 interface Change {
@@ -79,12 +78,15 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   readonly #checkpoints: Checkpoints;
   readonly #threads: Threads;
   readonly #leases: Leases;
-  readonly #tuples: Tuples;
   readonly #memo = new Memo();
   readonly #lists = new MessageLists();
   readonly #readCheckpoints = new ReadCheckpoints();
   readonly #eventLoop = new EventLoopTurns();
   readonly #batchedWrites: BatchedWrites;
+  readonly #tupleOptions = {
+    exists: (threadId: string, thread: number) => this.#threads.key(threadId) === thread,
+    firstVersion: () => this.getNextVersion(undefined),
+  };
   readonly #records: SqliteRecords;
 
   /** The file that threads are kept in. */
@@ -109,15 +111,6 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     this.#checkpoints = new Checkpoints(connection, latest);
     this.#leases = new Leases(connection, this.#batchedWrites);
     this.#threads = new Threads(connection, latest, this.#leases);
-    this.#tuples = new Tuples({
-      blobs: this.#blobs,
-      memo: this.#memo,
-      lists: this.#lists,
-      serde: this.serde,
-      checkpoints: this.#checkpoints,
-      threads: this.#threads,
-      firstVersion: () => this.getNextVersion(undefined),
-    });
   }
 
   override async put(
@@ -163,15 +156,18 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     if (config.configurable?.["thread_id"] === undefined) return undefined;
     const { threadId, ns, id: requested } = readKey(config);
     await this.#batchedWrites.settled();
-    const tuple = await this.#snapshot(threadId, () => {
+    const rows = this.#snapshot(threadId, () => {
       const thread = this.#threads.key(threadId);
       const id = requested || (thread !== undefined && this.#checkpoints.latest(thread, ns));
-      if (thread === undefined || !id) return Promise.resolve(undefined);
+      if (thread === undefined || !id) return undefined;
       const rowKey = { thread, ns, id };
       if (requested) this.#readCheckpoints.delete(rowKey);
       else this.#readCheckpoints.add(rowKey);
-      return this.#tuples.read(threadId, rowKey);
+      return this.#checkpoints.read(threadId, rowKey);
     });
+    if (!rows) return undefined;
+    const options = { ...this.#tupleOptions, decoder: this.#decoder(rows.rowKey.thread) };
+    const tuple = await onThread(threadId, () => readTuple(rows, options));
     await this.#eventLoop.yieldIfBusy();
     return tuple;
   }
@@ -183,44 +179,24 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
    */
   override async *list(
     config: RunnableConfig,
-    { limit = Infinity, before, filter = {} }: CheckpointListOptions = {},
+    options: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
     await this.#batchedWrites.settled();
-    const thread = this.#snapshot(threadId, () => {
+    const { thread, before } = this.#snapshot(threadId, () => {
       const key = this.#keyFilter(threadId);
       if (key !== undefined) this.#checkpoints.checkCount(key, ns);
-      return key;
+      return { thread: key, before: options.before && this.#seqOf(options.before, key) };
     });
-    let left = limit;
-    let seq = before && this.#seqOf(before, thread);
-    while (left > 0) {
-      const page = this.#snapshot(threadId, () =>
-        this.#checkpoints.list({ thread, ns, id, before: seq }, Math.min(left, LIST_PAGE)),
-      );
-      if (page.length === 0) return;
-      seq = page.at(-1)!.seq;
-      for await (const tuple of this.#tuplesOf(page, filter)) {
-        left -= 1;
-        yield tuple;
-      }
-    }
-  }
-
-  /** Reads a page of checkpoints, which share message objects and have lazy lists. */
-  async *#tuplesOf(
-    page: readonly ListedCheckpoint[],
-    filter: Record<string, unknown>,
-  ): AsyncGenerator<CheckpointTuple> {
-    let decoder: Decoder | undefined;
-    for (const { threadId: owner, ...rowKey } of page) {
-      if (!(await this.#snapshot(owner, () => this.#tuples.matches(rowKey, filter)))) continue;
-      this.#readCheckpoints.delete(rowKey);
-      if (decoder?.thread !== rowKey.thread) decoder = this.#tuples.decoder(rowKey.thread, { isLazy: true });
-      const tuple = await this.#snapshot(owner, () => this.#tuples.read(owner, rowKey, decoder));
-      if (tuple) yield tuple;
-      else this.#snapshot(owner, () => this.#expectDeleted(owner, rowKey));
-    }
+    yield* listTuples(options, {
+      ...this.#tupleOptions,
+      page: async (last, limit) =>
+        this.#snapshot(threadId, () =>
+          this.#checkpoints.page({ thread, ns, id, before: last?.stored.seq ?? before }, limit),
+        ),
+      decoder: (key) => this.#decoder(key, { isLazy: true }),
+      readCheckpoints: this.#readCheckpoints,
+    });
   }
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
@@ -261,13 +237,13 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
     await this.#batchedWrites.settled();
     const newest = this.#newest(threadId);
-    return newest ? readChannels(newest.channels, channels, this.#tuples.decoder(newest.thread)) : {};
+    return newest ? readChannels(newest.channels, channels, this.#decoder(newest.thread)) : {};
   }
 
   async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
     await this.#batchedWrites.settled();
     const newest = this.#newest(threadId);
-    return newest ? readLastItems(newest.channels, channel, count, this.#tuples.decoder(newest.thread)) : [];
+    return newest ? readLastItems(newest.channels, channel, count, this.#decoder(newest.thread)) : [];
   }
 
   #newest(threadId: string): { thread: number; channels: Record<string, unknown> } | undefined {
@@ -289,7 +265,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     const thread = this.#snapshot(threadId, () => this.#threads.key(threadId));
     if (thread === undefined) return [];
     const rows = this.#snapshot(threadId, () => this.#checkpoints.rows({ thread, ns, before }, limit));
-    return readSummaries(rows, this.#tuples.decoder(thread));
+    return readSummaries(rows, this.#decoder(thread));
   }
 
   async acquireThread(threadId: string, options?: AcquireOptions): Promise<Release> {
@@ -340,7 +316,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   #seqOf({ configurable = {} }: RunnableConfig, thread: number | undefined): number | undefined {
     const { thread_id: owner, checkpoint_id: id } = configurable;
     if (id === undefined) return undefined;
-    const [checkpoint] = this.#checkpoints.list({ thread: this.#keyFilter(owner) ?? thread, id }, 1);
+    const [checkpoint] = this.#checkpoints.rows({ thread: this.#keyFilter(owner) ?? thread, id }, 1);
     return checkpoint?.seq;
   }
 
@@ -353,10 +329,9 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     await this.#transaction(change, write);
   }
 
-  /** Throws for a missing checkpoint, unless its thread has been deleted since it was listed. */
-  #expectDeleted(threadId: string, { thread, id }: CheckpointRowKey): void {
-    if (this.#threads.key(threadId) !== thread) return;
-    throw corrupt(this.#connection.path, `checkpoint ${id} is missing`);
+  #decoder(thread: number, options?: { isLazy: boolean }): Decoder {
+    const { serde } = this;
+    return new Decoder({ blobs: this.#blobs, memo: this.#memo, lists: this.#lists, thread, serde }, options);
   }
 
   /** Runs a write in a transaction that first checks the thread's lease. */

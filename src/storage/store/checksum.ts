@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-export const CHECKSUM_BYTES = 8;
+const CHECKSUM_BYTES = 8;
 export const HASH_BYTES = 16;
 
 /** The checksum of a row, over some of its columns, in their order. */
@@ -30,7 +30,7 @@ function digestText(algorithm: "sha1" | "sha256", content: string | Uint8Array, 
 }
 
 /** A buffer over the same memory: rows are checked by the thousand. */
-export function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 

@@ -1,12 +1,4 @@
-export {
-  bytesOf,
-  CHECKSUM_BYTES,
-  checksumOf,
-  checksumText,
-  contentDigest,
-  contentHash,
-  HASH_BYTES,
-} from "./checksum.ts";
+export { checksumOf, checksumText, contentDigest, contentHash, HASH_BYTES } from "./checksum.ts";
 export { Heartbeat } from "./heartbeat.ts";
 export {
   itemDamage,

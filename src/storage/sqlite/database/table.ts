@@ -131,6 +131,6 @@ export function toText(value: unknown): string {
   return toBytes(value).toString();
 }
 
-function toBytes(value: unknown): Buffer {
+export function toBytes(value: unknown): Buffer {
   return Buffer.isBuffer(value) ? value : Buffer.from((value ?? []) as Uint8Array);
 }
