@@ -302,8 +302,7 @@ export class Decoder {
     const { body } = blob;
     if (typeof body === "string") {
       blob.parsed = blob.kind === "json" ? reviver(body) : JSON.parse(body);
-      // A slice of a longer string would keep all of it in memory.
-      blob.body = blob.parsed === NEEDS_LOAD ? Buffer.from(body).toString() : undefined;
+      if (blob.parsed !== NEEDS_LOAD) blob.body = undefined;
     }
     if (blob.parsed === NEEDS_LOAD) this.#await(blob.body as string, (value) => this.#values.set(id, value));
   }

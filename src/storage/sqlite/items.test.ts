@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { textsOf, writeTwoThreads } from "../../../test/two-threads.ts";
-import { backupStore, checkStore, repairStore, sqliteSaver, sqliteStore } from "../index.ts";
+import { writeTwoThreads } from "../../../test/two-threads.ts";
+import { backupStore, checkStore, repairStore, sqliteStore } from "../index.ts";
 import { Connection } from "./database/connection.ts";
 
 const PAGE = 4096;

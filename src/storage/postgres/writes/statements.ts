@@ -103,6 +103,19 @@ const TYPES = {
 
 type Values = Partial<Record<Param, unknown>>;
 
+/** The columns of a thread's row that a write may change. */
+const THREAD_COLUMNS = [
+  "updated",
+  "title",
+  "done",
+  "total",
+  "checkpoint",
+  "unfinished",
+  "interrupted",
+  "seqs",
+  "blobs",
+] as const;
+
 function threadValues({ cache, row, token, revision }: Batch): Values {
   return {
     thread: row.id,
@@ -110,15 +123,7 @@ function threadValues({ cache, row, token, revision }: Batch): Values {
     key: row.key,
     revision,
     ...(revision === 0 && { created: row.created }),
-    updated: row.updated,
-    title: row.title,
-    done: row.done,
-    total: row.total,
-    checkpoint: row.checkpoint,
-    unfinished: row.unfinished,
-    interrupted: row.interrupted,
-    seqs: row.seqs,
-    blobs: row.blobs,
+    ...Object.fromEntries(THREAD_COLUMNS.map((column) => [column, row[column]])),
     threadSeal: THREADS.checksum(row),
     writer: cache.writer,
   };
@@ -196,15 +201,7 @@ function opening(schema: string, { isNew, isUsed, isAppended }: Shape, at: At): 
   const lease = `f AS (SELECT FROM ${schema}.leases WHERE thread = ${at("thread")}
     AND ${leaseAllows(at("token"))} FOR SHARE)`;
   const values: [column: string, value: string][] = [
-    ["updated", at("updated")],
-    ["title", at("title")],
-    ["done", at("done")],
-    ["total", at("total")],
-    ["checkpoint", at("checkpoint")],
-    ["unfinished", at("unfinished")],
-    ["interrupted", at("interrupted")],
-    ["seqs", at("seqs")],
-    ["blobs", at("blobs")],
+    ...THREAD_COLUMNS.map((column): [string, string] => [column, at(column)]),
     ["seal", at("threadSeal")],
     ["writer", at("writer")],
     ["revision", `${at("revision")} + 1`],
