@@ -14,7 +14,6 @@ export const HELD_TEXTS = {
   notText: "It is no text; it has {size} bytes.",
   changed: "It has changed since you saw it.",
   changedLines: "It has changed since you saw it:",
-  cut: "[{size} characters, not written]",
   nothingHeld: 'no text for "{path}" was held back: send content.',
 };
 

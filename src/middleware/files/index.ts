@@ -12,7 +12,9 @@ import { harnessField } from "../state/harness-field.ts";
 import { withSection } from "../text/system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
 import { callId, checkedTool, repairCalls } from "../tools/loose-tool.ts";
-import { fillConfirmed, withoutHeldTexts } from "./changes/held-writes.ts";
+import { refusedCalls, withoutRefusedTexts } from "../tools/refused-texts.ts";
+import { fillConfirmed } from "./changes/held-writes.ts";
+import { MUTATIONS } from "./changes/mutations.ts";
 import type { SeenFile } from "./changes/seen-file.ts";
 import { noteStart, SINCE, sinceUpdate } from "./changes/since.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
@@ -44,7 +46,11 @@ export function filesMiddlewareOf(
     wrapModelCall: async (request, handler) => {
       noteStart(request.state);
       const opened = await sight.opened(request);
-      const messages = [...withoutHeldTexts(opened.messages), ...conflictNotice(request.state.files)];
+      const messages = [
+        ...withoutRefusedTexts(opened.messages),
+        ...refusedCalls(request.state.messages, MUTATIONS),
+        ...conflictNotice(request.state.files),
+      ];
       const answer = await handler({
         ...request,
         messages,

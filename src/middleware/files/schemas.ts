@@ -1,11 +1,15 @@
 import { z } from "zod";
 import { UNLISTED } from "../tools/loose-tool.ts";
+import { isCutNote } from "../tools/refused-texts.ts";
 
 const file_path = z.string().min(1, "give a path such as /src/a.js");
 const MISSING = (name: string) => ({ path: [name], message: "is missing" });
+const text = z
+  .string()
+  .refine((given) => !isCutNote(given), "is only the note in the place of a refused text; send the text");
 const edit = z.object({
   old_string: z.string(),
-  new_string: z.string(),
+  new_string: text,
   replace_all: z.boolean().optional(),
 });
 const count = z.coerce.number().int().min(0);
@@ -24,7 +28,7 @@ export const FILE_ARGUMENTS = {
     column: count.optional().meta(UNLISTED),
   }),
   write_file: z
-    .object({ file_path, content: z.string().optional(), confirm: z.boolean().optional() })
+    .object({ file_path, content: text.optional(), confirm: z.boolean().optional() })
     .refine(({ content, confirm = false }) => content !== undefined || confirm, MISSING("content")),
   edit_file: z
     .object({ file_path, ...edit.partial().shape, edits: z.array(edit).optional() })

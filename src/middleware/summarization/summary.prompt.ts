@@ -59,5 +59,4 @@ export const CLEARED_TEXTS = {
   read: "[Left out to save room: {count} characters. Make this call again if you need them.]",
   saved: '[Left out to save room: the result is in "{file}".]',
   plan: "[Left out to save room: the plan has changed since.]",
-  refused: "[Left out to save room: {count} characters. Nothing came of this call, see its result.]",
 } as const;

@@ -180,7 +180,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
     expect(await backend.read("/a.md")).toEqual({ ok: true, content: mine });
     const sent = (at: number): string => JSON.stringify(model.requests[at]!.messages);
     expect(sent(1)).not.toContain(mine);
-    expect(sent(1)).toContain("[500 characters, not written]");
+    expect(sent(1)).toContain("[500 characters, refused]");
     // The call that wrote it has the text, for the model and for people.
     expect(sent(2).split(mine)).toHaveLength(2);
   });

@@ -1,7 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
-import { changedArguments, setArguments } from "../../tools/call-arguments.ts";
+import { setArguments } from "../../tools/call-arguments.ts";
+import { isCutNote } from "../../tools/refused-texts.ts";
 import { isHeld } from "../../tools/result-marks.ts";
-import { HELD_TEXTS } from "../files.prompt.ts";
 import { plainPath } from "./change-file.ts";
 
 const WRITE = "write_file";
@@ -18,7 +18,7 @@ function isHeldWrite(message: BaseMessage): message is ToolMessage {
 export function fillConfirmed(answer: unknown, messages: readonly BaseMessage[]): void {
   if (!AIMessage.isInstance(answer)) return;
   const isOpen = ({ name, args }: ToolCall): boolean =>
-    name === WRITE && isConfirming(args) && args["content"] === undefined;
+    name === WRITE && isConfirming(args) && (args["content"] === undefined || isCutNote(args["content"]));
   if (!answer.tool_calls?.some(isOpen)) return;
   setArguments(answer, (call) => {
     const content = isOpen(call) ? heldText(messages, call.args["file_path"]) : undefined;
@@ -50,33 +50,4 @@ function callOf({ tool_call_id }: ToolMessage, messages: readonly BaseMessage[])
         AIMessage.isInstance(message) && (message.tool_calls ?? []).some(({ id }) => id === tool_call_id),
     )
     ?.tool_calls?.find(({ id }) => id === tool_call_id);
-}
-
-/**
- * The messages without the texts that were held back. They are left out from the first request on that has them, so the
- * beginning of a request stays the same.
- */
-export function withoutHeldTexts(messages: readonly BaseMessage[]): BaseMessage[] {
-  const held = new Map<AIMessage, Set<string>>();
-  let turn: AIMessage | undefined;
-  for (const message of messages) {
-    if (AIMessage.isInstance(message)) turn = message;
-    if (turn && isHeldWrite(message)) held.set(turn, (held.get(turn) ?? new Set()).add(message.tool_call_id));
-  }
-  if (held.size === 0) return [...messages];
-  return messages.map((message) => {
-    const ids = AIMessage.isInstance(message) ? held.get(message) : undefined;
-    return ids ? shortened(message as AIMessage, ids) : message;
-  });
-}
-
-function shortened(message: AIMessage, ids: ReadonlySet<string>): AIMessage {
-  const fields = changedArguments(message, ({ id = "", args }) => {
-    if (!ids.has(id)) return undefined;
-    const { content } = args as { content?: unknown };
-    const size = typeof content === "string" ? content.length : 0;
-    return { ...args, content: HELD_TEXTS.cut.replace("{size}", () => String(size)) };
-  });
-  const copy = Object.create(Object.getPrototypeOf(message) as object) as AIMessage;
-  return Object.assign(copy, message, fields);
 }

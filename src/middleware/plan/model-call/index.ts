@@ -4,6 +4,7 @@ import { yieldToEventLoop } from "../../../langgraph/loop/yield-to-event-loop.ts
 import type { Tally } from "../../../plan/index.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
 import { withSection } from "../../text/system-prompt.ts";
+import { refusedCalls, withoutRefusedTexts } from "../../tools/refused-texts.ts";
 import { SPENT_KEY } from "../events.ts";
 import type { Answer } from "../messages/answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
@@ -25,7 +26,11 @@ export async function callModel<Request extends ModelRequest>(
   handler: (request: Request) => AIMessage | Promise<AIMessage>,
 ): Promise<AIMessage | Command> {
   const step = new ModelStep(setup, request);
-  const messages = step.remind(request.messages);
+  const { messages: conversation } = request.state as { messages: BaseMessage[] };
+  const messages = step.remind([
+    ...withoutRefusedTexts(request.messages),
+    ...refusedCalls(conversation, setup.toolNames),
+  ]);
   const { reminders, systemPrompt } = setup.preset;
   // In strict mode a model must give every argument of a tool.
   const isInline = setup.reports === "inline" && request.modelSettings?.["strict"] !== true;
@@ -39,7 +44,7 @@ export async function callModel<Request extends ModelRequest>(
     request.systemMessage,
     isInline ? systemPrompt : systemPrompt.replace(LEAN_REPORTS.inline, LEAN_REPORTS.call),
   );
-  const calledBack = new CalledBack((request.state as { messages: BaseMessage[] }).messages);
+  const calledBack = new CalledBack(conversation);
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
     await yieldToEventLoop();

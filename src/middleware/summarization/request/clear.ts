@@ -1,7 +1,6 @@
 import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { userWordsIn } from "../../text/from-user.ts";
 import { CLEARED_TEXTS } from "../summary.prompt.ts";
-import { withoutRefusedTexts } from "./refused.ts";
 import { filled } from "./user-words.ts";
 
 /** Tools whose results can be had again by the same call. */
@@ -15,15 +14,14 @@ const SHORTEST = 600;
 const copies = new WeakMap<ToolMessage, ToolMessage>();
 
 /**
- * The messages with a line in the place of each long result that can be had again, and of each long text that was
- * refused, up to and including one of them. What else the model wrote itself, and what people said, stays. The same
- * messages give the same lines.
+ * The messages with a line in the place of each long result that can be had again, up to and including one of them.
+ * What the model wrote itself, and what people said, stays. The same messages give the same lines.
  */
 export function withoutOldResults(messages: readonly BaseMessage[], upTo: string | undefined): BaseMessage[] {
   const end = upTo === undefined ? -1 : messages.findLastIndex(({ id }) => id === upTo);
   if (end < 0) return [...messages];
   const lastPlan = messages.findLastIndex(({ name = "" }) => PLANNING.has(name));
-  return withoutRefusedTexts(messages, end).map((message, at) =>
+  return messages.map((message, at) =>
     at <= end && at !== lastPlan && ToolMessage.isInstance(message) ? cleared(message) : message,
   );
 }

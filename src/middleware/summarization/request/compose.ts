@@ -1,5 +1,6 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { lineCount } from "../../conversation-file.ts";
+import { withoutRefusedTexts } from "../../tools/refused-texts.ts";
 import { coveredBy, type ContextMemory, type Summary } from "../state.ts";
 import { CONTEXT_FILE, CONTEXT_HEADING } from "../summary.prompt.ts";
 import { withoutOldResults } from "./clear.ts";
@@ -14,7 +15,7 @@ export interface ComposeOptions {
 export interface Composition {
   /** Stands for the messages that were summarized. */
   head: HumanMessage | undefined;
-  /** The messages after them, as they are in the thread. */
+  /** The messages after them, without texts that were refused. */
   rest: readonly BaseMessage[];
   /** All of it, with old results left out. */
   messages: BaseMessage[];
@@ -28,7 +29,7 @@ export function compose(
 ): Composition {
   const covered = coveredBy(memory.summary, messages);
   const head = covered > 0 ? headOf(memory.summary!, messages.slice(0, covered), options) : undefined;
-  const rest = covered > 0 ? messages.slice(covered) : messages;
+  const rest = withoutRefusedTexts(covered > 0 ? messages.slice(covered) : messages);
   const sent = withoutOldResults(rest, memory.cleared);
   return { head, rest, messages: head ? [head, ...sent] : sent };
 }

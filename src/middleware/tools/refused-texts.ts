@@ -1,0 +1,117 @@
+import {
+  AIMessage,
+  HumanMessage,
+  type BaseMessage,
+  type ToolCall,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { changedArguments } from "./call-arguments.ts";
+import { isHeld, isUnfinished } from "./result-marks.ts";
+
+/** Tools whose arguments are what is to be written: a refused call of them has left nothing behind. */
+const WRITING = new Set(["write_file", "edit_file", "write_todos", "update_todos", "todo"]);
+
+/** Shorter arguments are not worth a line in their place. */
+const SHORTEST = 300;
+
+export const REFUSED_TEXTS = {
+  cut: "[{count} characters, refused]",
+  shown:
+    "<system_reminder>What was refused is cut above. These are the arguments that you sent, to correct them:\n{calls}</system_reminder>",
+} as const;
+
+const copies = new WeakMap<AIMessage, { ids: string; copy: AIMessage }>();
+
+/**
+ * The messages with a note in the place of each long argument of a call that was refused. It stands there from the first
+ * request on that has the call, so the beginning of a request stays the same.
+ */
+export function withoutRefusedTexts(messages: readonly BaseMessage[]): BaseMessage[] {
+  const refused = new Map<BaseMessage, string[]>();
+  for (const { turn, result } of refusals(messages)) {
+    refused.set(turn, [...(refused.get(turn) ?? []), result.tool_call_id]);
+  }
+  return messages.map((message) => {
+    const ids = refused.get(message);
+    return ids ? cut(message as AIMessage, ids) : message;
+  });
+}
+
+/**
+ * A message for the end of one request, with the arguments of these tools' calls that were refused in the last turn: who
+ * has to correct a text must see it. Those of the turn before are shown too, unless the call was made again: a model may
+ * look before it corrects. A write that was held back needs no correction.
+ */
+export function refusedCalls(messages: readonly BaseMessage[], tools: readonly string[]): HumanMessage[] {
+  const [before, last] = messages.filter((message) => AIMessage.isInstance(message)).slice(-2);
+  const turns = last ? [before, last] : [undefined, before];
+  const latest = turns[1]?.tool_calls ?? [];
+  if (latest.length === 0) return [];
+  const calls = refusals(messages.slice(messages.indexOf(turns[0] ?? turns[1]!))).flatMap(
+    ({ turn, result }) => {
+      const { name = "", tool_call_id } = result;
+      const call = turn.tool_calls?.find(({ id }) => id === tool_call_id);
+      if (!call || !tools.includes(name) || isHeld(result) || !isLong(call)) return [];
+      const isMadeAgain = turn !== turns[1] && latest.some((later) => isSameTarget(later, call));
+      return isMadeAgain ? [] : [call];
+    },
+  );
+  if (calls.length === 0) return [];
+  const shown = calls.map(({ name, args }) => `${name} ${JSON.stringify(args)}`).join("\n");
+  const content = REFUSED_TEXTS.shown.replace("{calls}", () => shown);
+  return [new HumanMessage({ content, name: "refused_calls", additional_kwargs: { hide_from_ui: true } })];
+}
+
+function isSameTarget(one: ToolCall, other: ToolCall): boolean {
+  return one.name === other.name && one.args["file_path"] === other.args["file_path"];
+}
+
+/** Whether a text is only the note in the place of another, which a model has copied. */
+export function isCutNote(text: unknown): boolean {
+  return typeof text === "string" && /^\[\d+ characters, refused\]$/.test(text.trim());
+}
+
+/** The refused calls' results, each with the message that its call stands in. */
+function refusals(messages: readonly BaseMessage[]): { turn: AIMessage; result: ToolMessage }[] {
+  let turn: AIMessage | undefined;
+  return messages.flatMap((message) => {
+    if (message.type === "ai") turn = message as AIMessage;
+    return turn && isRefusal(message) ? [{ turn, result: message }] : [];
+  });
+}
+
+function isRefusal(message: BaseMessage): message is ToolMessage {
+  if (message.type !== "tool") return false;
+  const { status, name = "" } = message as ToolMessage;
+  return status === "error" && WRITING.has(name) && !isUnfinished(message as ToolMessage);
+}
+
+function cut(message: AIMessage, refused: readonly string[]): AIMessage {
+  const ids = refused.join("\n");
+  const cached = copies.get(message);
+  if (cached?.ids === ids) return cached.copy;
+  const fields = changedArguments(message, (call) =>
+    refused.includes(call.id ?? "") && isLong(call)
+      ? Object.fromEntries(Object.entries(call.args).map(([name, value]) => [name, noteFor(value)]))
+      : undefined,
+  );
+  const copy = Object.create(Object.getPrototypeOf(message) as object) as AIMessage;
+  Object.assign(copy, message, fields);
+  copies.set(message, { ids, copy });
+  // Several parts of an agent may ask for it.
+  copies.set(copy, { ids, copy });
+  return copy;
+}
+
+function isLong({ args }: ToolCall): boolean {
+  return Object.values(args).some((value) => lengthOf(value) >= SHORTEST);
+}
+
+function noteFor(value: unknown): unknown {
+  const count = lengthOf(value);
+  return count < SHORTEST ? value : REFUSED_TEXTS.cut.replace("{count}", String(count));
+}
+
+function lengthOf(value: unknown): number {
+  return (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).length;
+}
