@@ -151,7 +151,7 @@ describe("a write that was held back", () => {
     expect(having(summaries, mine)).toEqual([]);
     const second = agentOn([...reads(8, 12), confirm(), ...reads(12, 13), "ok"]);
     const { files: after } = (await second.agent.invoke(
-      { messages: [new HumanMessage("go on")] } as never,
+      { messages: [new HumanMessage("go on")] },
       config,
     )) as { files?: Record<string, string> };
     expect(after?.["/f0.txt"]).toBe(mine);
