@@ -1,20 +1,31 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { ToolMessage } from "@langchain/core/messages";
+import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
 import { shellBackend } from "../src/files/index.ts";
-import { callTool, ScriptedModel } from "../src/testing/index.ts";
+import { sqliteSaver } from "../src/storage/index.ts";
+import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
 
-/** A task of seven parts with the calls of somebody who played the model, message by message. */
+/** A task with the calls of somebody who played the model, message by message. */
 interface Played {
   task: string;
   files: Record<string, string>;
   turns: [name: string, args: Record<string, unknown>][][];
 }
 
-const played = JSON.parse(readFileSync(new URL("played/shelf.json", import.meta.url), "utf8")) as Played;
+/** A task that was summarized, stopped twice, and given a condition more when it went on for the last time. */
+interface PlayedLong extends Played {
+  later: string;
+  /** The numbers of turns before the stops. */
+  stops: [first: number, second: number];
+  /** Each a date, sentences or their numbers, and a name. */
+  letters: Record<string, (string | number)[]>;
+  sentences: string[];
+  summaries: string[];
+  answer: string;
+}
 
 let folder: string;
 beforeEach(() => {
@@ -23,14 +34,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it("a task of seven parts in 40 calls and 6 messages is done without a refusal", async () => {
-  const root = join(folder, "project");
-  for (const [path, content] of Object.entries(played.files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-  const turns = played.turns.map((calls, turn) =>
-    calls.map(([name, args], at) => callTool(name, args, `c${turn}-${at}`)),
-  );
+  const played = read<Played>("shelf");
+  const root = project(played.files);
+  const turns = callsOf(played);
   expect(turns.flat()).toHaveLength(40);
   const model = new ScriptedModel([...turns, "Done."]);
   const backend = shellBackend(root, { isolation: "never" });
@@ -46,3 +52,98 @@ it("a task of seven parts in 40 calls and 6 messages is done without a refusal",
   expect((todos ?? []).every(({ status }) => status === "completed")).toBe(true);
   expect(model.requests).toHaveLength(6);
 });
+
+it("a task of 34 messages keeps each condition of its requests through summaries and stops", async () => {
+  const played = read<PlayedLong>("estate");
+  const letters = Object.entries(played.letters).map(([id, parts]) => [
+    `letters/${id}.txt`,
+    letter(parts, played.sentences),
+  ]);
+  const root = project({ ...played.files, ...(Object.fromEntries(letters) as Record<string, string>) });
+  const turns = callsOf(played);
+  const requests: BaseMessage[][] = [];
+  const stops = [...played.stops];
+  let turn = 0;
+  let summaries = 0;
+  const play: Step = ({ messages }) => {
+    requests.push(messages);
+    if (isForSummary(messages)) return played.summaries[summaries++] ?? played.summaries.at(-1)!;
+    if (turn === stops[0]) {
+      stops.shift();
+      return new Error("stopped");
+    }
+    return turns[turn++] ?? played.answer;
+  };
+  /** Another agent on the same thread, as in another process. */
+  const go = async (content?: string) => {
+    const checkpointer = await sqliteSaver(join(folder, "threads.sqlite"));
+    try {
+      const agent = createDeepAgent({
+        model: new ScriptedModel([play], { loop: true }),
+        backend: shellBackend(root, { isolation: "never" }),
+        checkpointer,
+        summarization: { trigger: { tokens: 9000 } },
+      });
+      const input = content === undefined ? null : { messages: [{ role: "user", content }] };
+      return await agent.invoke(input, { configurable: { thread_id: "estate" }, recursionLimit: 200 });
+    } finally {
+      await checkpointer.close();
+    }
+  };
+  await expect(go(played.task)).rejects.toThrow("stopped");
+  await expect(go()).rejects.toThrow("stopped");
+  const before = requests.length;
+  const { messages, todos } = await go(played.later);
+
+  expect(turn).toBe(34);
+  expect(summaries).toBeGreaterThanOrEqual(3);
+  const lines = played.task.split("\n");
+  const missing = requests.flatMap((request, at) => {
+    const text = request.map((message) => message.text).join("\n");
+    const wanted = at < before ? lines : [...lines, played.later];
+    return wanted.filter((line) => !text.includes(line)).map((line) => `request ${at}: ${line}`);
+  });
+  expect(missing).toEqual([]);
+  // A request for a summary is the next turn of the conversation: it begins as the request before it.
+  const asked = [...requests.keys()].filter((at) => isForSummary(requests[at]!));
+  for (const at of asked)
+    expect(sent(requests[at]!)).toEqual(expect.arrayContaining(sent(requests[at - 1]!)));
+  const results = messages.filter((message) => ToolMessage.isInstance(message));
+  expect(results.filter(({ status }) => status === "error")).toEqual([]);
+  expect(messages.at(-1)!.text).toBe(played.answer);
+  expect((todos ?? []).every(({ status }) => status === "completed")).toBe(true);
+  expect(readdirSync(join(root, "catalogue"))).toHaveLength(34);
+  expect(readFileSync(join(root, "catalogue/SUMMARY.md"), "utf8")).toContain("\nTotal: 5115\n");
+});
+
+function read<Task>(name: string): Task {
+  return JSON.parse(readFileSync(new URL(`played/${name}.json`, import.meta.url), "utf8")) as Task;
+}
+
+function project(files: Record<string, string>): string {
+  const root = join(folder, "project");
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return root;
+}
+
+function callsOf({ turns }: Played) {
+  return turns.map((calls, turn) => calls.map(([name, args], at) => callTool(name, args, `c${turn}-${at}`)));
+}
+
+function letter(parts: readonly (string | number)[], sentences: readonly string[]): string {
+  const [date, ...rest] = parts.map((part) => (typeof part === "number" ? sentences[part]! : part));
+  return `${date}\n\n${rest.slice(0, -1).join("\n")}\n\nYour obedient\n${rest.at(-1)}\n`;
+}
+
+function isForSummary(messages: readonly BaseMessage[]): boolean {
+  return messages.at(-1)!.text.startsWith("This is the harness, not the user.");
+}
+
+/** What a request has up to the last result: reminders come after it. */
+function sent(messages: readonly BaseMessage[]): string[] {
+  const end = messages.findLastIndex(({ type }) => type === "tool") + 1;
+  return messages.slice(0, end).map(({ type, text }) => `${type} ${text}`);
+}

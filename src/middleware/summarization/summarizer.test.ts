@@ -29,6 +29,29 @@ it("a conversation that the provider rejects as it is, as one with a call withou
   expect(shown.join()).toContain("Count the whales");
 });
 
+it.each([
+  [
+    new AIMessage({
+      content: "",
+      tool_calls: [{ name: "read_file", args: { file_path: "/a.md" }, id: "c" }],
+    }),
+    'The last 1 messages, from your call read_file {"file_path":"/a.md"} on, stay as they are.',
+  ],
+  [new HumanMessage("Go on"), 'The last 1 messages, from "Go on" on, stay as they are.'],
+])("the request for a summary names the first message that stays", async (message, words) => {
+  const asked: string[] = [];
+  const inConversation = async ({ text }: HumanMessage): Promise<AIMessage> => {
+    asked.push(text);
+    return new AIMessage("Whales are counted.");
+  };
+  const send = async (): Promise<never> => Promise.reject(new Error("not asked"));
+  await writeSummary(
+    { ...material, stays: [message] },
+    { inConversation, send, limit: 10_000, prompt: undefined },
+  );
+  expect(asked[0]).toContain(words);
+});
+
 it("a provider that cannot be reached is asked once", async () => {
   const offline = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
   const asked = writeSummary(material, {

@@ -2,7 +2,8 @@ import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langc
 import { headAndTail } from "../../files/text/offload.ts";
 import { failureOf } from "../../models/failure/failure.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { conversationText } from "../conversation-file.ts";
+import { conversationText, textOf } from "../conversation-file.ts";
+import { shortened } from "../text/shortened.ts";
 import { filled } from "./request/user-words.ts";
 import {
   SUMMARIZER_PARTS,
@@ -56,11 +57,19 @@ export async function writeSummary(material: SummaryMaterial, summarizer: Summar
 function requestFor({ stays }: SummaryMaterial): HumanMessage {
   const count = stays.length;
   const part = count === 0 ? SUMMARY_PART.all : filled(SUMMARY_PART.some, { count });
-  const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count });
+  const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count, first: nameOf(stays[0]!) });
   const content = filled(SUMMARY_REQUEST, { part, kept });
   return new HumanMessage({ content, additional_kwargs: { hide_from_ui: true } });
 }
 
+/** A message in a few words: nobody counts messages from the end. */
+function nameOf(message: BaseMessage): string {
+  const [call] = (message as AIMessage).tool_calls ?? [];
+  if (call) return `your call ${call.name} ${shortened(JSON.stringify(call.args), LONGEST_NAME)}`;
+  return JSON.stringify(shortened(textOf(message), LONGEST_NAME));
+}
+
+const LONGEST_NAME = 100;
 const CHARACTERS_PER_TOKEN = 4;
 const MOST_HALVINGS = 4;
 

@@ -1,5 +1,5 @@
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { createAgent, tool } from "langchain";
+import { countTokensApproximately, createAgent, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
@@ -52,6 +52,21 @@ describe("a conversation is summarized by the size of the whole request", () => 
     expect(model.requests.map(isSummarized)).toEqual([false, false, false, true, true]);
     expect(writer.requests).toHaveLength(1);
   });
+});
+
+it("after the first summary of a long request there is room for more than a turn", async () => {
+  const task = new HumanMessage("a condition of the request. ".repeat(280));
+  const long = "a finding ".repeat(280);
+  const steps = Array.from({ length: 30 }, (_, n) => callTool("note", { n, long }));
+  const model = new ScriptedModel([...steps, "ok"]);
+  const writer = new ScriptedModel(["They talked."], { loop: true });
+  const middleware = [summarizationMiddleware({ model: writer, trigger: { tokens: 8000 } })];
+  await createAgent({ model, tools: [note], middleware }).invoke(
+    { messages: [task] },
+    { recursionLimit: 200 },
+  );
+  const first = model.requests.find(isSummarized)!;
+  expect(countTokensApproximately(first.messages)).toBeLessThan(8000 * 0.75);
 });
 
 describe("old results that can be had again", () => {

@@ -1,4 +1,4 @@
-import type { BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage, type SystemMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
 import { renderSnapshot } from "../../plan/index.ts";
 import type { Account } from "../budget/account.ts";
@@ -173,7 +173,9 @@ export class ContextTurn {
   ): Promise<Fitting | undefined> {
     const { count, run } = this.#parts;
     const { rest, head } = composition;
-    const besides = this.#besides + (head ? count([head]) : 0);
+    const file = this.#file;
+    const words = heldText(userWords(this.#request.messages), { tokens: this.#wordsLimit(undefined), file });
+    const besides = this.#besides + count([head ?? new HumanMessage(words)]);
     const goes = this.#inThread(rest.slice(0, cutOf(rest, { ...sizes, besides }, count)));
     if (goes.every(isSummaryMessage) || (!isRefused && run.isResting(rest.length))) return undefined;
     const upTo = goes.at(-1)!.id!;
