@@ -1,7 +1,7 @@
 import { SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { MCP } from "../mcp/config.ts";
-import { BUDGET } from "../middleware/budget/check-options.ts";
+import { BUDGET, PRICES } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_METHODS, FILES_OPTIONS } from "../middleware/files/check-options.ts";
@@ -46,6 +46,7 @@ const size = z.strictObject({ fraction: z.number(), tokens: z.number(), messages
 export const SUMMARIZATION = z
   .strictObject({
     model: PARTS.model,
+    prices: PRICES,
     trigger: z.union([z.array(size), size]),
     keep: size,
     summaryPrompt: z.string(),

@@ -3,7 +3,7 @@ import { figuresSince, NO_FIGURES } from "../../plan/todo/actuals.ts";
 import type { RunContext } from "../thread-data/thread-id.ts";
 import { BUDGET_WARNING } from "./budget.prompt.ts";
 import { DEFAULT_BUDGET, type BudgetOptions, type Limits } from "./options.ts";
-import { costOf, type UsedTokens } from "./prices.ts";
+import { costOf, type Prices, type UsedTokens } from "./prices.ts";
 import { amountText, RESOURCES, Spending, type Amounts, type Resource } from "./spending.ts";
 
 /** The configurable under which a sub-agent's run finds what it spends from. */
@@ -103,12 +103,13 @@ export class Account {
     return undefined;
   }
 
-  addTokens(used: UsedTokens): void {
+  /** `own`: the prices of another model than the agent's. */
+  addTokens(used: UsedTokens, own?: Prices): void {
     for (const account of this.#all()) {
-      account.#spending.addTokens(used);
+      account.#spending.addTokens(used, own);
       const { prices } = account.#above ? account.#above.#terms.limits : {};
       const tokens = used.inputTokens + used.outputTokens;
-      account.#forItemAbove({ ...NOTHING, tokens, cost: prices ? costOf(used, prices) : 0 });
+      account.#forItemAbove({ ...NOTHING, tokens, cost: prices ? costOf(used, own ?? prices) : 0 });
     }
   }
 

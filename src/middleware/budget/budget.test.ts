@@ -27,7 +27,7 @@ const delegate = (n: number): ScriptedCall =>
 
 type Options = Pick<
   DeepAgentOptions,
-  "budget" | "loopGuard" | "maxDepth" | "middleware" | "plan" | "subagents" | "without"
+  "budget" | "loopGuard" | "maxDepth" | "middleware" | "plan" | "subagents" | "summarization" | "without"
 > & {
   model: ScriptedModel;
 };
@@ -119,6 +119,31 @@ describe("the budget of a run", () => {
     const { text } = await end({ model, budget: { tokens: 1000 } });
     expect(text).toBe("Stopped after 1,000 tokens, the most for one run.");
     expect(model.requests).toHaveLength(10);
+  });
+
+  it.each([
+    ["of the run", undefined, 60],
+    ["of the model that writes them", { input: 10, output: 10 }, 9],
+  ] as const)("counts what summaries cost, by the prices %s", async (_name, prices, most) => {
+    const usage_metadata = { input_tokens: 100_000, output_tokens: 0, total_tokens: 100_000 };
+    const summary = Object.assign(new AIMessage("They looked."), { usage_metadata });
+    const model = endless();
+    const writer = new ScriptedModel([(): Step => summary], { loop: true });
+    const summarization = {
+      model: writer,
+      ...(prices && { prices }),
+      trigger: { messages: 6 },
+      keep: { messages: 2 },
+    };
+    const { text } = await end({
+      model,
+      summarization,
+      budget: { cost: 1.95, prices: { input: 1, output: 1 } },
+    });
+    expect(text).toBe("Stopped after $1.95, the most for one run.");
+    // A summary in two turns or so, for 10 cents or a dollar.
+    expect(writer.requests).toHaveLength(prices ? 2 : 20);
+    expect(model.requests.length).toBeLessThan(most);
   });
 
   it("of a deep agent that is another's sub-agent holds beside the other's", async () => {

@@ -4,6 +4,14 @@ import type { BudgetOptions, Limits } from "./options.ts";
 const amount = z.number().min(1, "must be at least 1");
 const price = z.number().min(0, "must be at least 0");
 
+/** Prices of a model. */
+export const PRICES = z.strictObject({
+  input: price,
+  output: price,
+  cached: price.optional(),
+  written: price.optional(),
+});
+
 const LIMITS = {
   modelCalls: amount.optional(),
   tokens: amount.optional(),
@@ -16,9 +24,7 @@ export const BUDGET_LIMITS = z
   .strictObject({
     ...LIMITS,
     perItem: z.strictObject(LIMITS).optional(),
-    prices: z
-      .strictObject({ input: price, output: price, cached: price.optional(), written: price.optional() })
-      .optional(),
+    prices: PRICES.optional(),
   } satisfies Record<keyof BudgetOptions, z.ZodType>)
   .refine(({ cost, perItem, prices }) => prices || (cost ?? perItem?.cost) === undefined, {
     message: "has a cost and needs prices, in dollars per million tokens: { input, output, cached, written }",

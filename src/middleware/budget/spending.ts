@@ -34,10 +34,10 @@ export class Spending {
     this.#modelCalls += 1;
   }
 
-  addTokens(used: UsedTokens): void {
+  addTokens(used: UsedTokens, own = this.#prices): void {
     this.#touch();
     this.#tokens += used.inputTokens + used.outputTokens;
-    if (this.#prices) this.#cost += costOf(used, this.#prices);
+    if (this.#prices && own) this.#cost += costOf(used, own);
   }
 
   now(): Amounts {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Prices } from "../budget/prices.ts";
 
 /** A size of a conversation: a `fraction` of the model's window, tokens of the whole request, or messages. */
 export interface ContextSize {
@@ -11,6 +12,8 @@ export interface ContextSize {
 export interface SummarizationOptions {
   /** The model that writes summaries. Default: the agent's own, asked as the next turn of its conversation. */
   model?: object;
+  /** The prices of that model, for a budget in money. Default: those of the budget. */
+  prices?: Prices;
   /**
    * When to summarize: all parts of one size must be reached, or of one of several. Default: 85% of the model's window
    * where its profile is known, else 120,000 tokens.

@@ -3,6 +3,7 @@ import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
 import { messagesField } from "../../langgraph/messages.ts";
 import { unparsedState } from "../../langgraph/unparsed-state.ts";
+import type { UsedTokens } from "../budget/prices.ts";
 import { anyUpdate } from "../state/any-update.ts";
 import { harnessField } from "../state/harness-field.ts";
 
@@ -20,6 +21,8 @@ export interface Summary {
   tokens: number;
   /** The most tokens of the user's words that stand beside it. */
   words: number;
+  /** The tokens that it took to write it; undefined in threads of earlier versions. */
+  used?: UsedTokens;
   /** Epoch milliseconds. */
   at: number;
 }

@@ -103,6 +103,46 @@ describe("old results that can be had again", () => {
     );
   });
 
+  it("are also plans that were written anew, and results that were saved to a file", async () => {
+    const plan = (state: string) => ({
+      todos: Array.from({ length: 16 }, (_, n) => ({
+        content: `step ${n}, ${state}`,
+        status: n > 0 ? "pending" : "in_progress",
+      })),
+    });
+    const long = tool(() => "row ".repeat(12_000), {
+      name: "note",
+      description: "n",
+      schema: z.looseObject({}),
+    });
+    const model = new ScriptedModel([
+      callTool("write_todos", plan("first")),
+      callTool("note", {}),
+      callTool("write_todos", plan("second")),
+      callTool("write_todos", plan("third")),
+      ...steps(10),
+    ]);
+    const writer = new ScriptedModel(["They talked."], { loop: true });
+    const agent = createDeepAgent({
+      model,
+      tools: [long],
+      plan: { preset: "classic", reminders: false },
+      summarization: { model: writer, trigger: { tokens: 9000 }, keep: { tokens: 1500 } },
+    });
+    await agent.invoke({ ...go, files } as never, { recursionLimit: 200 });
+    expect(writer.requests).toEqual([]);
+    const { messages } = model.requests.at(-1)!;
+    const last = messages
+      .map((message) => `${message.text} ${JSON.stringify((message as AIMessage).tool_calls ?? [])}`)
+      .join("\n");
+    const times = (pattern: RegExp): number => last.match(pattern)?.length ?? 0;
+    expect(times(/step 1, (first|second)/g)).toBe(0);
+    // In the call and in its result.
+    expect(times(/step 1, third/g)).toBe(2);
+    expect(times(/"todos":"\[Left out to save room: the plan has changed since\.\]"/g)).toBe(2);
+    expect(times(/\[Left out to save room: the result is in "\/tool_results\/[^"]+"\.\]/g)).toBe(1);
+  });
+
   it("stay for two turns, however long they are", async () => {
     const readAll = (from: number, to: number): Step =>
       Array.from({ length: to - from }, (_, n) => callTool("read_file", { file_path: `/f${from + n}.txt` }));

@@ -2,7 +2,7 @@ import { HumanMessage, type BaseMessage, type SystemMessage } from "@langchain/c
 import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
 import { renderSnapshot } from "../../plan/index.ts";
 import type { Account } from "../budget/account.ts";
-import { usedTokens, type UsageSource } from "../budget/prices.ts";
+import { NO_TOKENS, sumTokens, usedTokens, type UsageSource } from "../budget/prices.ts";
 import { conversationFileFor, textOf } from "../conversation-file.ts";
 import { ownerOf, type Stage } from "../plan/events.ts";
 import { readPlanState } from "../plan/state.ts";
@@ -67,6 +67,8 @@ export class ContextTurn {
   readonly #parts: TurnParts;
   #memory: ContextMemory;
   readonly #file: string | undefined;
+  /** The tokens that the summary at work has taken so far. */
+  #used = NO_TOKENS;
 
   constructor(request: ModelRequest, parts: TurnParts) {
     this.#request = request;
@@ -208,6 +210,7 @@ export class ContextTurn {
     const earlier = [...(covered > 0 ? [last!.text] : []), ...legacy].filter((text) => !isPlaceholder(text));
     const said = userWords(messages.slice(0, covered));
     const words = this.#wordsLimit(refused);
+    this.#used = NO_TOKENS;
     try {
       const text = await writeSummary(
         {
@@ -227,6 +230,7 @@ export class ContextTurn {
         messages: goes.length,
         tokens: count(goes),
         words,
+        used: this.#used,
         at: Date.now(),
       };
       run.succeeded();
@@ -255,7 +259,9 @@ export class ContextTurn {
       ...(signal && { signal }),
     };
     const counted = async (answer: unknown): Promise<unknown> => {
-      account?.addTokens(usedTokens((await answer) as UsageSource));
+      const used = usedTokens((await answer) as UsageSource);
+      this.#used = sumTokens(this.#used, used);
+      account?.addTokens(used, options.prices);
       return answer;
     };
     const sent = run.outgoingTo(own);

@@ -33,7 +33,7 @@ export function withoutRefusedTexts(messages: readonly BaseMessage[]): BaseMessa
   }
   return messages.map((message) => {
     const ids = refused.get(message);
-    return ids ? cut(message as AIMessage, ids) : message;
+    return ids ? withNotes(message as AIMessage, ids, REFUSED_TEXTS.cut) : message;
   });
 }
 
@@ -86,13 +86,14 @@ function isRefusal(message: BaseMessage): message is ToolMessage {
   return status === "error" && WRITING.has(name) && !isUnfinished(message as ToolMessage);
 }
 
-function cut(message: AIMessage, refused: readonly string[]): AIMessage {
-  const ids = refused.join("\n");
+/** A message with a note in the place of each long argument of some of its calls. Idempotent. */
+export function withNotes(message: AIMessage, calls: readonly string[], note: string): AIMessage {
+  const ids = [...calls, note].join("\n");
   const cached = copies.get(message);
   if (cached?.ids === ids) return cached.copy;
   const fields = changedArguments(message, (call) =>
-    refused.includes(call.id ?? "") && isLong(call)
-      ? Object.fromEntries(Object.entries(call.args).map(([name, value]) => [name, noteFor(value)]))
+    calls.includes(call.id ?? "") && isLong(call)
+      ? Object.fromEntries(Object.entries(call.args).map(([name, value]) => [name, noteFor(value, note)]))
       : undefined,
   );
   const copy = Object.create(Object.getPrototypeOf(message) as object) as AIMessage;
@@ -107,9 +108,9 @@ function isLong({ args }: ToolCall): boolean {
   return Object.values(args).some((value) => lengthOf(value) >= SHORTEST);
 }
 
-function noteFor(value: unknown): unknown {
+function noteFor(value: unknown, note: string): unknown {
   const count = lengthOf(value);
-  return count < SHORTEST ? value : REFUSED_TEXTS.cut.replace("{count}", String(count));
+  return count < SHORTEST ? value : note.replace("{count}", String(count));
 }
 
 function lengthOf(value: unknown): number {

@@ -1,5 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { usedTokens } from "../../middleware/budget/prices.ts";
+import { NO_TOKENS, usedTokens } from "../../middleware/budget/prices.ts";
 import type { Summary } from "../../middleware/summarization/state.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
@@ -118,11 +118,13 @@ export class AgentReplay {
 
   /** A summary comes before the answer that was given on it. */
   #summarized(summary: Summary | undefined): Told[] {
-    const { number = 0, messages = 0, tokens = 0, at = 0 } = summary ?? {};
+    const { number = 0, messages = 0, tokens = 0, at = 0, used } = summary ?? {};
     const isNew = number > this.#summaries;
     this.#summaries = number;
-    const body = { type: "summary", owner: this.#owner, number, messages, tokens } as const;
-    return isNew ? [{ at, body }] : [];
+    const owner = this.#owner;
+    const spent = { type: "model-end", owner, text: "", usage: used ?? NO_TOKENS } as const;
+    const body = { type: "summary", owner, number, messages, tokens } as const;
+    return isNew ? [...(used ? [{ at, body: spent }] : []), { at, body }] : [];
   }
 
   #answered(message: AIMessage, askedAt: number): Told[] {

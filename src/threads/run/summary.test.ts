@@ -1,7 +1,9 @@
+import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";
+import { EMPTY_VIEW, reduce } from "../events/view.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { replay } from "../record/replay.ts";
@@ -38,7 +40,10 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
   const checkpointer = await sqliteSaver(":memory:");
   let calls = 0;
   const step: Step = ({ messages }) => {
-    if (messages.at(-1)!.text.includes("Write the summary under these headings")) return "SUMMARY";
+    if (messages.at(-1)!.text.includes("Write the summary under these headings")) {
+      const usage_metadata = { input_tokens: 300, output_tokens: 20, total_tokens: 320 };
+      return Object.assign(new AIMessage("SUMMARY"), { usage_metadata });
+    }
     calls += 1;
     return calls < 7 ? callTool("ls", { path: "/", sizes: calls % 2 === 0 }) : "Done.";
   };
@@ -62,6 +67,8 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
     expect(marks).toHaveLength(1);
     expect(marks[0]).toMatchObject({ owner: "main", number: 1, messages: 7 });
     expect(events.filter(({ type }) => type === "tool-end")).toHaveLength(6);
+    // Its own tokens are spent, too.
+    expect(events.reduce(reduce, EMPTY_VIEW).usage).toMatchObject({ inputTokens: 300, outputTokens: 20 });
     // Before the answer that was given on it.
     const at = events.findIndex(({ type }) => type === "summary");
     expect(events.slice(0, at).filter(({ type }) => type === "tool-end")).toHaveLength(5);

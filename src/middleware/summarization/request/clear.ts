@@ -1,10 +1,13 @@
-import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { userWordsIn } from "../../text/from-user.ts";
+import { withNotes } from "../../tools/refused-texts.ts";
 import { CLEARED_TEXTS } from "../summary.prompt.ts";
 import { filled } from "./user-words.ts";
 
 /** Tools whose results can be had again by the same call. */
 const READING = new Set(["read_file", "ls", "glob", "grep"]);
+/** Tools whose calls have the whole plan in them. */
+const REPLACING = new Set(["write_todos", "todo"]);
 /** Tools whose results only say how the plan stood. */
 const PLANNING = new Set(["write_todos", "update_todos", "todo"]);
 
@@ -14,16 +17,35 @@ const SHORTEST = 600;
 const copies = new WeakMap<ToolMessage, ToolMessage>();
 
 /**
- * The messages with a line in the place of each long result that can be had again, up to and including one of them.
- * What the model wrote itself, and what people said, stays. The same messages give the same lines.
+ * The messages with a line in the place of each long result that can be had again, and of each long plan that was
+ * written anew since, up to and including one of them. What else the model wrote itself, and what people said, stays.
+ * The same messages give the same lines.
  */
 export function withoutOldResults(messages: readonly BaseMessage[], upTo: string | undefined): BaseMessage[] {
   const end = upTo === undefined ? -1 : messages.findLastIndex(({ id }) => id === upTo);
   if (end < 0) return [...messages];
   const lastPlan = messages.findLastIndex(({ name = "" }) => PLANNING.has(name));
-  return messages.map((message, at) =>
-    at <= end && at !== lastPlan && ToolMessage.isInstance(message) ? cleared(message) : message,
+  const lastWrite = messages.findLastIndex(isPlanWrite);
+  const replaced = messages.slice(0, Math.max(0, Math.min(end + 1, lastWrite))).filter(isPlanWrite);
+  const ids = replaced.map(({ tool_call_id }) => tool_call_id);
+  return messages.map((message, at) => {
+    if (at > end) return message;
+    if (AIMessage.isInstance(message)) return withoutPlans(message, ids);
+    return at !== lastPlan && ToolMessage.isInstance(message) ? cleared(message) : message;
+  });
+}
+
+function isPlanWrite(message: BaseMessage): message is ToolMessage {
+  return (
+    message.type === "tool" &&
+    REPLACING.has(message.name ?? "") &&
+    (message as ToolMessage).status !== "error"
   );
+}
+
+function withoutPlans(message: AIMessage, replaced: readonly string[]): AIMessage {
+  const ids = (message.tool_calls ?? []).flatMap(({ id = "" }) => (replaced.includes(id) ? [id] : []));
+  return ids.length > 0 ? withNotes(message, ids, CLEARED_TEXTS.plan) : message;
 }
 
 function cleared(message: ToolMessage): ToolMessage {
