@@ -46,11 +46,11 @@ const size = z.strictObject({ fraction: z.number(), tokens: z.number(), messages
 export const SUMMARIZATION = z
   .strictObject({
     model: PARTS.model,
-    prices: PRICES,
     trigger: z.union([z.array(size), size]),
     keep: size,
     summaryPrompt: z.string(),
     userWords: z.number(),
+    prices: PRICES,
     folder: z.string(),
   })
   .partial();
