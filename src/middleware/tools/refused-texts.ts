@@ -43,24 +43,24 @@ export function withoutRefusedTexts(messages: readonly BaseMessage[]): BaseMessa
  * look before it corrects. A write that was held back needs no correction.
  */
 export function refusedCalls(messages: readonly BaseMessage[], tools: readonly string[]): HumanMessage[] {
-  const [before, last] = messages.filter((message) => AIMessage.isInstance(message)).slice(-2);
-  const turns = last ? [before, last] : [undefined, before];
-  const latest = turns[1]?.tool_calls ?? [];
+  const last = messages.findLastIndex(isAnswer);
+  const latest = (messages[last] as AIMessage | undefined)?.tool_calls ?? [];
   if (latest.length === 0) return [];
-  const calls = refusals(messages.slice(messages.indexOf(turns[0] ?? turns[1]!))).flatMap(
-    ({ turn, result }) => {
-      const { name = "", tool_call_id } = result;
-      const call = turn.tool_calls?.find(({ id }) => id === tool_call_id);
-      if (!call || !tools.includes(name) || isHeld(result) || !isLong(call)) return [];
-      const isMadeAgain = turn !== turns[1] && latest.some((later) => isSameTarget(later, call));
-      return isMadeAgain ? [] : [call];
-    },
-  );
+  const start = Math.max(0, messages.slice(0, last).findLastIndex(isAnswer));
+  const calls = refusals(messages.slice(start)).flatMap(({ turn, result }) => {
+    const { name = "", tool_call_id } = result;
+    const call = turn.tool_calls?.find(({ id }) => id === tool_call_id);
+    if (!call || !tools.includes(name) || isHeld(result) || !isLong(call)) return [];
+    const isMadeAgain = turn !== messages[last] && latest.some((later) => isSameTarget(later, call));
+    return isMadeAgain ? [] : [call];
+  });
   if (calls.length === 0) return [];
   const shown = calls.map(({ name, args }) => `${name} ${JSON.stringify(args)}`).join("\n");
   const content = REFUSED_TEXTS.shown.replace("{calls}", () => shown);
   return [new HumanMessage({ content, name: "refused_calls", additional_kwargs: { hide_from_ui: true } })];
 }
+
+const isAnswer = ({ type }: BaseMessage): boolean => type === "ai";
 
 function isSameTarget(one: ToolCall, other: ToolCall): boolean {
   return one.name === other.name && one.args["file_path"] === other.args["file_path"];
