@@ -4,7 +4,7 @@ import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { answeredOnce } from "../tool-errors/index.ts";
 import { callId, checkedTool } from "../tools/loose-tool.ts";
-import { isPlanTool } from "../tools/plan-tool.ts";
+import { isPlanTool } from "../tools/wrapped-tool.ts";
 import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
 
 export const CLARIFICATION_TOOL = "ask_clarification";

@@ -1,4 +1,4 @@
-import { isPlanTool } from "../tools/plan-tool.ts";
+import { isPlanTool } from "../tools/wrapped-tool.ts";
 import type { RepeatOptions, RepeatPolicy } from "./options.ts";
 
 /**

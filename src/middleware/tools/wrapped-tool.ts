@@ -23,3 +23,16 @@ export function originalTool<Tool>(tool: Tool): Tool {
   const isObject = typeof tool === "object" && tool !== null;
   return isObject ? ((originals.get(tool) as Tool | undefined) ?? tool) : tool;
 }
+
+const planTools = new WeakSet<object>();
+
+/** Marks a tool that changes the plan and nothing else, so that others can tell it from work whatever it is called. */
+export function planTool<Tool extends object>(tool: Tool): Tool {
+  planTools.add(tool);
+  return tool;
+}
+
+export function isPlanTool(tool: unknown): boolean {
+  const original = originalTool(tool);
+  return typeof original === "object" && original !== null && planTools.has(original);
+}

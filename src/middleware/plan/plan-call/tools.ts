@@ -13,7 +13,7 @@ import { readRules } from "../../../plan/read/values.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
 import { saidByUser } from "../../text/from-user.ts";
 import { callId, looseTool, type ToolRuntime } from "../../tools/loose-tool.ts";
-import { planTool } from "../../tools/plan-tool.ts";
+import { planTool } from "../../tools/wrapped-tool.ts";
 import { announce } from "../announce.ts";
 import { rememberEdits, rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
