@@ -5,7 +5,6 @@ export { ReadCheckpoints } from "./read-checkpoints.ts";
 export { listTuples, readTuple, type CheckpointRows } from "./read-tuples.ts";
 export {
   encodeChannels,
-  freezeCheckpoint,
   headerOf,
   isEdit,
   readChannels,
