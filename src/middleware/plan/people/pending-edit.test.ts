@@ -8,6 +8,8 @@ import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { planMiddleware } from "../index.ts";
 import type { PlanOptions } from "../options.ts";
 
+/** No time passes: a turn that takes a millisecond more would change an item's figures, and be told. */
+const still = (): number => 5;
 const go = { messages: [new HumanMessage("go")] };
 const config = { configurable: { thread_id: "t" } };
 /** As if the process had been killed after the model's message, before the tool calls in it. */
@@ -30,7 +32,7 @@ function threadWith(steps: Step[], options: PlanOptions = {}) {
     middleware: [
       // With such a hook LangChain finds the calls that are still open when some of a turn have finished.
       createMiddleware({ name: "other", afterModel: () => undefined }),
-      planMiddleware({ verify: false, reminders: { exit: false }, onPlanChange, ...options }),
+      planMiddleware({ now: still, verify: false, reminders: { exit: false }, onPlanChange, ...options }),
     ],
     checkpointer: new MemorySaver(),
   });
@@ -188,7 +190,11 @@ describe("a person's edit while plan calls are waiting", () => {
     });
     await theirs.invoke(go, config);
     const model = new ScriptedModel([done("1"), "2", "3", "4"]);
-    const ours = createAgent({ model, middleware: [planMiddleware({ verify: false })], checkpointer });
+    const ours = createAgent({
+      model,
+      middleware: [planMiddleware({ now: still, verify: false })],
+      checkpointer,
+    });
     await ours.invoke({ messages: [new HumanMessage("go on")] }, config);
     expect(told(model)).toEqual([0, 0, 0, 0]);
   });

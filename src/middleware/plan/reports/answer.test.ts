@@ -18,6 +18,8 @@ import type { PlanOptions } from "../options.ts";
 import { workWasDone } from "../plan-call/evidence.ts";
 import type { VerifyContext } from "../plan-call/verifier.ts";
 
+/** No time passes: a turn that takes a millisecond more would change an item's figures, and be told. */
+const still = (): number => 5;
 const named = (name: string, answer: () => string) =>
   tool(answer, { name, description: name, schema: z.object({}) });
 const work = named("work", () => "worked");
@@ -44,6 +46,7 @@ function agentWith(steps: Step[], options: PlanOptions = {}, others: unknown[] =
   const model = new ScriptedModel(steps);
   const events: PlanChangeEvent[] = [];
   const plan = planMiddleware({
+    now: still,
     verify: false,
     onPlanChange: (event) => void events.push(event),
     ...options,
@@ -129,7 +132,9 @@ describe("a clean final answer", () => {
     });
     for (const before of [[], [passive]]) {
       const model = new ScriptedModel([...WORKED, "Built."]);
-      const middleware = [...before, planMiddleware({ verify: false, reminders: false })] as [AnyMiddleware];
+      const middleware = [...before, planMiddleware({ now: still, verify: false, reminders: false })] as [
+        AnyMiddleware,
+      ];
       const { todos } = await createAgent({ model, tools: [work], middleware }).invoke(go);
       expect(todos[1]?.status).toBe("completed");
     }
@@ -147,7 +152,11 @@ describe("a clean final answer", () => {
       { name: "delegate", description: "delegate", schema: z.object({}) },
     );
     const model = new ScriptedModel([[TWO, callTool("delegate")], "Early.", done("1,2"), "Done."]);
-    const agent = createAgent({ model, tools: [delegate], middleware: [planMiddleware({ verify: false })] });
+    const agent = createAgent({
+      model,
+      tools: [delegate],
+      middleware: [planMiddleware({ now: still, verify: false })],
+    });
     await agent.invoke(go);
     expect(model.requests).toHaveLength(4);
     expect(child.events.map(({ owner, by }) => `${owner} ${by}`)).toEqual([
@@ -171,7 +180,9 @@ describe("a clean final answer", () => {
     ] as const) {
       const model = new Nameless([...WORKED, ...ends]);
       const patient = retry({ maxRetries: 0, onFailure: "continue" });
-      const middleware = [planMiddleware({ verify: false }), patient] as unknown as [AnyMiddleware];
+      const middleware = [planMiddleware({ now: still, verify: false }), patient] as unknown as [
+        AnyMiddleware,
+      ];
       const { todos } = await createAgent({ model, tools: [work], middleware }).invoke(go);
       expect(todos[1]?.status).toBe(status);
     }
@@ -243,7 +254,7 @@ describe("the exit guard works as ever", () => {
     const agent = createAgent({
       model,
       tools: [work],
-      middleware: [planMiddleware({ verify: false })],
+      middleware: [planMiddleware({ now: still, verify: false })],
       responseFormat,
     });
     const { todos } = await agent.invoke(go);
@@ -334,7 +345,7 @@ describe("in a later request of the user", () => {
     const agent = createAgent({
       model,
       tools: [show],
-      middleware: [planMiddleware({ verify: false })],
+      middleware: [planMiddleware({ now: still, verify: false })],
       checkpointer: new MemorySaver(),
     });
     await agent.invoke(go, config);
@@ -375,7 +386,9 @@ describe("in a later request of the user", () => {
       });
       const first: Step[] = [TWO, [done("1"), callTool("work"), callTool("ask_user")], "Shall I?"];
       const model = new ScriptedModel([...first, turn, note, note, "1", "2", "3"]);
-      const middleware = [summaries, planMiddleware({ verify: false })] as unknown as [AnyMiddleware];
+      const middleware = [summaries, planMiddleware({ now: still, verify: false })] as unknown as [
+        AnyMiddleware,
+      ];
       const checkpointer = new MemorySaver();
       const agent = createAgent({ model, tools: [work, ask], middleware, checkpointer });
       await agent.invoke(go, config);
