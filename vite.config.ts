@@ -11,12 +11,7 @@ const { bin, exports, optionalDependencies } = JSON.parse(readFileSync("package.
 /** What is asked for by its place: by name of the package or as a process, or by tests and the benchmark. */
 const LIBRARY = [
   ...Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : target.default)),
-  ...[
-    "files/disk/keeper/keeper-process",
-    "threads/run/run-thread",
-    "threads/run/run-graph",
-    "threads/traces/index",
-  ].map(inDist),
+  ...["files/disk/keeper/keeper-process", "threads/run/run-thread", "threads/traces/index"].map(inDist),
 ];
 
 /** The command, and its function for tests that run several commands in one process. */

@@ -10,8 +10,8 @@ import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../
 import type { Ending } from "../src/threads/events/ending.ts";
 import { createRunAgent } from "../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
-import { runGraph, taskInput } from "../src/threads/run/run-graph.ts";
 import { Thread } from "../src/threads/thread/thread.ts";
+import { runGraph, taskInput } from "./drive-alone.ts";
 import { Screen } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");

@@ -2,10 +2,10 @@ import { MemorySaver } from "@langchain/langgraph";
 import { ScriptedModel, type Step } from "../src/testing/index.ts";
 import { createRunAgent, type RunAgent } from "../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
-import { taskInput } from "../src/threads/run/run-graph.ts";
 import { runThread, RunEvents } from "../src/threads/run/run-thread.ts";
 import { Thread } from "../src/threads/thread/thread.ts";
 import { tracesFrom } from "../src/threads/traces/index.ts";
+import { taskInput } from "./drive-alone.ts";
 
 /** Runs a script as the surfaces do, with what these variables ask for. */
 export async function tracedRun(

@@ -7,7 +7,6 @@ export interface Product {
   testing: typeof import("../../src/testing/index.ts");
   /** How the command line and the server run an agent. */
   runs: Pick<typeof import("../../src/threads/run/run-thread.ts"), "runThread" | "RunEvents"> &
-    Pick<typeof import("../../src/threads/run/run-graph.ts"), "taskInput"> &
     Pick<typeof import("../../src/threads/traces/index.ts"), "tracesFrom">;
 }
 
@@ -21,7 +20,7 @@ export async function loadProduct(): Promise<Product> {
     ["index.js", "storage/index.js", "testing/index.js"].map(load),
   );
   const runs = await Promise.all(
-    ["run/run-thread.js", "run/run-graph.js", "traces/index.js"].map((file) => load(`threads/${file}`)),
+    ["run/run-thread.js", "traces/index.js"].map((file) => load(`threads/${file}`)),
   );
   return { main, storage, testing, runs: Object.assign({}, ...runs) as unknown } as Product;
 }

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { HumanMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import type { RunEvent } from "../../src/threads/events/events.ts";
 import { Thread } from "../../src/threads/thread/thread.ts";
@@ -120,16 +121,19 @@ async function sample({
   collectYoung();
   const start = process.cpuUsage();
   const traces = runs.tracesFrom(env);
-  const { outcome } = await runs.runThread(runs.taskInput(REQUEST, {}), {
-    thread: new Thread(agent, "t"),
-    model: { name: "scripted:model" },
-    events: new runs.RunEvents("t", (event) => void events.push(event)),
-    signal: new AbortController().signal,
-    answer: async () => undefined,
-    resumed: false,
-    held: async () => {},
-    traces,
-  });
+  const { outcome } = await runs.runThread(
+    { messages: [new HumanMessage({ content: REQUEST, id: crypto.randomUUID() })] },
+    {
+      thread: new Thread(agent, "t"),
+      model: { name: "scripted:model" },
+      events: new runs.RunEvents("t", (event) => void events.push(event)),
+      signal: new AbortController().signal,
+      answer: async () => undefined,
+      resumed: false,
+      held: async () => {},
+      traces,
+    },
+  );
   await traces?.close();
   const time = since(start);
   if (outcome !== "done") throw new Error(`A run for the time of tracing ended as ${outcome}.`);

@@ -7,7 +7,7 @@ import { sqliteSaver } from "../../src/storage/index.ts";
 import { callTool, ScriptedModel } from "../../src/testing/index.ts";
 import { createRunAgent } from "../../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../../src/threads/prepare/settings.ts";
-import { taskInput } from "../../src/threads/run/run-graph.ts";
+import { taskInput } from "../drive-alone.ts";
 import { HOSTILE, left } from "../hostile.ts";
 import { inPipes } from "../in-pipes.ts";
 import { endedOn, inOneProcess, onOneScreen, type Command } from "../one-process.ts";

@@ -11,7 +11,7 @@ import { cli } from "../../src/surfaces/cli/cli.ts";
 import { ScriptedModel } from "../../src/testing/index.ts";
 import { createRunAgent } from "../../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../../src/threads/prepare/settings.ts";
-import { taskInput } from "../../src/threads/run/run-graph.ts";
+import { taskInput } from "../drive-alone.ts";
 import { inPipes, pipes } from "../in-pipes.ts";
 import { endedOn, onOneScreen } from "../one-process.ts";
 import { run } from "../run.ts";

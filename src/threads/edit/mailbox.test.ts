@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { planEditContract, stepOf } from "../../../test/contracts/plan-edits.ts";
+import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import type { Todo } from "../../plan/index.ts";
 import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import { requestEdit } from "./mailbox.ts";
 

@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { rounds } from "../../../test/rounds.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../../testing/index.ts";
@@ -8,7 +9,6 @@ import type { Ending } from "../events/ending.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 
 const file = (path: string) => callTool("write_file", { file_path: path, content: path });

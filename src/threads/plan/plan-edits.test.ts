@@ -1,12 +1,12 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { runGraph, taskInput, type RunGraphOptions } from "../../../test/drive-alone.ts";
 import type { Todo } from "../../plan/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
-import { runGraph, taskInput, type RunGraphOptions } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import type { PlanEdit } from "./merged-plan.ts";
 import { PlanEdits } from "./plan-edits.ts";

@@ -30,7 +30,7 @@ interface Waiting {
 }
 
 /**
- * People's plan edits and messages to the agent of a running thread. Make one for each run, give it to `runGraph`,
+ * People's plan edits and messages to the agent of a running thread. Make one for each run, give it to `runThread`,
  * and submit at any time: each takes effect between two steps, and the model reads it at its next call. Plans of
  * working sub-agents cannot be edited.
  */

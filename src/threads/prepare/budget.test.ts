@@ -1,8 +1,8 @@
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { ScriptedModel, type Step } from "../../testing/index.ts";
-import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import { createRunAgent } from "./agent.ts";
 import { pricedBudget, readBudget } from "./budget.ts";

@@ -1,6 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { taskInput } from "../../../test/drive-alone.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
@@ -8,7 +9,6 @@ import type { RunEvent } from "../events/events.ts";
 import { EMPTY_VIEW, reduce } from "../events/view.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { taskInput } from "../run/run-graph.ts";
 import { runThread, RunEvents } from "../run/run-thread.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";

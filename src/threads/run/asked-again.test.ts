@@ -6,6 +6,7 @@ import { SCHEDULED } from "@langchain/langgraph-checkpoint";
 import { tool } from "langchain";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
+import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
@@ -13,7 +14,6 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { isAsking } from "../thread/finished-tasks.ts";
 import { Thread } from "../thread/thread.ts";
-import { runGraph, taskInput } from "./run-graph.ts";
 
 let dir: string;
 beforeEach(() => {

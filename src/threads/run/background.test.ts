@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { runGraph, taskInput, type RunGraphOptions } from "../../../test/drive-alone.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../../testing/index.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
@@ -8,7 +9,6 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { replay } from "../record/replay.ts";
 import { Thread } from "../thread/thread.ts";
-import { runGraph, taskInput, type RunGraphOptions } from "./run-graph.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted", background: true };
 const OWNER = "main/general-purpose:t";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { BaseMessage } from "@langchain/core/messages";
 import { expect, it, onTestFinished } from "vitest";
+import { taskInput } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent } from "../prepare/agent.ts";
@@ -12,7 +13,6 @@ import { replay } from "../record/replay.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
 import { earlierMessages } from "../undo/earlier-messages.ts";
-import { taskInput } from "./run-graph.ts";
 
 /** Written before summaries stood beside the messages: its first message is a summary, and the request is gone. */
 const FILE = new URL("../../../test/threads/summarized-in-messages.db.gz", import.meta.url);

@@ -6,6 +6,7 @@ import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { tool } from "langchain";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
+import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { STORES } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { HarnessError } from "../../errors.ts";
@@ -16,7 +17,6 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
 import { copyThread } from "../undo/copy-thread.ts";
-import { runGraph, taskInput } from "./run-graph.ts";
 
 const go = { messages: [new HumanMessage("go")] };
 const schema = z.looseObject({});

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { runGraph, taskInput, type RunGraphOptions } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { Ending } from "../events/ending.ts";
@@ -11,7 +12,6 @@ import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
-import { runGraph, taskInput, type RunGraphOptions } from "./run-graph.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
 

@@ -1,20 +1,38 @@
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import { StepControl } from "../../middleware/state/step-control.ts";
+import { explainModelError, type ChosenModel } from "../../models/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
-import type { Ending } from "../events/ending.ts";
+import { LEASE } from "../../storage/store/index.ts";
+import { stopJobs } from "../../subagents/background/registry.ts";
+import { EditEvents } from "../edit/edit-events.ts";
+import { MailboxService } from "../edit/mailbox.ts";
+import { ending, finished, type Ending } from "../events/ending.ts";
 import type { RunEvent, RunEventBody } from "../events/events.ts";
 import { OUTCOME_CODES } from "../events/exit-codes.ts";
-import { EMPTY_VIEW, reduce, type RunView } from "../events/view.ts";
+import { questionEvent, type Question } from "../events/questions.ts";
+import { eventIn } from "../events/stream-events.ts";
+import { EMPTY_VIEW, MAIN, reduce, type RunView } from "../events/view.ts";
+import { PlanEdits } from "../plan/plan-edits.ts";
+import type { RunStreamOptions } from "../prepare/agent.ts";
 import { costOf, type Prices } from "../prepare/prices.ts";
-import type { Hold } from "../thread/thread.ts";
+import { Recorder } from "../record/recorder.ts";
+import type { Hold, Thread } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
 import type { FileCopies } from "../undo/file-copies.ts";
 import { currentTurn } from "../undo/undo-last.ts";
-import { runGraph, snapshotOf, type RunGraphOptions } from "./run-graph.ts";
 
-type RunEnd = Extract<RunEvent, { type: "run-end" }>;
-
-export interface RunThreadOptions extends Omit<RunGraphOptions, "emit" | "held"> {
+export interface RunThreadOptions {
+  thread: Thread;
+  /** The caller's hold of the thread. */
   held: Hold;
+  model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
   events: RunEvents;
+  signal: AbortSignal;
+  /** Gets a person's answer, as a value to resume with; undefined when there is nobody to ask. */
+  answer: (question: Question) => Promise<unknown>;
   task?: string | undefined;
   resumed: boolean;
   dir?: string | undefined;
@@ -24,11 +42,30 @@ export interface RunThreadOptions extends Omit<RunGraphOptions, "emit" | "held">
   traces?: Traces | undefined;
   /** Keeps the files that the turn changes, for an undo. */
   copies?: FileCopies | undefined;
+  /** People's plan edits during the run. All are made or refused by its end. */
+  edits?: PlanEdits;
+  /** Another reader of the stream. */
+  tap?: StreamTap;
+  /** Gets what a run failed with; the ending says it in words. */
+  onError?: (error: unknown) => void;
   /** Called before the run's last event, and may add to it. */
-  onEnd?: (end: Ending) => Promise<Partial<Pick<RunEnd, "resume">>>;
+  onEnd?: (end: Ending) => Promise<Partial<Pick<Extract<RunEvent, { type: "run-end" }>, "resume">>>;
 }
 
-/** Runs a thread that the caller holds, from its first event to its last, whatever surface shows it. Does not throw. */
+/** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
+export interface StreamTap {
+  modes: StreamMode[];
+  /** Returns stream options of the reader. Called again when the run continues after an edit. */
+  options: () => Partial<RunStreamOptions>;
+  callbacks: BaseCallbackHandler[];
+  onChunk: (namespace: string[], mode: StreamMode, payload: unknown) => void;
+}
+
+/**
+ * Runs a thread that the caller holds until it is finished, waits for an answer that nobody gives, fails or is
+ * interrupted. `input` null goes on where it stopped. Tells of it from its first event to its last; whatever has
+ * finished is in the checkpointer then. Does not throw.
+ */
 export async function runThread(input: object | null, options: RunThreadOptions): Promise<Ending> {
   const { thread, model, events, task, resumed, dir, notice, prices, traces, copies, onEnd } = options;
   if (traces) events.follow(traces.run(prices));
@@ -46,7 +83,7 @@ export async function runThread(input: object | null, options: RunThreadOptions)
   if (notice !== undefined) events.emit({ type: "notice", text: notice });
   const snapshot = resumed ? await snapshotOf(thread) : undefined;
   if (snapshot) events.emit(snapshot);
-  const end = await runGraph(input, { ...options, emit: (body) => events.emit(body) });
+  const end = await run(input, { ...options, edits: options.edits ?? new PlanEdits() });
   const { completed, cancelled, total } = end.counts;
   const { noteProgress } = thread.agent.graph.checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
   // A thread that was taken over by another process has its progress from there.
@@ -69,6 +106,194 @@ export async function runThread(input: object | null, options: RunThreadOptions)
 function turnIn(input: object | null): string | undefined {
   const { messages = [] } = (input ?? {}) as { messages?: { id?: string } | { id?: string }[] };
   return [messages].flat().at(-1)?.id;
+}
+
+type Run = RunThreadOptions & { edits: PlanEdits };
+
+async function run(input: object | null, options: Run): Promise<Ending> {
+  const { thread, events, signal, edits } = options;
+  const emit = (event: RunEventBody): void => {
+    edits.noteStep();
+    events.emit(event);
+  };
+  // One for all of the run: a call may be asked about before it is made.
+  const recorder = new Recorder(emit, signal);
+  const news = new EditEvents({ thread, emit: (event) => events.emit(event) });
+  edits.open({
+    write: (edit, begin) => news.write(edit, begin),
+    say: async ({ id, content }, begin) => {
+      // After a stop no model call is to come here: what is said waits for whoever goes on.
+      if (signal.aborted)
+        throw new HarnessError("run-ended", "The run was stopped: give it as the next task.");
+      await begin?.();
+      await thread.steer(content, id);
+      emit({ type: "message", text: new HumanMessage({ content }).text });
+    },
+  });
+  const mailbox = new MailboxService(thread, edits);
+  try {
+    await mailbox.start();
+    let next = input === null ? await questionsFirst(options, recorder) : input;
+    for (;;) {
+      if (next === undefined) return ending(await thread.state(), signal.aborted ? "interrupted" : "waiting");
+      await stream(next === GO_ON ? null : next, options, { recorder, news });
+      await edits.settle();
+      const state = await thread.state();
+      // Where a question stays open, the model is not called and nobody else tells what was refused.
+      recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
+      if (signal.aborted) return ending(state, "interrupted");
+      const questions = await thread.questions(state);
+      if (questions.length === 0 && edits.isLeaving && state.next.length > 0)
+        return ending(state, "interrupted");
+      if (questions.length === 0) return finished(state, options.model);
+      next = await answers(questions, options, recorder);
+      if (signal.aborted) return ending(state, "interrupted");
+    }
+  } catch (error) {
+    await edits.settle();
+    const state = await thread.state().catch(() => undefined);
+    if (signal.aborted) return ending(state, "interrupted");
+    options.onError?.(error);
+    return { ...ending(state, "failed"), error: explain(error, options.model) };
+  } finally {
+    // They go on with the thread; nobody but its next run may write to it.
+    await stopJobs(thread.agent.graph.checkpointer, thread.id);
+    recorder.finish();
+    await mailbox.stop();
+    await edits.close();
+    await mailbox.answered();
+  }
+}
+
+const GO_ON = Symbol("go on");
+
+/** A thread that waits for an answer gets it before it runs. */
+async function questionsFirst(options: Run, recorder: Recorder): Promise<object | typeof GO_ON | undefined> {
+  const questions = await options.thread.questions();
+  return questions.length === 0 ? GO_ON : answers(questions, options, recorder);
+}
+
+/** Runs until nothing is left to do but to answer, however often it is stopped for an edit on the way. */
+async function stream(input: object | null, options: Run, parts: Parts): Promise<void> {
+  for (let next = input; await isDrained(next, options, parts); next = null) {
+    await options.edits.settle();
+    if (options.edits.isLeaving) return;
+  }
+}
+
+interface Parts {
+  recorder: Recorder;
+  news: EditEvents;
+}
+
+/** Runs, and says whether it was stopped between two steps. */
+async function isDrained(
+  input: object | null,
+  { thread, held, events, signal, edits, tap }: Run,
+  { recorder, news }: Parts,
+): Promise<boolean> {
+  const { modes = [], callbacks = [] } = tap ?? {};
+  const shown = new StoredPlan((event) => events.emit(event));
+  const options = tap?.options();
+  const control = new StepControl();
+  await edits.enter(control);
+  try {
+    const chunks = await thread.agent.stream(input as never, {
+      ...options,
+      configurable: { ...options?.configurable, thread_id: thread.id, [LEASE]: held.token },
+      streamMode: [...new Set([...modes, "custom" as const, "updates" as const])],
+      subgraphs: true,
+      // Saved before the next step begins: a kill repeats at most the step in flight.
+      durability: "sync",
+      callbacks: [recorder, ...callbacks],
+      signal,
+      control,
+    });
+    for await (const entry of chunks) {
+      const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
+      if (mode !== "updates" || modes.includes(mode)) tap?.onChunk(namespace, mode, chunk);
+      if (mode === "updates") shown.note(namespace, chunk);
+      const event = mode === "custom" && !news.isKnown(chunk) ? eventIn(chunk) : undefined;
+      if (event) shown.emit(event);
+    }
+    return false;
+  } catch (error) {
+    if (isGraphDrained(error)) return true;
+    throw error;
+  } finally {
+    edits.exit();
+  }
+}
+
+/** Shows what the model changed of the main plan when it is stored, and not before. */
+class StoredPlan {
+  readonly #show: (event: RunEventBody) => void;
+  #held: RunEventBody[] = [];
+
+  constructor(show: (event: RunEventBody) => void) {
+    this.#show = show;
+  }
+
+  emit(event: RunEventBody): void {
+    const isPlan = event.type === "plan-change" && event.owner === MAIN;
+    // Later changes are of the plan with this one.
+    if (isPlan && (event.by === "model" || this.#held.length > 0)) this.#held.push(event);
+    else this.#show(event);
+  }
+
+  /** Takes note of a task that has ended: LangGraph has saved what it wrote. */
+  note(namespace: readonly string[], update: unknown): void {
+    const writes = Object.values((update ?? {}) as Record<string, unknown>).flat();
+    const isPlan = writes.some((write) => typeof write === "object" && write !== null && "todos" in write);
+    if (namespace.length > 0 || !isPlan) return;
+    for (const event of this.#held.splice(0)) this.#show(event);
+  }
+}
+
+/**
+ * Puts every question, and makes the input that goes on with the answers that were given; undefined when there are
+ * none. A question that stays open is asked again by the run.
+ */
+async function answers(
+  questions: readonly Question[],
+  { events, answer, signal }: Run,
+  recorder: Recorder,
+): Promise<Command | undefined> {
+  for (const question of questions) {
+    if (question.call) recorder.expect(question.call);
+    events.emit(questionEvent(question));
+  }
+  const given: Record<string, unknown> = {};
+  for (const question of questions) {
+    const value = await untilStopped(answer(question), signal);
+    if (signal.aborted) return undefined;
+    if (value !== undefined) given[question.id] = value;
+  }
+  for (const [id, value] of Object.entries(given)) events.emit({ type: "answer", id, answer: value });
+  return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
+}
+
+/** The answer; undefined at a stop, which ends a run also if no answer ever comes. */
+function untilStopped(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    void answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function explain(error: unknown, model: RunThreadOptions["model"]): string {
+  if (error instanceof GraphRecursionError) return "The run took more steps than allowed; resume goes on.";
+  return explainModelError(error, model);
+}
+
+/** The plan of a thread that is taken up again, as its first event. */
+async function snapshotOf(thread: Thread): Promise<RunEventBody | undefined> {
+  const { todos, rules } = await thread.plan();
+  return todos.length > 0
+    ? { type: "plan-snapshot", owner: MAIN, todos, ...(rules.length > 0 && { rules: [...rules] }) }
+    : undefined;
 }
 
 /** Stamps the events of a run, and keeps what there is to see of it. */

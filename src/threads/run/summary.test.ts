@@ -1,5 +1,6 @@
 import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { taskInput } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";
@@ -12,7 +13,6 @@ import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
 import { copyThread } from "../undo/copy-thread.ts";
 import { earlierMessages, compactAt, takeBack } from "../undo/earlier-messages.ts";
-import { taskInput } from "./run-graph.ts";
 import { runThread, RunEvents } from "./run-thread.ts";
 
 /** Calls a tool so often for each message of the user, and notes the number of the summary that it sees. */

@@ -3,6 +3,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { tool } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { makeLeadAgent } from "../../lead/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
@@ -10,7 +11,6 @@ import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
-import { runGraph, taskInput } from "./run-graph.ts";
 
 const THOUGHT = "<think>\nHm, what do they want?\n</think>\n\n";
 const go = { messages: [new HumanMessage("go")] };

@@ -1,11 +1,10 @@
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it, vi } from "vitest";
-import { driveAlone } from "../../../test/drive-alone.ts";
+import { driveAlone, taskInput } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { taskInput } from "../run/run-graph.ts";
 import { Thread } from "./thread.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });

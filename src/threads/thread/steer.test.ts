@@ -1,11 +1,11 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
+import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
-import { runGraph, taskInput } from "../run/run-graph.ts";
 import { Thread } from "./thread.ts";
 
 const LOOK = callTool("ls", { path: "/" });

@@ -1,7 +1,7 @@
 import { HumanMessage, RemoveMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
-import { driveAlone } from "../../../test/drive-alone.ts";
+import { driveAlone, taskInput } from "../../../test/drive-alone.ts";
 import { lookedAt } from "../../../test/looked-at.ts";
 import { isFromUser } from "../../middleware/text/from-user.ts";
 import { sqliteSaver } from "../../storage/index.ts";
@@ -9,7 +9,6 @@ import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { taskInput } from "../run/run-graph.ts";
 import { Thread } from "../thread/thread.ts";
 import { earlierMessages, lastMessage, takeBack, type EarlierMessage } from "./earlier-messages.ts";
 

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { taskInput } from "../../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../../../threads/prepare/settings.ts";
-import { taskInput } from "../../../threads/run/run-graph.ts";
 import { cli } from "../cli.ts";
 
 let home: string;

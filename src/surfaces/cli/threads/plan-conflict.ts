@@ -1,10 +1,68 @@
-import { mergeEdit, readEdit, renderMarkdown, type Conflict, type Todo } from "../../../plan/index.ts";
-import type { PlanConflict } from "../../../threads/plan/merged-plan.ts";
-import { oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { HarnessError } from "../../../errors.ts";
+import {
+  describeChanges,
+  diffTodos,
+  mergeEdit,
+  readEdit,
+  renderMarkdown,
+  type Conflict,
+  type Todo,
+} from "../../../plan/index.ts";
+import { PLAN_SAYS } from "../../../threads/edit/plan-command.ts";
+import type { HostThread } from "../../../threads/host/client.ts";
+import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
+import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
+import { harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { planText } from "./plan-text.ts";
 
+export interface PlanEditing {
+  /** Lets the person change a text. */
+  edit: (text: string) => Promise<string>;
+  /** Has an edit made. */
+  make: (edit: PlanEdit) => Promise<Todo[]>;
+  /** Whether the person edits the refused text again; a throw ends the editing. */
+  isAgain: (refused: HarnessError, text: string) => Promise<boolean>;
+}
+
+/**
+ * Has a person edit the plan of a thread as text until it is made, and returns what was changed, in lines; undefined
+ * where the person discards it. The agent goes on meanwhile: what both changed comes back to be edited again.
+ */
+export async function editPlanText(
+  thread: HostThread,
+  { edit, make, isAgain }: PlanEditing,
+): Promise<Harmless[] | undefined> {
+  const { todos: seen, rules } = await thread.plan();
+  let base = seen;
+  const original = planText(base, rules);
+  for (let text = original; ;) {
+    text = await edit(text);
+    if (text === original) return [oneLine(PLAN_SAYS.unchanged)];
+    let todos: readonly unknown[] = [];
+    try {
+      todos = planItems(text, base);
+      const wanted = planRules(text);
+      const changes = diffTodos(base, await make({ todos, base, rules: wanted }));
+      const isRuled = wanted.join("\n") !== rules.join("\n");
+      const isListed = changes.length > 0 || !isRuled;
+      return [
+        ...(isListed ? harmlessLines(describeChanges(changes) || PLAN_SAYS.unchanged) : []),
+        ...(isRuled ? [shown`The rules are changed; the agent hears of it at its next call.`] : []),
+      ];
+    } catch (error) {
+      const refused = HarnessError.from(error);
+      if (!refused) throw error;
+      if (!(await isAgain(refused, text))) return undefined;
+      if (!(refused instanceof PlanConflict)) continue;
+      text = conflictText(refused, { base, sent: todos, rules: planRules(text) });
+      base = [...refused.todos];
+    }
+  }
+}
+
 /** Each item that a person and the agent changed, as both want it. */
-export function conflictLines({ conflicts }: PlanConflict): Harmless[] {
+export function conflictLines(refused: HarnessError): Harmless[] {
+  const conflicts = refused instanceof PlanConflict ? refused.conflicts : [];
   return conflicts.flatMap(({ id, mine, theirs }) => [
     shown`  ${oneLine(id)} as you want it: ${oneLine(itemText(mine))}`,
     shown`  ${oneLine(id)} as it is now:   ${oneLine(itemText(theirs))}`,
@@ -12,7 +70,7 @@ export function conflictLines({ conflicts }: PlanConflict): Harmless[] {
 }
 
 /** The plan as it is now with all of an edit that goes with it, and what does not in words above, to edit again. */
-export function conflictText(
+function conflictText(
   { conflicts, todos }: PlanConflict,
   { base, sent, rules = [] }: { base: readonly Todo[]; sent: readonly unknown[]; rules?: readonly string[] },
 ): string {

@@ -197,7 +197,7 @@ it("a task for a model that there is not is refused, and leaves no thread", asyn
 
 it("a thread of the command line is there, and goes on here", async () => {
   const { createRunAgent } = await import("../../../threads/prepare/agent.ts");
-  const { taskInput } = await import("../../../threads/run/run-graph.ts");
+  const { taskInput } = await import("../../../../test/drive-alone.ts");
   const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
   const agent = createRunAgent({
     settings,

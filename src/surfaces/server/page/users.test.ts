@@ -4,11 +4,11 @@ import { join } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { taskInput } from "../../../../test/drive-alone.ts";
 import { sqliteSaver, type SqliteSaver } from "../../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../../../threads/prepare/settings.ts";
-import { taskInput } from "../../../threads/run/run-graph.ts";
 import { listen } from "../listen.ts";
 import { createThreadsServer } from "../threads-server.ts";
 

@@ -2,19 +2,17 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HarnessError, type HarnessErrorCode } from "../../../../errors.ts";
-import { describeChanges, diffTodos, type Todo } from "../../../../plan/index.ts";
+import type { Todo } from "../../../../plan/index.ts";
 import type { ThreadStore } from "../../../../storage/index.ts";
 import type { HostThread } from "../../../../threads/host/client.ts";
-import { PlanConflict, type PlanEdit } from "../../../../threads/plan/merged-plan.ts";
-import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
+import type { PlanEdit } from "../../../../threads/plan/merged-plan.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { Interruption } from "../../interruption.ts";
-import { harmless, joined, oneLine, shown } from "../../output/harmless.ts";
+import { joined, oneLine, shown } from "../../output/harmless.ts";
 import { confirmed } from "../../prompts.ts";
 import { canAsk, type Terminal } from "../../terminal.ts";
 import { edit } from "../../threads/external-editor.ts";
-import { conflictLines, conflictText } from "../../threads/plan-conflict.ts";
-import { planText } from "../../threads/plan-text.ts";
+import { conflictLines, editPlanText } from "../../threads/plan-conflict.ts";
 import { openThread, settingsOf } from "../../threads/thread-agent.ts";
 import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
 import { quoted } from "../../wording.ts";
@@ -64,45 +62,26 @@ const REFUSED: readonly HarnessErrorCode[] = [
 
 async function editPlan(thread: HostThread, terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
-  const { todos: found, rules } = await thread.plan();
-  let base = found;
-  const original = planText(base, rules);
-  let markdown = original;
-  for (;;) {
-    markdown = await edit(markdown, env);
-    if (markdown === original) {
-      stdout.write(shown`Nothing was changed.\n`);
-      return EXIT.done;
-    }
-    let todos: readonly unknown[] = [];
-    try {
-      todos = planItems(markdown, base);
-      const wanted = planRules(markdown);
-      const plan = await requested(thread, { todos, base, rules: wanted }, terminal);
-      const isChanged = wanted.join("\n") !== rules.join("\n");
-      const isListed = !isChanged || diffTodos(base, plan).length > 0;
-      if (isListed) stdout.write(shown`${harmless(sinceBase(base, plan))}\n`);
-      if (isChanged) stdout.write(shown`The rules are changed.\n`);
-      return EXIT.done;
-    } catch (error) {
-      const known = HarnessError.from(error);
-      if (known?.code === "edit-withdrawn") {
-        const { message } = await withText(known, markdown);
-        stderr.write(shown`holdfast: ${oneLine(message)}\n`);
-        return EXIT.interrupted;
+  let isWithdrawn = false;
+  const lines = await editPlanText(thread, {
+    edit: (text) => edit(text, env),
+    make: (change) => requested(thread, change, terminal),
+    isAgain: async (refused, text) => {
+      isWithdrawn = refused.code === "edit-withdrawn";
+      if (isWithdrawn) {
+        stderr.write(shown`holdfast: ${oneLine((await withText(refused, text)).message)}\n`);
+        return false;
       }
-      if (!known || !REFUSED.includes(known.code)) throw error;
-      if (!canAsk(terminal, {})) throw await withText(known, markdown);
-      stdout.write(shown`${oneLine(known.message)}\n`);
-      if (known instanceof PlanConflict && known.conflicts.length > 0) {
-        stdout.write(shown`${joined(conflictLines(known), "\n")}\n`);
-      }
-      if (!(await confirmed(shown`Edit it again? (No discards your changes)`, { terminal }))) throw error;
-      if (!(known instanceof PlanConflict)) continue;
-      markdown = conflictText(known, { base, sent: todos, rules: planRules(markdown) });
-      base = [...known.todos];
-    }
-  }
+      if (!REFUSED.includes(refused.code)) throw refused;
+      if (!canAsk(terminal, {})) throw await withText(refused, text);
+      stdout.write(shown`${joined([oneLine(refused.message), ...conflictLines(refused)], "\n")}\n`);
+      if (await confirmed(shown`Edit it again? (No discards your changes)`, { terminal })) return true;
+      throw refused;
+    },
+  });
+  if (isWithdrawn) return EXIT.interrupted;
+  stdout.write(shown`${joined(lines ?? [], "\n")}\n`);
+  return EXIT.done;
 }
 
 /** Has an edit made, here or where the thread runs. Ctrl-C takes it back. */
@@ -116,12 +95,6 @@ async function requested(thread: HostThread, change: PlanEdit, { stdout }: Termi
   } finally {
     interruption.dispose();
   }
-}
-
-/** The differences from the plan that the person saw: the edit, and the agent's changes meanwhile. */
-function sinceBase(base: readonly Todo[], plan: readonly Todo[]): string {
-  const changes = diffTodos(base, plan);
-  return changes.length > 0 ? describeChanges(changes) : "Nothing was changed.";
 }
 
 /** The same error, with where the text is that would be lost otherwise. */

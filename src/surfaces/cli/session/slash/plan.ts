@@ -1,14 +1,9 @@
-import { HarnessError } from "../../../../errors.ts";
-import { describeChanges, diffTodos } from "../../../../plan/index.ts";
 import { PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../threads/edit/plan-command.ts";
 import { MAIN } from "../../../../threads/events/view.ts";
-import { PlanConflict } from "../../../../threads/plan/merged-plan.ts";
-import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
-import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
+import { oneLine, shown } from "../../output/harmless.ts";
 import { planLines, ruleLines } from "../../output/lines.ts";
 import { edit } from "../../threads/external-editor.ts";
-import { conflictLines, conflictText } from "../../threads/plan-conflict.ts";
-import { planText } from "../../threads/plan-text.ts";
+import { conflictLines, editPlanText } from "../../threads/plan-conflict.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 
 export const plan: SlashCommand = {
@@ -47,41 +42,20 @@ async function isProposed(conversation: Conversation): Promise<boolean> {
 async function editInEditor(conversation: Conversation): Promise<void> {
   const { thread, display, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
-  const { todos: found, rules } = await thread.plan();
-  let base = found;
-  const original = planText(base, rules);
-  for (let text = original; ;) {
-    text = await display.lend(() => edit(text, terminal.env));
-    if (text === original) return conversation.say(oneLine(PLAN_SAYS.unchanged));
-    let todos: readonly unknown[] = [];
-    try {
-      todos = planItems(text, base);
-      const wanted = planRules(text);
-      const made = await thread.editPlan({ todos, base, rules: wanted });
-      const isChanged = wanted.join("\n") !== rules.join("\n");
-      const changes = diffTodos(base, made);
-      return conversation.say(
-        ...(changes.length > 0 || !isChanged
-          ? harmlessLines(describeChanges(changes) || PLAN_SAYS.unchanged)
-          : []),
-        ...(isChanged ? [shown`The rules are changed; the agent hears of it at its next call.`] : []),
-      );
-    } catch (error) {
-      const known = HarnessError.from(error);
-      if (!known) throw error;
-      const isConflict = known instanceof PlanConflict;
+  const lines = await editPlanText(thread, {
+    edit: (text) => display.lend(() => edit(text, terminal.env)),
+    make: (change) => thread.editPlan(change),
+    isAgain: async (refused) => {
       const answer = await display.ask({
-        about: [oneLine(known.message), ...(isConflict ? conflictLines(known) : [])],
+        about: [oneLine(refused.message), ...conflictLines(refused)],
         question: shown`Edit it again?`,
         choices: [
           { value: "yes", label: shown`yes` },
           { value: "no", label: shown`no, discard my changes` },
         ],
       });
-      if (!answer || !("value" in answer) || answer.value === "no") return;
-      if (!isConflict) continue;
-      text = conflictText(known, { base, sent: todos, rules: planRules(text) });
-      base = [...known.todos];
-    }
-  }
+      return answer !== undefined && "value" in answer && answer.value === "yes";
+    },
+  });
+  if (lines) conversation.say(...lines);
 }
