@@ -5,6 +5,7 @@ export { ReadCheckpoints } from "./read-checkpoints.ts";
 export { listTuples, readTuple, type CheckpointRows } from "./read-tuples.ts";
 export {
   encodeChannels,
+  freezeCheckpoint,
   headerOf,
   isEdit,
   readChannels,

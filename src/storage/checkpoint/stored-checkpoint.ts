@@ -4,7 +4,7 @@ import {
   type Checkpoint,
   type CheckpointMetadata,
 } from "@langchain/langgraph-checkpoint";
-import type { Decoder, Encoder } from "../codec/index.ts";
+import { frozenCopy, type Decoder, type Encoder } from "../codec/index.ts";
 import type { CheckpointSummary } from "../store/index.ts";
 
 /** The parts of a checkpoint that are the same size at every step, kept as plain JSON. */
@@ -79,6 +79,23 @@ export function encodeChannels(
  */
 export function isEdit({ source }: CheckpointMetadata): boolean {
   return source === "update" || source === "fork";
+}
+
+/** Copies the values of a checkpoint that will be stored; the others are taken from its parent. */
+export function freezeCheckpoint(
+  checkpoint: Checkpoint,
+  metadata: CheckpointMetadata,
+  newVersions: ChannelVersions,
+): Checkpoint {
+  const { channel_values: values, channel_versions: versions } = checkpoint;
+  const isStored = (name: string): boolean =>
+    isEdit(metadata) || Object.hasOwn(newVersions, name) || versions[name] === undefined;
+  const copies = new Map<object, object>();
+  const entries = Object.entries(values).map(([name, value]) => [
+    name,
+    isStored(name) ? frozenCopy(value, copies) : value,
+  ]);
+  return { ...checkpoint, channel_values: Object.fromEntries(entries) as Record<string, unknown> };
 }
 
 /** The columns of a checkpoint's row that its summary needs. */

@@ -11,6 +11,7 @@ import {
 import { HarnessError } from "../../errors.ts";
 import {
   EventLoopTurns,
+  freezeCheckpoint,
   HandledSave,
   leaseToken,
   listTuples,
@@ -65,9 +66,9 @@ interface Change {
  * A message that is changed in place is saved again while it is one of the last 16 of its list. Older ones are
  * recognised by identity: to change one of those, replace the object.
  *
- * A checkpoint is saved before the call returns, together with the writes of tasks before it; writes alone at the end of
- * the turn of the event loop, in one transaction. Saves are committed in the order of the calls, whenever the process is
- * killed.
+ * A checkpoint is saved before the call returns, together with the writes of tasks before it; writes alone, and all saves
+ * under a lease, at the end of the turn of the event loop, in one transaction. Saves are committed in the order of the
+ * calls, whenever the process is killed.
  */
 export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   /** @internal */
@@ -120,12 +121,15 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   ): Promise<ReturnType<typeof toConfig>> {
     const { threadId, ns, id: parent } = readKey(config);
     const { id } = checkpoint;
-    await this.#write({ threadId, token: leaseToken(config) }, (thread, encoder) => {
+    const token = leaseToken(config);
+    const isUrgent = token === undefined;
+    const copy = isUrgent ? checkpoint : freezeCheckpoint(checkpoint, metadata, newVersions);
+    await this.#write({ threadId, token, isUrgent }, (thread, encoder) => {
       const rowKey = { thread: thread.key, ns, id };
       const isOvertaken = metadata.source !== "fork" && this.#isOvertaken({ ...rowKey, id: parent });
       if (isOvertaken && !this.#checkpoints.get(rowKey)) throw threadChanged(threadId);
-      const seq = this.#checkpoints.put(rowKey, { parent, checkpoint, metadata, newVersions }, encoder);
-      if (ns === "") this.#threads.update(thread, seq, checkpoint);
+      const seq = this.#checkpoints.put(rowKey, { parent, checkpoint: copy, metadata, newVersions }, encoder);
+      if (ns === "") this.#threads.update(thread, seq, copy);
       this.#readCheckpoints.add(rowKey);
     });
     return toConfig({ threadId, ns, id });
