@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { Connection } from "../src/storage/sqlite/database/connection.ts";
 import { inPipes } from "./in-pipes.ts";
 import { inOneProcess } from "./one-process.ts";
@@ -31,6 +31,10 @@ beforeAll(async () => {
     const { code, err } = await holdfast(...SURVEY, thread);
     if (code !== 0) throw new Error(err);
   }
+  // The last connection takes its files with it.
+  await vi.waitUntil(() => !readdirSync(surveyed).some((name) => /-(shm|wal)$/.test(name)), {
+    timeout: 120_000,
+  });
 });
 afterAll(() => rmSync(surveyed, { recursive: true }));
 beforeEach(() => {
