@@ -283,7 +283,7 @@ function brokenInvariant(
 ): string | undefined {
   const isReset = changes[0]?.type === "plan-reset";
   const present = new Set(todos.map((todo) => todo.id));
-  if (isReset) retired.clear();
+  if (isReset && rules.ids === "sent") retired.clear();
   else for (const todo of before.todos) if (!present.has(todo.id)) retired.add(todo.id);
   const running = todos.filter((todo) => todo.status === "in_progress");
   if (present.size !== todos.length) return "two items have one id";

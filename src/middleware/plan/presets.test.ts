@@ -76,7 +76,7 @@ describe("lean", () => {
       "ok",
     ]);
     expect(texts[2]).toBe(
-      "Plan set. 1/4 done; now 2; next 4. Dropped: 3.\n<plan>\n[x] 1: read\n[>] 2: build\n[ ] 4: measure\n[ ] 5: publish (after 4)\n</plan>",
+      "Plan set. 1/4 done; now 2; next 4. Cancelled: 3.\n<plan>\n[x] 1: read\n[>] 2: build\n[ ] 4: measure\n[ ] 5: publish (after 4)\n[-] 3\n</plan>",
     );
   });
 
@@ -92,16 +92,40 @@ describe("lean", () => {
     expect(todos.every((todo) => todo.actuals === undefined || todo.actuals.elapsedMs !== 5)).toBe(true);
   });
 
-  it("replaces a finished plan by a new one that counts from 1", async () => {
-    const { todos } = await run([
+  it("replaces a finished plan by a new one that counts on, and understands a model that counts from 1", async () => {
+    const { todos, texts } = await run([
       callTool("write_todos", { todos: ["read", "check"] }),
       callTool("update_todos", { done: "1,2" }),
-      callTool("write_todos", { todos: ["check", "publish"] }),
+      callTool("write_todos", { todos: ["check", "publish", { content: "tell", after: [2] }] }),
+      callTool("update_todos", { done: "1" }),
       "ok",
     ]);
-    expect(todos.map((todo) => `${todo.id} ${todo.content} ${todo.status}`)).toEqual([
-      "1 check in_progress",
-      "2 publish pending",
+    expect(todos.map((todo) => `${todo.id} ${todo.content} ${todo.status} ${todo.dependsOn ?? ""}`)).toEqual([
+      "3 check completed ",
+      "4 publish in_progress ",
+      "5 tell pending 4",
+    ]);
+    expect(texts.slice(2)).toEqual([
+      "Plan set, 3-5. 0/3 done; now 3.",
+      "1/3 done; now 4; 5 waits on 4.\nNote: 1 is taken for 3: this plan counts from 3.",
+    ]);
+  });
+
+  it("cancels what a new list leaves out, until it is listed again or left out once more", async () => {
+    const { todos, texts } = await run([
+      callTool("write_todos", { todos: ["read", "build", { content: "check", after: [2] }, "publish"] }),
+      callTool("write_todos", { todos: ["read", "check"] }),
+      callTool("write_todos", { todos: ["read", "build"] }),
+      "ok",
+    ]);
+    expect(texts.slice(1)).toEqual([
+      "Plan set. 0/2 done; now 1; next 3. Cancelled: 2, 4.\n<plan>\n[>] 1: read\n[ ] 3: check\n[-] 2, 4\n</plan>",
+      "Plan set. 0/2 done; now 1. Cancelled: 3.\n<plan>\n[>] 1: read\n[ ] 2: build\n[-] 3\n</plan>",
+    ]);
+    expect(todos.map(({ id, status }) => `${id} ${status}`)).toEqual([
+      "1 in_progress",
+      "2 pending",
+      "3 cancelled",
     ]);
   });
 
@@ -136,8 +160,11 @@ describe("lean", () => {
       "ok",
     ];
     const { todos, texts, model } = await run(steps, { reminders: {} });
-    expect(todos.map(({ content, status }) => [content, status])).toEqual([["b", "completed"]]);
-    expect(texts[1]).toContain("This list counts, not the one before it. Dropped: 1.");
+    expect(todos.map(({ content, status }) => [content, status])).toEqual([
+      ["b", "completed"],
+      ["a", "cancelled"],
+    ]);
+    expect(texts[1]).toContain("This list counts, not the one before it. Cancelled: 1.");
     expect(JSON.stringify(model.requests)).not.toContain("The user changed");
   });
 

@@ -7,6 +7,7 @@ import { Items } from "../todo/items.ts";
 import type { Policy } from "../todo/policy.ts";
 import {
   EMPTY_PLAN,
+  isClosed,
   isFinished,
   nextNumber,
   type Change,
@@ -15,6 +16,7 @@ import {
   type Status,
   type Todo,
 } from "../todo/todo.ts";
+import { withPresentIds } from "./earlier-ids.ts";
 import { identify, planOf, spentIds, type Identified } from "./identity.ts";
 import { checkTodos, emptyContent, frozen, listIds, unknownId } from "./rules.ts";
 import { withhold } from "./withhold.ts";
@@ -36,7 +38,8 @@ const NONE: ReadonlySet<string> = new Set();
 
 /**
  * Replaces the plan with the items in `raw`, in whatever shape they were sent. Items keep their ids by id or
- * content. Completed items stay where the policy freezes them; a finished plan makes way for a new one.
+ * content. Completed items stay where the policy freezes them, and open ones that a model leaves out are cancelled; a
+ * finished plan makes way for a new one.
  */
 export function applyWrite(
   plan: Plan,
@@ -47,8 +50,8 @@ export function applyWrite(
   const reading = new Reading(policyFor(author, policy));
   const drafts = readItems(raw, reading);
   if (reading.isTooMuch) return { ok: false, issues: reading.issues };
-  const continued = continues(plan, drafts, reading);
-  const base = continued ? plan : EMPTY_PLAN;
+  const continued = continues(plan, drafts, { reading, author });
+  const base = continued ? plan : afterPlan(plan, policy);
   const items = identify(base, withContent(base, drafts, reading), reading);
   const resolve = references(items, base);
   const written = items.map((item) => merged(item, { resolve, reading, author }));
@@ -57,7 +60,11 @@ export function applyWrite(
     reading.policy.completed === "frozen"
       ? base.todos.filter((todo) => todo.status === "completed" && !ids.has(todo.id))
       : [];
-  return settle({ plan, base, todos: [...kept, ...written], reading, refused, unverified });
+  const room = policy.maxItems - kept.length - written.length;
+  const cancelled = author === "model" ? leftOut(base, ids, policy).slice(0, Math.max(0, room)) : [];
+  const gone = new Set(cancelled.map((todo) => todo.id));
+  const todos = [...kept, ...written.map((todo) => without(todo, gone)), ...cancelled];
+  return settle({ plan, base, todos, reading, refused, unverified, isNew: !continued });
 }
 
 /** Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them. */
@@ -68,7 +75,7 @@ export function applyUpdate(
   { author = "model", refused = NONE, unverified = NONE }: ApplyOptions = {},
 ): Result {
   const reading = new Reading(policyFor(author, policy));
-  const update = readUpdate(raw, reading, plan.todos);
+  const update = withPresentIds(readUpdate(raw, reading, plan.todos), plan, reading);
   if (reading.isTooMuch) return { ok: false, issues: reading.issues };
   const work = new Workbench(plan, reading);
   for (const draft of update.edit) work.edit(draft);
@@ -80,7 +87,7 @@ export function applyUpdate(
   for (const draft of update.move) work.move(draft);
   if (update.order.length > 0) work.order(update.order);
   const base = work.plan;
-  return settle({ plan, base, todos: base.todos, reading, refused, unverified });
+  return settle({ plan, base, todos: base.todos, reading, refused, unverified, isNew: false });
 }
 
 function policyFor(author: Author, policy: Policy): Policy {
@@ -96,20 +103,22 @@ function settle({
   reading,
   refused,
   unverified,
+  isNew,
 }: {
   plan: Plan;
   base: Plan;
+  /** The plan before it is over: all items are new. */
+  isNew: boolean;
   todos: readonly Todo[];
   reading: Reading;
   refused: ReadonlySet<string>;
   unverified: ReadonlySet<string>;
 }): Result {
   const { policy } = reading;
-  const fresh = base === EMPTY_PLAN && plan.todos.length > 0;
   const ids = new Set(todos.map((todo) => todo.id));
   let list = todos.map((todo) => withKnownDependencies(todo, ids, reading));
   if (policy.cycles === "drop") list = withoutCycles(list, reading);
-  if (refused.size > 0) list = withhold(list, { before: fresh ? [] : plan.todos, refused, reading });
+  if (refused.size > 0) list = withhold(list, { before: isNew ? [] : plan.todos, refused, reading });
   if (unverified.size > 0) list = list.map((todo) => (unverified.has(todo.id) ? onItsWord(todo) : todo));
   // What was refused is no fault of the list's: where idleness is one, the next item starts by itself.
   const starts = policy.idle === "start" || (policy.idle === "refuse" && refused.size > 0);
@@ -119,17 +128,40 @@ function settle({
   }
   for (const issue of checkTodos(list, policy, plan.todos)) reading.issue(issue);
   if (reading.issues.length > 0) return { ok: false, issues: reading.issues };
-  const changes: Change[] = fresh
+  const changes: Change[] = isNew
     ? [{ type: "plan-reset" }, ...diffTodos([], list)]
     : diffTodos(plan.todos, list);
   return { ok: true, plan: planOf(base, list), changes, notes: reading.notes };
 }
 
-/** A finished plan is continued only by a list that repeats some of it as it stands; otherwise it is over. */
-function continues(plan: Plan, drafts: readonly Draft[], reading: Reading): boolean {
+/**
+ * A finished plan is continued only by a model's list that repeats some of it as it stands, or a person's that names some
+ * of it; otherwise it is over.
+ */
+function continues(
+  plan: Plan,
+  drafts: readonly Draft[],
+  { reading, author }: { reading: Reading; author: Author },
+): boolean {
   if (!isFinished(plan.todos)) return true;
   const items = identify(plan, drafts, new Reading(reading.policy));
-  return items.some(({ draft, was }) => was !== undefined && draft.status === was.status);
+  return items.some(({ draft, was }) => {
+    const isNamed = author === "person" && draft.id !== undefined;
+    return was !== undefined && (isNamed || draft.status === was.status);
+  });
+}
+
+/** An empty plan after a finished one. Where ids are stable, it remembers all that were used before. */
+function afterPlan(plan: Plan, { ids }: Policy): Plan {
+  return ids === "stable" ? planOf(plan, []) : EMPTY_PLAN;
+}
+
+/** The items that a new list leaves out though they are not closed: they are cancelled, where a plan knows that. */
+function leftOut({ todos }: Plan, ids: ReadonlySet<string>, { ids: kind, statuses }: Policy): Todo[] {
+  if (kind !== "stable" || !statuses.includes("cancelled")) return [];
+  return todos
+    .filter((todo) => !isClosed(todo) && !ids.has(todo.id))
+    .map((todo) => ({ ...todo, status: "cancelled" }));
 }
 
 /** Drafts that say what is to be done, taking it from the item with the same id where they don't. */
@@ -162,13 +194,19 @@ function merged(
   const actuals = author === "person" ? laterActuals(spent, draft.actuals) : spent;
   const base = { ...(author === "model" && rest), ...(actuals && { actuals }) };
   const todo = withFields(
-    { ...base, id, content: draft.content!, status: draft.status ?? was?.status ?? "pending" },
+    { ...base, id, content: draft.content!, status: draft.status ?? statusOf(was, author) },
     draft,
   );
   if (author === "person") setVerification(todo, draft);
   if (todo.status !== "completed") delete todo.unverified;
   if (draft.dependsOn) setDependencies(todo, draft.dependsOn.map(resolve));
   return todo;
+}
+
+/** The status of an item that is sent without one. A model that lists a cancelled item again wants it done. */
+function statusOf(was: Todo | undefined, author: Author): Status {
+  const isRevived = author === "model" && was?.status === "cancelled";
+  return was && !isRevived ? was.status : "pending";
 }
 
 /** In a written list, a reference is an id that the list carries, else a position in it, else a known id. */

@@ -18,9 +18,13 @@ export interface Identified {
  */
 export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading): Identified[] {
   const byId = new Map(plan.todos.map((todo) => [todo.id, todo]));
-  const isSpent = spentIds(plan, byId);
+  const isGone = spentIds(plan, byId);
+  const isSpent = (id: string, content?: string): boolean =>
+    isGone(id) || (reading.policy.completed === "frozen" && isOther(byId.get(id), content));
   const taken = new Set<string>();
-  const named = drafts.map((draft) => namedId(draft, { isSpent, taken, reading }));
+  const named = drafts.map((draft) =>
+    namedId(draft, { isSpent, taken, reading, isNew: plan.todos.length === 0 }),
+  );
   const found =
     reading.policy.ids === "sent" ? byPosition(named, taken) : byContent(drafts, { named, plan, taken });
   let next = plan.nextId;
@@ -113,9 +117,24 @@ export function spentIds(
   return (id) => !present.has(id) && (names.has(id) || (numberOf(id) ?? nextId) < nextId);
 }
 
+/** Whether other words are sent under the id of a cancelled item. */
+function isOther(todo: Todo | undefined, content: string | undefined): boolean {
+  return todo?.status === "cancelled" && !!content && contentKey(content) !== contentKey(todo.content);
+}
+
 function namedId(
   draft: Draft,
-  { isSpent, taken, reading }: { isSpent: (id: string) => boolean; taken: Set<string>; reading: Reading },
+  {
+    isSpent,
+    taken,
+    reading,
+    isNew,
+  }: {
+    isSpent: (id: string, content?: string) => boolean;
+    taken: Set<string>;
+    reading: Reading;
+    isNew: boolean;
+  },
 ): string | undefined {
   const { id } = draft;
   if (id === undefined) return undefined;
@@ -124,8 +143,9 @@ function namedId(
     else reading.note(`The id ${id} was used twice; the second item got a new id.`);
     return undefined;
   }
-  if (reading.policy.ids === "stable" && isSpent(id)) {
-    reading.note(`The id ${id} belonged to an item that is gone; the new item got a new id.`);
+  if (reading.policy.ids === "stable" && isSpent(id, draft.content)) {
+    // The ids of a new plan are told with it.
+    if (!isNew) reading.note(`The id ${id} belonged to an item that is gone; the new item got a new id.`);
     return undefined;
   }
   taken.add(id);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CLASSIC_POLICY, LEAN_POLICY, type Policy } from "../todo/policy.ts";
+import { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "../todo/policy.ts";
 import { EMPTY_PLAN, type Issue, type Plan, type Result, type Todo } from "../todo/todo.ts";
 import { applyUpdate, applyWrite } from "./apply.ts";
 import { checkTodos } from "./rules.ts";
@@ -176,11 +176,50 @@ describe("ids", () => {
     expect(lines(written([{ id: "x", content: "c" }], CLASSIC_POLICY, gone))).toEqual(["1 c pending"]);
   });
 
-  it("count from 1 again only in a new plan after a finished one", () => {
+  it("go on counting in a new plan after a finished one", () => {
     const finished = written([{ content: "a", status: "completed" }]);
     const result = accepted(applyWrite(finished, ["a", "b"], LEAN_POLICY));
     expect(result.changes[0]).toEqual({ type: "plan-reset" });
-    expect(lines(result.plan)).toEqual(["1 a in_progress", "2 b pending"]);
+    expect(lines(result.plan)).toEqual(["2 a in_progress", "3 b pending"]);
+    const named = [
+      { id: "1", content: "c" },
+      { id: "x", content: "d", dependsOn: ["1"] },
+    ];
+    const next = accepted(applyWrite(finished, named, LEAN_POLICY));
+    expect(next.plan.todos.map((todo) => [todo.id, todo.dependsOn])).toEqual([
+      ["2", undefined],
+      ["x", ["2"]],
+    ]);
+    expect(next.notes).toEqual([]);
+    const over = accepted(applyUpdate(next.plan, { cancel: "2,x" }, LEAN_POLICY)).plan;
+    expect(lines(written([{ id: "x", content: "e" }], LEAN_POLICY, over))).toEqual(["3 e in_progress"]);
+    expect(
+      lines(
+        written(["a"], CHECKLIST_POLICY, written([{ text: "b", status: "completed" }], CHECKLIST_POLICY)),
+      ),
+    ).toEqual(["1 a pending"]);
+  });
+
+  it("of an earlier plan stand for positions in this one, in every operation", () => {
+    const second = written(
+      ["a", "b", "c"],
+      LEAN_POLICY,
+      written([
+        { content: "x", status: "completed" },
+        { content: "y", status: "cancelled" },
+        { content: "z", status: "completed" },
+      ]),
+    );
+    const result = accepted(
+      applyUpdate(
+        second,
+        { done: "1", edit: [{ id: "2", content: "B" }], add: [{ content: "d", before: "3" }] },
+        LEAN_POLICY,
+      ),
+    );
+    expect(lines(result.plan)).toEqual(["4 a completed", "5 B in_progress", "7 d pending", "6 c pending"]);
+    expect(result.notes).toHaveLength(3);
+    expect(applyUpdate(second, { done: "7" }, LEAN_POLICY)).toMatchObject({ ok: false });
   });
 
   it("may begin at 0, and a reference follows an item whose id had to be changed", () => {
@@ -212,7 +251,7 @@ describe("ids", () => {
     expect(byId.todos[1]?.dependsOn).toEqual(["x"]);
     const open = written(["a", "b", "c"]);
     const rewritten = written(["c", { content: "d", after: [1] }], LEAN_POLICY, open);
-    expect(rewritten.todos.map((todo) => [todo.id, todo.dependsOn])).toEqual([
+    expect(rewritten.todos.slice(0, 2).map((todo) => [todo.id, todo.dependsOn])).toEqual([
       ["3", undefined],
       ["4", ["3"]],
     ]);

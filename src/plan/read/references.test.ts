@@ -76,7 +76,7 @@ describe("an item in other words", () => {
     const { todos } = accepted(
       applyWrite(PLAN, ["Read SPEC.md", "Ask the user", "Run npm test"], LEAN_POLICY),
     );
-    expect(todos.map(({ id }) => id)).toEqual(["1", "5", "4"]);
+    expect(todos.map(({ id, status }) => id + status[0])).toEqual(["1i", "5p", "4p", "2c", "3c"]);
   });
 });
 

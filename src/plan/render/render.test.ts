@@ -52,7 +52,7 @@ describe("a plan is drawn", () => {
 
   it("as a snapshot for the model", () => {
     expect(renderSnapshot(PLAN)).toBe(
-      '[x] 1: Read\n[>] 2: Build "it" & $& (high)\n[ ] 3: Check (after 2; twice)\n[!] 4: Ask (on leave)\n[-] 5: Rest',
+      '[x] 1: Read\n[>] 2: Build "it" & $& (high)\n[ ] 3: Check (after 2; twice)\n[!] 4: Ask (on leave)\n[-] 5',
     );
   });
 

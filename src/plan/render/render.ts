@@ -49,9 +49,20 @@ export function renderStatus(todos: readonly Todo[]): string {
   return `${parts.join("; ")}.`;
 }
 
-/** The whole plan with its rules, for a model that no longer sees it: one line each, as few tokens as will do. */
+/**
+ * The whole plan with its rules, for a model that no longer sees it, in as few tokens as will do: a line for each item,
+ * and one with the ids of all that are cancelled.
+ */
 export function renderSnapshot(todos: readonly Todo[], rules: readonly string[] = []): string {
-  const lines = todos
+  const cancelled = todos.filter(({ status }) => status === "cancelled").map(({ id }) => id);
+  const lines = renderLines(todos.filter(({ status }) => status !== "cancelled"));
+  const last = cancelled.length > 0 ? `${MARKS.cancelled} ${cancelled.join(", ")}` : "";
+  return [lines, last, rules.length > 0 ? renderRules(rules) : ""].filter(Boolean).join("\n");
+}
+
+/** The items with all their words, one a line. */
+export function renderLines(todos: readonly Todo[]): string {
+  return todos
     .map((todo) => {
       const details = [
         todo.priority && todo.priority !== "medium" ? todo.priority : "",
@@ -63,7 +74,6 @@ export function renderSnapshot(todos: readonly Todo[], rules: readonly string[] 
       return `${MARKS[todo.status]} ${todo.id}: ${itemWords(todo)}${tail}`;
     })
     .join("\n");
-  return rules.length > 0 ? `${lines}\n${renderRules(rules)}` : lines;
 }
 
 /** The conditions that hold for a whole plan. */

@@ -21,7 +21,7 @@ export interface Move {
   active: readonly string[];
   /** Items that were closed together, where not all of them had been started: what was spent was for all of them. */
   closed?: readonly string[];
-  /** The plan before it is over: its ids are given to other items. */
+  /** The plan before it is over. */
   isReset?: boolean;
 }
 

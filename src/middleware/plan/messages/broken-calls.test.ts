@@ -154,7 +154,10 @@ describe("a plan call whose arguments are almost JSON", () => {
     await agent.invoke(new Command({ resume: "approve" }), config);
     const edit = { type: "edit", todos: [{ content: "read" }] };
     const { todos } = await agent.invoke(new Command({ resume: edit }), config);
-    expect(todos.map(({ content }) => content)).toEqual(["read"]);
+    expect(todos.map(({ content, status }) => `${content} ${status}`)).toEqual([
+      "read in_progress",
+      "build cancelled",
+    ]);
   });
 
   it("is repaired in the other presets, without reminders, and when the client gave no id", async () => {

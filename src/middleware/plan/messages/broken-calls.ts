@@ -88,7 +88,10 @@ export function lossInRepair(
   before: readonly Todo[],
   changes: readonly Change[],
 ): Issue | undefined {
-  const removed = changes.flatMap((change) => (change.type === "todo-remove" ? change.id : []));
+  const removed = changes.flatMap((change) => {
+    const isGone = change.type === "todo-status" ? change.to === "cancelled" : change.type === "todo-remove";
+    return isGone ? (change as { id: string }).id : [];
+  });
   const open = before.filter((todo) => isOpen(todo) && removed.includes(todo.id));
   if (open.length === 0) return undefined;
   const ids = open.map((todo) => todo.id).join(", ");

@@ -1,15 +1,9 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import {
-  applyWrite,
-  describeChanges,
-  diffTodos,
-  isClosed,
-  isOpen,
-  renderSnapshot,
-} from "../../../plan/index.ts";
+import { applyWrite, describeChanges, diffTodos, isClosed, isOpen } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
 import { show } from "../../../plan/read/reading.ts";
 import { readRules } from "../../../plan/read/values.ts";
+import { renderLines, renderRules } from "../../../plan/render/render.ts";
 import { saidByUser } from "../../text/from-user.ts";
 import {
   askPerson,
@@ -72,7 +66,8 @@ export async function askApproval(
   const { calls, todos, changes, plan } = proposal;
   const call = calls[0]!;
   const rules = rulesIn(call);
-  const action = { name: call.name, args: call.args, description: renderSnapshot(todos, rules) };
+  const lines = [renderLines(todos), ...(rules?.length ? [renderRules(rules)] : [])];
+  const action = { name: call.name, args: call.args, description: lines.join("\n") };
   const request: PlanApprovalRequest = {
     type: "plan-approval",
     version: 1,

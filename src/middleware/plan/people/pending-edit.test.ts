@@ -156,7 +156,12 @@ describe("a person's edit while plan calls are waiting", () => {
     await agent.invoke(go, killed);
     await edit(() => [docs]);
     await resume();
-    expect(await lines()).toEqual(["2 read in_progress", "3 build pending", "4 check pending"]);
+    expect(await lines()).toEqual([
+      "2 read in_progress",
+      "3 build pending",
+      "4 check pending",
+      "1 docs cancelled",
+    ]);
     expect(results(model.requests[1]!.messages)[0]).toContain('before this call: added 1 "docs" (pending).');
     expect(told(model)).toEqual([0, 1]);
   });
@@ -239,7 +244,12 @@ describe("a person's edit while the approval of a plan is asked for", () => {
   it("is told when the plan is approved", async () => {
     const { model, resume, lines } = await proposed();
     await resume("approve");
-    expect(await lines()).toEqual(["2 read in_progress", "3 build pending", "4 check pending"]);
+    expect(await lines()).toEqual([
+      "2 read in_progress",
+      "3 build pending",
+      "4 check pending",
+      "1 docs cancelled",
+    ]);
     expect(results(model.requests[1]!.messages)[0]).toContain('before this call: added 1 "docs" (pending).');
     expect(told(model)).toEqual([0, 1]);
   });

@@ -1,8 +1,10 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
+import { listIds } from "../../../plan/apply/rules.ts";
 import {
   describeChanges,
+  isClosed,
   isOpen,
   renderChecklist,
   renderSnapshot,
@@ -152,10 +154,11 @@ function acceptance(
   }
   if (preset.result === "checklist") return `${edited}${renderChecklist(todos)}${remarks}`;
   const isWrite = call.name === preset.tools.write.name;
-  // The ids of a new plan are its positions; after a rewrite of an open plan the model has to be told.
+  // The ids of a first plan are its positions; after a rewrite of an open plan the model has to be told.
   const whole = memory.unseen || edited !== "" || (isWrite && !isNewPlan(before));
-  const set = isWrite && todos.length > 0 ? "Plan set. " : "";
-  const more = isWrite ? droppedItems(outcome) : whole ? "" : changedItems(outcome);
+  const isCounted = whole || todos.every(({ id }, index) => id === String(index + 1));
+  const set = isWrite && todos.length > 0 ? `Plan set${isCounted ? "" : `, ${listIds(todos)}`}. ` : "";
+  const more = isWrite ? leftOutItems(outcome) : whole ? "" : changedItems(outcome);
   return `${edited}${set}${renderStatus(todos)}${more}${remarks}${whole && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
 }
 
@@ -174,12 +177,14 @@ function changedItems({ accepted, plan }: Outcome): string {
     .join("");
 }
 
-/** Says which open items a new list has left out, and of two lists in one turn that the later one counts. */
-function droppedItems({ before, isFirst, plan }: Outcome): string {
-  const dropped = before.filter((todo) => isOpen(todo) && !plan.todos.some(({ id }) => id === todo.id));
-  if (dropped.length === 0) return "";
-  const ids = dropped.map(({ id }) => id).join(", ");
-  return `${isFirst ? "" : " This list counts, not the one before it."} Dropped: ${ids}.`;
+/** Says which items a new list has left out, and of two lists in one turn that the later one counts. */
+function leftOutItems({ before, isFirst, plan }: Outcome): string {
+  const now = new Map(plan.todos.map(({ id, status }) => [id, status]));
+  const cancelled = before.filter(
+    (todo) => !isClosed(todo) && (now.get(todo.id) ?? "cancelled") === "cancelled",
+  );
+  if (cancelled.length === 0) return "";
+  return `${isFirst ? "" : " This list counts, not the one before it."} Cancelled: ${listIds(cancelled)}.`;
 }
 
 /** The whole plan in a tool result. `visibility.ts` looks for the tag. */
