@@ -100,11 +100,9 @@ describe("lean", () => {
       callTool("update_todos", { done: "1" }),
       "ok",
     ]);
-    expect(todos.map((todo) => `${todo.id} ${todo.content} ${todo.status} ${todo.dependsOn ?? ""}`)).toEqual([
-      "3 check completed ",
-      "4 publish in_progress ",
-      "5 tell pending 4",
-    ]);
+    expect(
+      todos.map((todo) => `${todo.id} ${todo.content} ${todo.status} ${todo.dependsOn?.join() ?? ""}`),
+    ).toEqual(["3 check completed ", "4 publish in_progress ", "5 tell pending 4"]);
     expect(texts.slice(2)).toEqual([
       "Plan set, 3-5. 0/3 done; now 3.",
       "1/3 done; now 4; 5 waits on 4.\nNote: 1 is taken for 3: this plan counts from 3.",

@@ -506,6 +506,34 @@ describe("a question to the user, with nobody to ask", () => {
       options: ["left", "right"],
     });
     expect(eventsOf(waiting.out).at(-1)).toMatchObject({ resume: "holdfast resume t --answer left" });
+    expect((await holdfast(["show", "t"])).out).toContain(
+      "Waiting for an answer: Which bed?\n  1. left\n  2. right\n",
+    );
+    script = [say("Planted.")];
+    expect(await holdfast(["resume", "t", "--answer", "2"])).toMatchObject({ code: 0 });
+    expect(JSON.stringify(requests().at(-1)!.messages)).toContain("The user answers: right");
+  });
+
+  it("is no work: show counts the time apart, and has every plan of the thread", async () => {
+    const ask = call("ask_clarification", { question: "Which bed?" });
+    script = [PLAN, ask];
+    await holdfast(["run", "--thread", "t", "A garden"]);
+    script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
+    await holdfast(["resume", "t", "--answer", "left"]);
+    script = [PLAN, call("update_todos", { done: "1,2", note: "by hand" }), say("Again.")];
+    await holdfast(["run", "--thread", "t", "Another one"]);
+    const { out } = await holdfast(["show", "t"]);
+    expect(out).toMatch(
+      /^Plan 1: A garden\n\n\[x\] #1: Dig .*\(\d+ s, \S+ tokens\)\n\[x\] #2: Plant.*\n\n\(2\/2 completed\)\n\nPlan 2: Another one\n\n\[x\] #3: Dig /,
+    );
+    const { plans, waitedMs } = JSON.parse((await holdfast(["show", "t", "--format", "json"])).out) as {
+      plans: unknown[];
+      waitedMs: number;
+    };
+    expect(plans).toHaveLength(2);
+    expect(waitedMs).toBeGreaterThan(0);
+    const live = eventsOf((await holdfast(["show", "t", "--json"])).out);
+    expect(live.filter(({ type }) => type === "run-end")).toMatchObject([{ waitedMs }, {}]);
   });
 });
 
@@ -537,7 +565,9 @@ describe("threads", () => {
   });
 
   it("are found by the beginning of their names", async () => {
-    expect((await holdfast(["show", "gard"])).out).toBe("[>] #1: Dig\n[ ] #2: Plant\n\n(0/2 completed)\n");
+    expect((await holdfast(["show", "gard"])).out).toMatch(
+      /^\[>\] #1: Dig\n\[ \] #2: Plant\n\n\(0\/2 completed\)\n\n.*tokens\n$/,
+    );
     const unknown = await holdfast(["show", "x"]);
     expect(unknown).toMatchObject({ code: 2, out: "" });
     expect(unknown.err).toBe(
@@ -556,7 +586,7 @@ describe("threads", () => {
   });
 
   it.each([
-    ["markdown", /^- \[>\] #1: Dig/],
+    ["markdown", /^## Plan: .+\n\n- \[ \] Dig \*\(In progress/],
     ["mermaid", /^graph TD/],
     ["json", /"plan": \[/],
   ])("are shown as %s", async (format, expected) => {
@@ -569,7 +599,7 @@ describe("threads", () => {
     expect((await holdfast(["show", "notes", "--answer"])).out).toBe("Written.\n");
     const told = (await holdfast(["show", "notes", "--transcript"])).out;
     expect(told).toContain("## You\n\nNote it\n\n### ✓ write_file /notes.md");
-    expect(told).toContain('"content": "seeds"');
+    expect(told).toContain("```diff\n+seeds\n```");
     expect(told).toContain("## Agent\n\nWritten.");
     const events = (await holdfast(["show", "notes", "--json"])).out.trim().split("\n");
     expect(events.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual([
@@ -607,7 +637,10 @@ describe("threads", () => {
   it("are exported as what the ending of the file says", async () => {
     const text = join(home, "garden.md");
     expect(await holdfast(["export", "gard", text])).toMatchObject({ code: 0 });
-    expect(readFileSync(text, "utf8")).toBe((await holdfast(["show", "gard", "--transcript"])).out);
+    const markdown = readFileSync(text, "utf8");
+    expect(markdown).toMatch(/^# .*\n\n.*tokens.*\n\n- \[Plan/);
+    expect(markdown).toMatch(/## Timeline\n\n\| began \|/);
+    expect(markdown.endsWith((await holdfast(["show", "gard", "--transcript"])).out)).toBe(true);
     const events = join(home, "garden.json");
     expect(await holdfast(["export", "gard", events])).toMatchObject({ code: 0 });
     expect(readFileSync(events, "utf8")).toBe((await holdfast(["show", "gard", "--json"])).out);

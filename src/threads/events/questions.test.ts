@@ -58,6 +58,13 @@ describe("a question's event", () => {
 });
 
 describe("an answer in words", () => {
+  it("may be the number of an option", () => {
+    expect(readAnswer(clarification, "2")).toBe("b");
+    expect(readAnswer(clarification, "3")).toBe("3");
+    expect(readAnswer({ ...clarification, options: ["2", "4"] }, "2")).toBe("2");
+    expect(readAnswer(permission, "1")).toEqual({ type: "approve" });
+  });
+
   it.each(["approve", "Yes", "y", "ok "])("%s approves", (words) => {
     expect(readAnswer(approval, words)).toEqual({ type: "approve" });
   });

@@ -104,11 +104,11 @@ function boundedCall({ args, ...call }: NonNullable<Question["call"]>): NonNulla
 }
 
 /**
- * The value that a run goes on with, from words such as `approve` or `reject: too long`; a plan can be answered with
+ * The value that a run goes on with, from words such as `approve` or `reject: too long`, or the number of an option; a plan can be answered with
  * a Markdown list, and everything but a clarification with JSON. Throws `invalid-options` for what cannot be meant.
  */
 export function readAnswer(question: Question, words: string): unknown {
-  const text = words.trim();
+  const text = optionOf(question, words.trim());
   if (question.kind === "clarification") return text;
   const json = /^[{[]/.test(text) ? readJson(text) : undefined;
   if (question.kind === "other") return json ?? text;
@@ -122,6 +122,12 @@ export function readAnswer(question: Question, words: string): unknown {
     "invalid-options",
     `The answer ${JSON.stringify(text)} is not understood; use ${valid}.`,
   );
+}
+
+/** The option that a number stands for; any other text is itself. */
+function optionOf({ options }: Question, text: string): string {
+  const option = /^[1-9]\d?$/.test(text) && !options.includes(text) ? options[Number(text) - 1] : undefined;
+  return option ?? text;
 }
 
 /** Only words that stand alone: "approve, but …" is no approval, and "no problem" no refusal. */

@@ -30,6 +30,8 @@ export interface RunView {
   usage: Usage;
   /** When each item in progress was first seen so, and what the run had spent by then. */
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
+  /** How long questions have waited for a person so far. */
+  waitedMs: number;
   /** Since when a question waits for a person. */
   askedAt?: number | undefined;
 }
@@ -43,6 +45,7 @@ export const EMPTY_VIEW: RunView = {
   agents: new Map(),
   usage: NO_TOKENS,
   marks: new Map(),
+  waitedMs: 0,
 };
 
 /** The view after an event. Pure; what it does not know it leaves as it is. */
@@ -110,7 +113,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       const { askedAt = event.at, marks } = view;
       const waited = event.at - askedAt;
       const later = [...marks].map(([id, mark]) => [id, { ...mark, at: mark.at + waited }] as const);
-      return { ...view, askedAt: undefined, marks: new Map(later) };
+      return { ...view, askedAt: undefined, waitedMs: view.waitedMs + waited, marks: new Map(later) };
     }
     case "run-end":
     case "message":
@@ -120,6 +123,11 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     case "summary-failure":
       return view;
   }
+}
+
+/** How long a run has worked until a moment: nobody works while a question waits. */
+export function workedMs({ startedAt, askedAt, waitedMs }: RunView, now: number): number {
+  return Math.max(0, (askedAt ?? now) - startedAt - waitedMs);
 }
 
 /** Tokens, in and out. */

@@ -2,7 +2,7 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { NO_TOKENS, usedTokens } from "../../middleware/budget/prices.ts";
 import type { Summary } from "../../middleware/summarization/state.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
+import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { isSame } from "../../plan/todo/diff.ts";
 import { failuresIn } from "../../subagents/events.ts";
 import type { RunEventBody } from "../events/events.ts";
@@ -12,6 +12,8 @@ import { detailsOf, ended, resultOf, remindersIn } from "./recorder.ts";
 /** A saved agent at a moment. */
 export interface Frame {
   at: number;
+  /** For how many milliseconds nothing had run in the thread until then. */
+  idle: number;
   /** A person changed it, between two runs. */
   isEdit: boolean;
   messages: readonly BaseMessage[];
@@ -183,7 +185,7 @@ export class AgentReplay {
   }
 
   #plan({ todos, rules, isEdit }: Frame): Told[] {
-    const changes = diffTodos(this.todos, todos);
+    const changes = planChanges(this.todos, todos);
     const hasNewRules = !isSame(this.rules, rules);
     this.todos = todos;
     this.rules = rules;
@@ -205,6 +207,14 @@ export class AgentReplay {
   #now(body: RunEventBody): Told {
     return { at: this.at, body };
   }
+}
+
+/** The changes between two saved plans. A finished one of which nothing is left was replaced by another. */
+function planChanges(before: readonly Todo[], after: readonly Todo[]): Change[] {
+  const words = new Map(before.map(({ id, content }) => [id, content]));
+  const isNew =
+    isFinished(before) && after.length > 0 && after.every(({ id, content }) => words.get(id) !== content);
+  return isNew ? [{ type: "plan-reset" }, ...diffTodos([], after)] : diffTodos(before, after);
 }
 
 function wasStartedInBackground({ background }: Record<string, unknown>): boolean {

@@ -23,6 +23,7 @@ interface Values {
   planRules?: string[];
   run?: RunSettings;
   _context?: ContextMemory;
+  _plan?: { idle?: number };
 }
 
 /** Past so many checkpoints the oldest are read as one. */
@@ -84,10 +85,20 @@ async function framesOf(graph: RunGraph, state: StateSnapshot): Promise<Frame[]>
 }
 
 function frameOf({ values, createdAt, metadata, tasks }: StateSnapshot): Frame {
-  const { messages = [], todos = [], planRules: rules = [], _context } = (values ?? {}) as Values;
+  const { messages = [], todos = [], planRules: rules = [], _context, _plan } = (values ?? {}) as Values;
   const isEdit = (metadata?.source as string | undefined) === "update";
   const at = createdAt === undefined ? 0 : Date.parse(createdAt);
-  return { at, isEdit, messages, todos, rules, summary: _context?.summary, jobs: jobsOf(messages, tasks) };
+  const { idle = 0 } = _plan ?? {};
+  return {
+    at,
+    idle,
+    isEdit,
+    messages,
+    todos,
+    rules,
+    summary: _context?.summary,
+    jobs: jobsOf(messages, tasks),
+  };
 }
 
 const TOOLS = "tools";
@@ -142,7 +153,7 @@ async function helperFrames(ns: string, { saver, thread, until }: Saved): Promis
     } = checkpoint.channel_values as Values;
     const jobs = endedJobs(ns, pendingWrites ?? []);
     const isEdit = metadata?.source === "update";
-    frames.push({ at, isEdit, messages, todos, rules, summary: _context?.summary, jobs });
+    frames.push({ at, idle: 0, isEdit, messages, todos, rules, summary: _context?.summary, jobs });
   }
   return frames.toReversed();
 }
@@ -166,6 +177,8 @@ class Story {
   /** The task of the last run. */
   #task: string | undefined;
   #usage: Usage = NO_TOKENS;
+  /** The thread's idle time: at the run's first answer, and now. */
+  #idle: { before?: number; now: number } = { now: 0 };
   /** When the last was that was told. */
   #latest = 0;
 
@@ -182,6 +195,12 @@ class Story {
       return [{ at: frame.at, body: { type: "message", text: message.text } }];
     };
     this.note(this.main.tell(frame, other));
+    // The first answer of a run adds the time before the run.
+    const isAnswered = AIMessage.isInstance(
+      frame.messages.findLast((message) => !ToolMessage.isInstance(message)),
+    );
+    const { before = isAnswered ? frame.idle : undefined } = this.#idle;
+    this.#idle = { now: frame.idle, ...(before !== undefined && { before }) };
   }
 
   note(told: Iterable<Told>): void {
@@ -205,6 +224,7 @@ class Story {
     if (resumed) this.#close({ outcome: "done", counts: countTodos([...todos]), answer });
     this.#task = task.trim();
     this.#usage = NO_TOKENS;
+    this.#idle = { now: this.#idle.now };
     const dir = this.#dir === undefined ? {} : { dir: this.#dir };
     this.#emit({ type: "run-start", model: this.#model, task, resumed, ...dir });
     if (resumed && todos.length > 0) {
@@ -214,7 +234,10 @@ class Story {
   }
 
   #close(end: ReturnType<typeof ending>): void {
-    this.#emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[end.outcome], usage: this.#usage });
+    const { now, before = now } = this.#idle;
+    const waited = now > before ? { waitedMs: now - before } : {};
+    const exitCode = OUTCOME_CODES[end.outcome];
+    this.#emit({ type: "run-end", ...end, exitCode, usage: this.#usage, ...waited });
   }
 
   #emit({ type, ...rest }: RunEventBody, at = Math.max(this.main.at, this.#latest)): void {

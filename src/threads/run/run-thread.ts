@@ -97,6 +97,7 @@ export async function runThread(input: object | null, options: RunThreadOptions)
     exitCode: OUTCOME_CODES[end.outcome],
     usage: events.view.usage,
     ...(prices && { cost: costOf(events.view.usage, prices) }),
+    ...(events.view.waitedMs > 0 && { waitedMs: events.view.waitedMs }),
     ...more,
   });
   return end;

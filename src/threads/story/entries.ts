@@ -33,6 +33,8 @@ export type PlanEntry = Common & {
   kind: "plan";
   by: "model" | "person" | "harness";
   changes: Change[];
+  /** The items that moved on, by id, in their words at the time. */
+  names: Readonly<Record<string, string>>;
   /** The plan's rules from here on, if they were changed. */
   rules?: readonly string[] | undefined;
 };
@@ -76,6 +78,11 @@ export class Conversation {
   /** The same list as before where nothing was said. */
   get entries(): readonly Entry[] {
     return this.#isChanged ? this.#entries : this.#given;
+  }
+
+  /** The last request. */
+  get task(): string | undefined {
+    return this.#entries.findLast((entry) => entry.kind === "task")?.text;
   }
 
   follow(event: StampedEvent): void {
@@ -122,7 +129,7 @@ export class Conversation {
       case "plan-change": {
         const { owner, by, rules } = event;
         const changes = event.changes as unknown as Change[];
-        return this.#add({ kind: "plan", at, owner, by, changes, rules });
+        return this.#add({ kind: "plan", at, owner, by, changes, names: namesIn(event), rules });
       }
       case "question": {
         const index = this.#open.get(questionKey(event.id));
@@ -222,6 +229,13 @@ export function questionOf(event: Extract<StampedEvent, { type: "question" }>): 
   const asked = call && !call.cut ? { ...call, args: call.args as AskedCall["args"] } : undefined;
   const plan = { todos: todos as Question["todos"], rules };
   return { id, kind, text, options, owner, ...plan, call: asked, error };
+}
+
+/** The words of the items that a change moves on. A later plan may have others under their ids. */
+function namesIn({ changes, todos }: Extract<StampedEvent, { type: "plan-change" }>): PlanEntry["names"] {
+  const ids = new Set(changes.flatMap(({ type, id }) => (type === "todo-status" ? id : [])));
+  const named = todos.filter(({ id }) => ids.has(id));
+  return Object.fromEntries(named.map(({ id, content }) => [id, content]));
 }
 
 /** `main/a:1/b:2` was started by `main/a:1`. */

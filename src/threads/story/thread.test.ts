@@ -1,9 +1,11 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WorkCounter } from "../../../test/work.ts";
 import type { PlanEntry } from "./entries.ts";
+import { exportHtml } from "./html/index.ts";
 import { timelineOf } from "./lanes.ts";
 import { EMPTY_THREAD, follow, planOf, rulesOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
 import type { StampedEvent } from "./told.ts";
+import { exportMarkdown } from "./transcript.ts";
 import { changeWords } from "./words.ts";
 
 const USAGE = { inputTokens: 10, outputTokens: 5, cachedTokens: 0 };
@@ -38,7 +40,7 @@ describe("a thread made of its events", () => {
     const rules = ["never touch date.js"];
     const ruled = after([START, { ...PLAN, rules }, PLAN]);
     expect(rulesOf(ruled)).toEqual(rules);
-    expect(changeWords(ruled.entries.find(({ kind }) => kind === "plan") as PlanEntry, [TODO])).toBe(
+    expect(changeWords(ruled.entries.find(({ kind }) => kind === "plan") as PlanEntry)).toBe(
       "set the rule “never touch date.js”",
     );
     expect(rulesOf(after([{ ...PLAN, rules: [] }], ruled))).toEqual([]);
@@ -50,6 +52,54 @@ describe("a thread made of its events", () => {
     expect(planOf(state)).toEqual([TODO]);
     expect(state.view.usage).toEqual({ inputTokens: 20, outputTokens: 10, cachedTokens: 0 });
     expect(state.cost).toBe(1);
+  });
+
+  it("keeps the plan of each request, and calls items by their words at the time", () => {
+    const done = { ...TODO, status: "completed" as const };
+    const completed = { type: "todo-status", id: "1", from: "in_progress", to: "completed" };
+    const next = { id: "1", content: "Build", status: "in_progress" as const };
+    const state = after([
+      START,
+      PLAN,
+      { ...PLAN, changes: [completed], todos: [done] },
+      DONE,
+      { ...START, task: "Now build" },
+      { type: "plan-snapshot", owner: "main", todos: [done] },
+      { ...PLAN, changes: [{ type: "plan-reset" }], todos: [next] },
+    ]);
+    expect(state.plans).toMatchObject([
+      { task: "Do it", todos: [done] },
+      { task: "Now build", todos: [next] },
+    ]);
+    const words = state.entries.flatMap((entry) => (entry.kind === "plan" ? (changeWords(entry) ?? []) : []));
+    expect(words).toEqual(["completed “Look”"]);
+    const html = exportHtml("t", state);
+    expect([...html.matchAll(/href="#([\w-]+)"/g)].map(([, id]) => id)).toEqual([
+      "plan-2",
+      "plan-1",
+      "timeline",
+      "conversation",
+    ]);
+    expect(html.indexOf("Plan 2: Now build")).toBeLessThan(html.indexOf("Plan 1: Do it"));
+    const markdown = exportMarkdown("t", state, { events: [], cost: 0.5 });
+    expect(markdown).toContain("- [Plan 2: Now build](#plan-2)\n- [Plan 1: Do it](#plan-1)\n- [Timeline]");
+    expect(markdown).toContain("## Plan 1: Do it\n\n- [x] Look *(Done)*");
+    expect(markdown).toMatch(/\| \d\d:\d\d:\d\d \| 1 s \| item \| Look \|/);
+    expect(markdown).toContain("$0.50");
+  });
+
+  it("counts working and waiting apart", () => {
+    const question: Body = { type: "question", id: "q", kind: "other", text: "?", options: [] };
+    const answer: Body = { type: "answer", id: "q", answer: "yes" };
+    const { time } = after([START, question, answer, DONE]);
+    expect(time).toEqual({ workedMs: 2000, waitedMs: 1000 });
+    const waiting: Body = { ...DONE, outcome: "waiting" };
+    const later = after([START, question, waiting, { ...START, task: undefined }, DONE]);
+    expect(later.time).toEqual({ workedMs: 2000, waitedMs: 2000 });
+    expect(after([START, PLAN, PLAN, { ...DONE, waitedMs: 1500 }]).time).toEqual({
+      workedMs: 1500,
+      waitedMs: 1500,
+    });
   });
 
   it("puts pieces of text together and replaces them with the whole answer", () => {

@@ -1,10 +1,20 @@
 import type { Todo } from "../../plan/todo/todo.ts";
 import type { Usage } from "../events/events.ts";
-import { EMPTY_VIEW, MAIN, reduce, type AgentView, type RunView } from "../events/view.ts";
+import {
+  EMPTY_VIEW,
+  MAIN,
+  reduce,
+  tokensOf,
+  workedMs,
+  type AgentView,
+  type RunView,
+} from "../events/view.ts";
 import { costOf, type Prices } from "../prepare/prices.ts";
 import { Conversation, questionOf, type Entry } from "./entries.ts";
+import { plansAfter, type PlanRecord } from "./plans.ts";
 import { Spans, type Span } from "./spans.ts";
 import type { Question, StampedEvent, ToldThread } from "./told.ts";
+import { amount, dollars, duration } from "./words.ts";
 
 /** A sub-agent, from its start. What it does and has spent is in the view, by its owner. */
 export interface Helper {
@@ -23,6 +33,8 @@ export interface Helper {
 export interface ThreadState {
   /** The agents of all runs so far: a plan stays in view when the next run begins. */
   view: RunView;
+  /** The main agent's plans, the present one last. */
+  plans: readonly PlanRecord[];
   entries: readonly Entry[];
   spans: readonly Span[];
   helpers: ReadonlyMap<string, Helper>;
@@ -31,6 +43,8 @@ export interface ThreadState {
   isRunning: boolean;
   /** The end of the last run. */
   end?: Extract<StampedEvent, { type: "run-end" }>;
+  /** The time of ended runs: waiting for a person is no work. */
+  time: { workedMs: number; waitedMs: number };
   /** The cost of ended runs, if prices are set. */
   cost?: number;
   /** The number of the last live event that is in here. */
@@ -39,11 +53,13 @@ export interface ThreadState {
 
 export const EMPTY_THREAD: ThreadState = {
   view: EMPTY_VIEW,
+  plans: [],
   entries: [],
   spans: [],
   helpers: new Map(),
   questions: [],
   isRunning: false,
+  time: { workedMs: 0, waitedMs: 0 },
   last: 0,
 };
 
@@ -78,7 +94,7 @@ export function follow(state: ThreadState, events: readonly StampedEvent[]): Thr
     if (event.n !== undefined && event.n <= next.last) continue;
     conversation.follow(event);
     spans.follow(event);
-    next = after(next, event);
+    next = { ...after(next, event), plans: plansAfter(next.plans, event, () => conversation.task) };
   }
   return next === state ? state : { ...next, entries: conversation.entries, spans: spans.spans };
 }
@@ -96,7 +112,9 @@ function after(state: ThreadState, event: StampedEvent): ThreadState {
     case "run-start": {
       // Who gives a task in the place of an answer is not asked any more.
       const questions = event.task === undefined ? state.questions : [];
-      return { ...next, isRunning: true, questions };
+      const { askedAt = event.at } = state.view;
+      const time = { ...state.time, waitedMs: state.time.waitedMs + event.at - askedAt };
+      return { ...next, isRunning: true, questions, time };
     }
     case "run-end": {
       const cost = event.cost === undefined ? state.cost : (state.cost ?? 0) + event.cost;
@@ -105,6 +123,7 @@ function after(state: ThreadState, event: StampedEvent): ThreadState {
         ...next,
         isRunning: false,
         end: event,
+        time: timeAfter(state, event),
         ...(cost !== undefined && { cost }),
         questions: isAsking ? state.questions : [],
       };
@@ -116,6 +135,16 @@ function after(state: ThreadState, event: StampedEvent): ThreadState {
     default:
       return next;
   }
+}
+
+function timeAfter(
+  { time, view }: ThreadState,
+  { at, waitedMs = view.waitedMs }: Extract<StampedEvent, { type: "run-end" }>,
+): ThreadState["time"] {
+  return {
+    workedMs: time.workedMs + workedMs({ ...view, waitedMs }, at),
+    waitedMs: time.waitedMs + waitedMs,
+  };
 }
 
 /** The main agent's plan. */
@@ -135,6 +164,17 @@ export function agentOf({ view }: ThreadState, owner: string): AgentView | undef
 /** The cost of a thread in dollars, if it is known. */
 export function costOfThread({ view, cost }: ThreadState, prices: Prices | undefined): number | undefined {
   return prices ? costOf(view.usage, prices) : cost;
+}
+
+/** A thread in a line: its model, how long it worked and waited, its tokens and its cost. */
+export function factsOf({ view, time }: ThreadState, cost: number | undefined): string[] {
+  return [
+    view.model,
+    ...(time.workedMs >= 1000 ? [`${duration(time.workedMs)} of work`] : []),
+    ...(time.waitedMs >= 1000 ? [`${duration(time.waitedMs)} waiting for you`] : []),
+    `${amount(tokensOf(view.usage))} tokens`,
+    ...(cost === undefined ? [] : [dollars(cost)]),
+  ].filter(Boolean);
 }
 
 /** A new run begins with an empty view; the plans and what was spent stay. */

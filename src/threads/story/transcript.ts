@@ -3,11 +3,70 @@ import { renderRules } from "../../plan/render/render.ts";
 import type { RunEvent } from "../events/events.ts";
 import { jsonText } from "../events/json-text.ts";
 import { MAIN, ownerName } from "../events/view.ts";
-import { sentBackWords, summaryWords } from "./words.ts";
+import { shownArguments } from "./arguments.ts";
+import { lineDiff } from "./line-diff.ts";
+import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
+import { factsOf, type ThreadState } from "./thread.ts";
+import { clock, duration, inSight, sentBackWords, summaryWords } from "./words.ts";
 
 /** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */
 export function transcript(events: readonly RunEvent[]): string {
   return `${events.flatMap(partOf).join("\n\n")}\n`;
+}
+
+/** A thread as one Markdown file: its plans, the present one first, what took how long, and the conversation. */
+export function exportMarkdown(
+  title: string,
+  thread: ThreadState,
+  { events, cost }: { events: readonly RunEvent[]; cost?: number | undefined },
+): string {
+  const { plans, spans } = thread;
+  const sections: [id: string, title: string, text: string][] = [
+    ...plans
+      .map((plan, index): [string, string, string] => [
+        `plan-${index + 1}`,
+        planTitle(plan, index + 1, plans.length),
+        planMarkdown(plan),
+      ])
+      .toReversed(),
+    ...(spans.length > 0
+      ? [["timeline", "Timeline", timelineMarkdown(thread)] as [string, string, string]]
+      : []),
+    ["conversation", "Conversation", transcript(events)],
+  ];
+  const contents = sections.map(([id, head]) => `- [${inWords(head)}](#${id})`).join("\n");
+  const parts = sections.map(
+    ([id, head, text]) => `<a id="${id}"></a>\n\n## ${inWords(head)}\n\n${text.trimEnd()}`,
+  );
+  return `${[`# ${inWords(title)}`, factsOf(thread, cost).join(" · "), contents, ...parts].join("\n\n")}\n`;
+}
+
+/** A plan as a Markdown task list, with its rules and what its items cost. */
+export function planMarkdown({ todos, rules }: Pick<PlanRecord, "todos" | "rules">): string {
+  const items = todos.map((todo) => {
+    const facts = itemFacts(todo).map(inWords).join(" · ");
+    return `- [${todo.status === "completed" ? "x" : " "}] ${inWords(todo.content)} *(${facts})*`;
+  });
+  const above = rules.length > 0 ? [`Rules:\n\n${rules.map((rule) => `- ${inWords(rule)}`).join("\n")}`] : [];
+  return `${[...above, items.join("\n")].join("\n\n")}\n`;
+}
+
+function timelineMarkdown({ spans }: ThreadState): string {
+  const rows = spans.map(({ kind, label, from, to, ok, owner }) => {
+    const took = to === undefined ? "not finished" : duration(to - from);
+    const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
+    const cells = [clock(from), took, kind, `${label}${by}${ok === false ? ", failed" : ""}`];
+    return `| ${cells.map((cell) => inWords(cell).replaceAll("|", "\\|")).join(" | ")} |`;
+  });
+  return ["| began | took | what | |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+/** Text in a line, in which nothing is Markdown or HTML. */
+function inWords(text: string): string {
+  return inSight(text)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .replaceAll(/[\\`*_[\]<>#&]/g, (sign) => `\\${sign}`);
 }
 
 function partOf(event: RunEvent): string[] {
@@ -29,7 +88,7 @@ function partOf(event: RunEvent): string[] {
       const { owner, name, about, args, ok, result, output = result } = event;
       if (ok && PLAN_TOOLS.has(name)) return [];
       const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
-      const given = args === undefined ? "" : `\n\n${fenced(jsonText(args, 2), "json")}`;
+      const given = args === undefined ? "" : `\n\n${argumentsText(name, args)}`;
       return [`### ${ok ? "✓" : "✗"} ${name} ${about}${by}${given}\n\n${fenced(output)}`];
     }
     case "question":
@@ -44,6 +103,23 @@ function partOf(event: RunEvent): string[] {
       return [];
   }
 }
+
+/** The arguments of a call: a command, the lines that a file loses and gets, or all of them as JSON. */
+function argumentsText(name: string, args: unknown): string {
+  if (typeof args !== "object" || args === null) return fenced(jsonText(args, 2), "json");
+  const call = shownArguments(name, args as Record<string, unknown>);
+  const hunks =
+    call.type === "edit"
+      ? lineDiff(call.before, call.after)
+      : call.type === "write"
+        ? lineDiff("", call.content)
+        : undefined;
+  if (!hunks) return fenced(jsonText(args, 2), "json");
+  const lines = hunks.map((hunk) => hunk.lines.map(({ kind, text }) => `${SIGNS[kind]}${text}`).join("\n"));
+  return fenced(lines.join("\n@@\n"), "diff");
+}
+
+const SIGNS = { same: " ", added: "+", removed: "-" } as const;
 
 const PLAN_TOOLS = new Set(["write_todos", "update_todos", "todo"]);
 

@@ -32,16 +32,16 @@ describe("words for people", () => {
   it("say what changed in a plan", () => {
     const todos = [{ id: "1", content: "Look", status: "completed" as const }];
     expect(
-      changeWords(
-        { changes: [{ type: "todo-status", id: "1", from: "in_progress", to: "completed" }] },
-        todos,
-      ),
+      changeWords({
+        changes: [{ type: "todo-status", id: "1", from: "in_progress", to: "completed" }],
+        names: { 1: "Look" },
+      }),
     ).toBe("completed “Look”");
-    expect(changeWords({ changes: [{ type: "todo-add", todo: todos[0]!, index: 0 }] }, todos)).toBe(
+    expect(changeWords({ changes: [{ type: "todo-add", todo: todos[0]!, index: 0 }], names: {} })).toBe(
       "added an item",
     );
     expect(
-      changeWords({ changes: [{ type: "todo-edit", id: "1", set: { estimate: 3 } }] }, todos),
+      changeWords({ changes: [{ type: "todo-edit", id: "1", set: { estimate: 3 } }], names: {} }),
     ).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+import { own } from "../../plan/todo/own.ts";
 import type { Change, Status, Todo } from "../../plan/todo/todo.ts";
 import type { RunEvent } from "../events/events.ts";
 import { UNSEEN } from "../events/json-text.ts";
@@ -87,11 +88,17 @@ export function inSight(text: string): string {
 }
 
 /** Changes of a plan in a few words; undefined if they are not worth a line. */
-export function changeWords(
-  { changes, rules }: { changes: readonly Change[]; rules?: readonly string[] | undefined },
-  todos: readonly Todo[],
-): string | undefined {
-  const name = (id: string): string => `“${todos.find((todo) => todo.id === id)?.content ?? `item ${id}`}”`;
+export function changeWords({
+  changes,
+  names,
+  rules,
+}: {
+  changes: readonly Change[];
+  /** Items by id, in their words at the time. */
+  names: Readonly<Record<string, string>>;
+  rules?: readonly string[] | undefined;
+}): string | undefined {
+  const name = (id: string): string => `“${own(names, id) ?? `item ${id}`}”`;
   const added = changes.filter(({ type }) => type === "todo-add").length;
   const words = changes.flatMap((change): string[] => {
     switch (change.type) {

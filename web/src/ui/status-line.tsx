@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { MAIN, tokensOf } from "../../../src/threads/events/view.ts";
+import { MAIN, tokensOf, workedMs } from "../../../src/threads/events/view.ts";
 import { agentOf, costOfThread, planOf, type ThreadState } from "../../../src/threads/story/thread.ts";
 import { amount, dollars, duration, inSight } from "../../../src/threads/story/words.ts";
 import { THREAD_NAMES } from "../model/thread-names.ts";
@@ -59,7 +59,7 @@ function Doing({ thread, isRunning }: { thread: ThreadState; isRunning: boolean 
   return (
     <p className="status-doing">
       {words && <span className="status-item">{inSight(words)}</span>}
-      <span>{duration(now - thread.view.startedAt)}</span>
+      <span>{duration(workedMs(thread.view, now))}</span>
     </p>
   );
 }

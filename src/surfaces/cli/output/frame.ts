@@ -1,7 +1,14 @@
 import { shortened } from "../../../middleware/text/shortened.ts";
 import { countTodos, itemWords, MARKS, type Todo } from "../../../plan/index.ts";
 import { timeLeft } from "../../../threads/events/time-left.ts";
-import { helpersOf, MAIN, tokensOf, type AgentView, type RunView } from "../../../threads/events/view.ts";
+import {
+  helpersOf,
+  MAIN,
+  tokensOf,
+  workedMs,
+  type AgentView,
+  type RunView,
+} from "../../../threads/events/view.ts";
 import { costOf, type Prices } from "../../../threads/prepare/prices.ts";
 import { clock, dollars, duration, roughly, short } from "./amounts.ts";
 import { fit, oneLine, shown, type Harmless } from "./harmless.ts";
@@ -89,11 +96,12 @@ function statusLine(view: RunView, { now, paint, prices }: FrameOptions): Harmle
   const main = view.agents.get(MAIN);
   const todos = main?.todos ?? [];
   const { completed, cancelled, total } = countTodos(todos);
-  const elapsed = ({ id }: Todo): number => now - (view.marks.get(id)?.at ?? now);
+  const working = view.askedAt ?? now;
+  const elapsed = ({ id }: Todo): number => working - (view.marks.get(id)?.at ?? working);
   const left = timeLeft(todos, elapsed);
   const parts = [
     main && doing(main, now),
-    clock(now - view.startedAt),
+    clock(workedMs(view, now)),
     tokens(tokensOf(view.usage)),
     prices && dollars(costOf(view.usage, prices)),
     left === undefined ? undefined : `${roughly(left)} left`,

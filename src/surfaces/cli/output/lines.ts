@@ -1,7 +1,7 @@
 import { shortened } from "../../../middleware/text/shortened.ts";
 import { countTodos, itemWords, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
-import { MAIN, tokensOf, type RunView } from "../../../threads/events/view.ts";
+import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/events/view.ts";
 import { sentBackWords, summaryWords } from "../../../threads/story/words.ts";
 import { clock, dollars, duration, short } from "./amounts.ts";
 import { harmless, harmlessLines, oneLine, shown, type Harmless } from "./harmless.ts";
@@ -174,14 +174,16 @@ const OUTCOMES = {
   interrupted: ["yellow", "Interrupted"],
 } as const;
 
-function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: Paint): Harmless[] {
+function endLines(event: RunEnd, view: RunView, paint: Paint): Harmless[] {
+  const { agents, usage, waitedMs } = view;
   const [style, outcome] = OUTCOMES[event.outcome];
   const isUsedUp = event.reason !== undefined && event.answer !== undefined;
   const word = isUsedUp ? event.answer!.replace(/\.$/, "") : outcome;
   const { completed, cancelled, total } = countTodos(agents.get(MAIN)?.todos ?? []);
   const parts = [
     total > 0 ? `${completed}/${total - cancelled}` : undefined,
-    clock(event.at - startedAt),
+    clock(workedMs(view, event.at)),
+    waitedMs >= 1000 ? `waited ${clock(waitedMs)}` : undefined,
     tokensOf(usage) > 0 ? `${short(tokensOf(usage))} tokens` : undefined,
     event.cost === undefined ? undefined : dollars(event.cost),
   ];

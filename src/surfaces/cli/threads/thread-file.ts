@@ -6,7 +6,7 @@ import type { Prices } from "../../../threads/prepare/prices.ts";
 import { exportHtml } from "../../../threads/story/html/index.ts";
 import { costOfThread, threadOf } from "../../../threads/story/thread.ts";
 import type { ToldThread } from "../../../threads/story/told.ts";
-import { transcript } from "../../../threads/story/transcript.ts";
+import { exportMarkdown } from "../../../threads/story/transcript.ts";
 
 /** Formats of an exported thread, by the file's ending. */
 const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {
@@ -14,7 +14,10 @@ const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {
     const thread = threadOf(told);
     return exportHtml(title, thread, costOfThread(thread, prices));
   },
-  ".md": ({ events }) => transcript(events),
+  ".md": ({ title, prices, ...told }) => {
+    const thread = threadOf(told);
+    return exportMarkdown(title, thread, { events: told.events, cost: costOfThread(thread, prices) });
+  },
   ".json": ({ events }) => `${events.map((event) => jsonText(event)).join("\n")}\n`,
 };
 

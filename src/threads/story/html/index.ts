@@ -2,7 +2,8 @@ import type { Todo } from "../../../plan/todo/todo.ts";
 import { MAIN, tokensOf } from "../../events/view.ts";
 import type { Entry } from "../entries.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
-import { agentOf, planOf, rulesOf, type ThreadState } from "../thread.ts";
+import { itemFacts, planTitle, type PlanRecord } from "../plans.ts";
+import { agentOf, factsOf, type ThreadState } from "../thread.ts";
 import { amount, changeWords, dollars, duration, statusName } from "../words.ts";
 import { callHtml } from "./call.ts";
 import { escaped } from "./escaped.ts";
@@ -13,12 +14,7 @@ import { timelineHtml } from "./timeline.ts";
  * no script, and its own policy allows none.
  */
 export function exportHtml(title: string, thread: ThreadState, cost?: number): string {
-  const todos = planOf(thread);
-  const facts = [
-    thread.view.model,
-    `${amount(tokensOf(thread.view.usage))} tokens`,
-    ...(cost === undefined ? [] : [dollars(cost)]),
-  ];
+  const sections = planSections(thread);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -30,10 +26,11 @@ export function exportHtml(title: string, thread: ThreadState, cost?: number): s
 </head>
 <body>
 <h1>${escaped(title)}</h1>
-<p class="about">${escaped(facts.filter(Boolean).join(" · "))}</p>
-${planHtml(todos, rulesOf(thread))}
+<p class="about">${escaped(factsOf(thread, cost).join(" · "))}</p>
+${contentsHtml([...sections, ...(thread.spans.length > 0 ? [TIMELINE] : []), CONVERSATION])}
+${sections.map(({ id, title, plan }) => planHtml(plan.todos, plan.rules, { id, title })).join("\n")}
 ${timelineHtml(thread.spans)}
-<h2>Conversation</h2>
+<h2 id="${CONVERSATION.id}">${CONVERSATION.title}</h2>
 ${entriesHtml(thread, MAIN)}
 </body>
 </html>
@@ -47,20 +44,44 @@ h1{font-size:1.5rem}h2{font-size:1rem}.about,.note{opacity:.7;font-size:.875rem}
 svg{width:100%}svg text{font-size:13px;fill:currentColor}rect{fill:#7a8699}rect.item{fill:#2f7ad1}rect.helper{fill:#8a63d2}rect.question{fill:#c98a12}rect.failed{fill:#c8323c}
 .diff span{display:block}.added{background:#2ea04333}.removed{background:#f8514933}`;
 
-function planHtml(todos: readonly Todo[], rules: readonly string[] = []): string {
+interface Section {
+  id: string;
+  title: string;
+}
+
+const TIMELINE: Section = { id: "timeline", title: "Timeline" };
+const CONVERSATION: Section = { id: "conversation", title: "Conversation" };
+
+/** All plans, the present one first. */
+function planSections({ plans }: ThreadState): (Section & { plan: PlanRecord })[] {
+  const sections = plans.map((plan, index) => ({
+    id: `plan-${index + 1}`,
+    title: planTitle(plan, index + 1, plans.length),
+    plan,
+  }));
+  return sections.toReversed();
+}
+
+/** Links to the parts of the page. */
+function contentsHtml(sections: readonly Section[]): string {
+  const links = sections.map(({ id, title }) => `<li><a href="#${id}">${escaped(title)}</a></li>`);
+  return `<nav aria-label="Contents"><ul>${links.join("")}</ul></nav>`;
+}
+
+function planHtml(
+  todos: readonly Todo[],
+  rules: readonly string[] = [],
+  { id, title }: Partial<Section> = {},
+): string {
   if (todos.length === 0) return "";
   const items = todos.map((todo) => {
-    const { content, note, actuals } = todo;
-    const facts = [
-      statusName(todo),
-      ...(actuals ? [duration(actuals.elapsedMs)] : []),
-      ...(note ? [note] : []),
-    ];
-    return `<li>${escaped(content)} <span class="about">${escaped(facts.join(" · "))}</span></li>`;
+    const facts = itemFacts(todo).join(" · ");
+    return `<li>${escaped(todo.content)} <span class="about">${escaped(facts)}</span></li>`;
   });
   const terms = rules.map((rule) => `<li>${escaped(rule)}</li>`).join("");
   const above = terms === "" ? "" : `<h3>Rules</h3>\n<ul>${terms}</ul>\n`;
-  return `<h2>Plan</h2>\n${above}<ol>${items.join("")}</ol>`;
+  const head = id === undefined ? "<h2>Plan</h2>" : `<h2 id="${id}">${escaped(title ?? "Plan")}</h2>`;
+  return `${head}\n${above}<ol>${items.join("")}</ol>`;
 }
 
 function entriesHtml(thread: ThreadState, owner: string): string {
@@ -87,7 +108,7 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
       return `<div class="helper"><h2>${escaped(head)}</h2><p class="text about">${escaped(helper.description)}</p>${plan}${entriesHtml(thread, helper.owner)}</div>`;
     }
     case "plan": {
-      const words = changeWords(entry, agentOf(thread, entry.owner)?.todos ?? []);
+      const words = changeWords(entry);
       return words ? `<p class="note">${escaped(`Plan: ${words}`)}</p>` : "";
     }
     case "question": {

@@ -23,7 +23,7 @@ export function timelineHtml(spans: readonly Span[]): string {
     });
     return title + bars.join("");
   });
-  return `<h2>Timeline</h2>
+  return `<h2 id="timeline">Timeline</h2>
 <p class="about">${escaped(duration(scale.length))} of work</p>
 <svg viewBox="0 0 ${WIDTH} ${top}" role="img" aria-label="What took how long">${drawn.join("")}</svg>`;
 }

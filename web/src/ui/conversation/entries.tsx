@@ -7,7 +7,7 @@ import type {
   QuestionEntry,
 } from "../../../../src/threads/story/entries.ts";
 import { PLAN_TOOLS } from "../../../../src/threads/story/plan-tools.ts";
-import { agentOf, type ThreadState } from "../../../../src/threads/story/thread.ts";
+import type { ThreadState } from "../../../../src/threads/story/thread.ts";
 import { changeWords, inSight } from "../../../../src/threads/story/words.ts";
 import { Call } from "./call.tsx";
 import { HelperCard } from "./helper.tsx";
@@ -34,7 +34,7 @@ export function Entries({ thread, owner }: { thread: ThreadState; owner: string 
             <Entries thread={thread} owner={entry.helper} />
           </HelperCard>
         ) : entry.kind === "plan" ? (
-          <PlanLine key={entry.key} entry={entry} thread={thread} />
+          <PlanLine key={entry.key} entry={entry} />
         ) : (
           <EntryNode key={entry.key} entry={entry} />
         ),
@@ -79,8 +79,8 @@ const EntryNode = memo(({ entry }: { entry: Plain }) => {
   }
 });
 
-function PlanLine({ entry, thread }: { entry: PlanEntry; thread: ThreadState }) {
-  const words = changeWords(entry, agentOf(thread, entry.owner)?.todos ?? []);
+function PlanLine({ entry }: { entry: PlanEntry }) {
+  const words = changeWords(entry);
   if (!words) return null;
   const who = entry.by === "person" ? "You " : "Plan: ";
   return (

@@ -1,5 +1,7 @@
 import type { Todo } from "../../../../src/plan/todo/todo.ts";
+import { planTitle } from "../../../../src/threads/story/plans.ts";
 import { planOf, rulesOf, type ThreadState } from "../../../../src/threads/story/thread.ts";
+import { inSight } from "../../../../src/threads/story/words.ts";
 import { startDraft, type PlanDraft } from "../../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../../store/drafts.ts";
 import { shownThread, type PageState } from "../../store/state.ts";
@@ -75,6 +77,7 @@ export function Plan() {
         </>
       )}
       {!isEditing && <FreeHelpers thread={thread} todos={todos} />}
+      <EarlierPlans thread={thread} />
     </section>
   );
 }
@@ -89,9 +92,24 @@ function Items({ thread, todos }: { thread: ThreadState; todos: readonly Todo[] 
   );
 }
 
+/** The plans of earlier requests, the latest first, folded. */
+function EarlierPlans({ thread }: { thread: ThreadState }) {
+  const { plans } = thread;
+  return plans
+    .slice(0, -1)
+    .map((plan, index) => (
+      <details key={plan.at} className="earlier-plan">
+        <summary>{inSight(planTitle(plan, index + 1, plans.length))}</summary>
+        <Rules rules={plan.rules} />
+        <Items thread={thread} todos={plan.todos} />
+      </details>
+    ))
+    .toReversed();
+}
+
 /** Sub-agents that work on no item of the plan. */
 function FreeHelpers({ thread, todos }: { thread: ThreadState; todos: readonly Todo[] }) {
-  const ids = new Set(todos.map(({ id }) => id));
+  const ids = new Set([todos, ...thread.plans.map((plan) => plan.todos)].flat().map(({ id }) => id));
   const free = [...thread.helpers.values()].filter(
     ({ owner, todoId }) => owner.split("/").length === 2 && (todoId === undefined || !ids.has(todoId)),
   );

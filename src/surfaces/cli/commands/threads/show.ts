@@ -1,10 +1,14 @@
 import { HarnessError } from "../../../../errors.ts";
-import { renderChecklist, renderMarkdown, renderMermaid } from "../../../../plan/index.ts";
-import { renderRules } from "../../../../plan/render/render.ts";
+import { countTodos, itemWords, MARKS, renderMermaid } from "../../../../plan/index.ts";
+import { renderLines, renderRules } from "../../../../plan/render/render.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { jsonText } from "../../../../threads/events/json-text.ts";
+import { readPrices } from "../../../../threads/prepare/prices.ts";
 import { replay } from "../../../../threads/record/replay.ts";
-import { transcript } from "../../../../threads/story/transcript.ts";
+import { costWords, planTitle, type PlanRecord } from "../../../../threads/story/plans.ts";
+import { costOfThread, factsOf, threadOf, type ThreadState } from "../../../../threads/story/thread.ts";
+import type { Question } from "../../../../threads/story/told.ts";
+import { planMarkdown, transcript } from "../../../../threads/story/transcript.ts";
 import type { Thread, ThreadContent } from "../../../../threads/thread/thread.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { exact } from "../../output/harmless.ts";
@@ -29,7 +33,14 @@ export async function show(flags: ShowFlags, terminal: Terminal): Promise<number
     const summary = await findThread(saver, flags.thread);
     const thread = await (await openThread(saver, summary.id, { flags, terminal })).read();
     if (flags.transcript || flags.json) return history(flags, summary, thread);
-    return textOf(flags, summary, await thread.content());
+    const content = await thread.content();
+    const part = partOf(flags, summary, content);
+    if (part !== undefined) return part;
+    const questions = await thread.questions();
+    const events = await replay(thread, { questions, isRunning: summary.state === "running" });
+    const story = threadOf({ events, questions });
+    const cost = costOfThread(story, readPrices(terminal.env["HOLDFAST_PRICES"]));
+    return planText(flags, summary, { ...content, story, cost });
   });
   const { stdout } = terminal;
   stdout.write(exact(text.endsWith("\n") ? text : `${text}\n`, stdout));
@@ -42,28 +53,66 @@ async function history({ json }: ShowFlags, { state }: ThreadSummary, thread: Th
   return json ? events.map((event) => jsonText(event)).join("\n") : transcript(events);
 }
 
-function textOf(
-  { format, answer, files: listed, file }: ShowFlags,
-  summary: ThreadSummary,
+/** A part of the thread that was asked for by its name. */
+function partOf(
+  { answer, files: listed, file }: ShowFlags,
+  { id }: ThreadSummary,
   thread: ThreadContent,
-): string {
+): string | undefined {
   if (file !== undefined) return contentOf(file, thread);
   if (listed)
-    return Object.keys(thread.files).toSorted().join("\n") || `Thread ${quoted(summary.id)} holds no files.`;
-  if (answer) return thread.answer || `Thread ${quoted(summary.id)} has no answer yet.`;
-  const { todos, rules } = thread;
-  if (format === "json") {
-    return jsonText(
-      { ...summary, plan: todos, ...(rules.length > 0 && { rules }), answer: thread.answer },
-      2,
-    );
-  }
-  if (todos.length === 0) return `Thread ${quoted(summary.id)} has no plan; see --answer.`;
-  const plan = RENDERERS[format](todos);
-  return rules.length > 0 && format !== "mermaid" ? `${plan.trimEnd()}\n\n${renderRules(rules)}` : plan;
+    return Object.keys(thread.files).toSorted().join("\n") || `Thread ${quoted(id)} holds no files.`;
+  return answer ? thread.answer || `Thread ${quoted(id)} has no answer yet.` : undefined;
 }
 
-const RENDERERS = { checklist: renderChecklist, markdown: renderMarkdown, mermaid: renderMermaid };
+/** All plans of the thread, the present one last, what it cost, and what it waits for. */
+function planText(
+  { format }: ShowFlags,
+  summary: ThreadSummary,
+  { todos, rules, answer, story, cost }: Shown,
+): string {
+  const { questions, time } = story;
+  const present = { at: 0, ...story.plans.at(-1), todos, rules };
+  const plans = todos.length > 0 ? [...story.plans.slice(0, -1), present] : story.plans;
+  if (format === "json") {
+    const plan = { plan: todos, ...(rules.length > 0 && { rules }), plans };
+    return jsonText({ ...summary, ...plan, questions, ...time, answer }, 2);
+  }
+  const asked = questions.map(questionText);
+  if (plans.length === 0 && asked.length === 0)
+    return `Thread ${quoted(summary.id)} has no plan; see --answer.`;
+  if (format === "mermaid") return renderMermaid(todos);
+  const parts = plans.map((plan, index) => {
+    const title = planTitle(plan, index + 1, plans.length);
+    if (format === "markdown") return `## ${title}\n\n${planMarkdown(plan).trimEnd()}`;
+    return plans.length > 1 ? `${title}\n\n${checklist(plan)}` : checklist(plan);
+  });
+  return [...parts, factsOf(story, cost).join(" · "), ...asked].join("\n\n");
+}
+
+interface Shown extends ThreadContent {
+  story: ThreadState;
+  cost: number | undefined;
+}
+
+/** A plan in lines, with what its items cost. */
+function checklist({ todos, rules }: PlanRecord): string {
+  const lines = todos.map((todo) => {
+    const cost =
+      todo.actuals && todo.status !== "in_progress" ? ` (${costWords(todo.actuals).join(", ")})` : "";
+    return `${MARKS[todo.status]} #${todo.id}: ${itemWords(todo)}${cost}`;
+  });
+  const { completed, total, cancelled } = countTodos(todos);
+  const below = rules.length > 0 ? ["", renderRules(rules)] : [];
+  return [...lines, "", `(${completed}/${total - cancelled} completed)`, ...below].join("\n");
+}
+
+/** A question that waits, with the answers that it names. */
+function questionText({ text, options, todos = [] }: Question): string {
+  const choices = options.map((option, index) => `  ${index + 1}. ${option}`);
+  const plan = todos.length > 0 ? [renderLines(todos)] : [];
+  return [`Waiting for an answer: ${text}`, ...plan, ...choices].join("\n");
+}
 
 function contentOf(file: string, { files }: ThreadContent): string {
   const content = files[file] ?? files[`/${file}`];

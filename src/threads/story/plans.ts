@@ -1,0 +1,53 @@
+import type { Actuals, Change, Todo } from "../../plan/todo/todo.ts";
+import { MAIN } from "../events/view.ts";
+import type { StampedEvent } from "./told.ts";
+import { amount, duration, statusName } from "./words.ts";
+
+/** A plan of a thread, as it stood when the next one took its place. */
+export interface PlanRecord {
+  /** When it was made. */
+  at: number;
+  /** The request that it was made for. */
+  task?: string | undefined;
+  todos: readonly Todo[];
+  rules: readonly string[];
+}
+
+/** The main agent's plans after an event, the present one last. A finished plan stays when a new one is made. */
+export function plansAfter(
+  plans: readonly PlanRecord[],
+  event: StampedEvent,
+  task: () => string | undefined,
+): readonly PlanRecord[] {
+  if ((event.type !== "plan-change" && event.type !== "plan-snapshot") || event.owner !== MAIN) return plans;
+  const { at } = event;
+  const todos = event.todos as Todo[];
+  const last = plans.at(-1);
+  const isNew = event.type === "plan-change" && isReset(event.changes as unknown as Change[]);
+  if (!last || (isNew && last.todos.length > 0)) {
+    return todos.length === 0 ? plans : [...plans, { at, task: task(), todos, rules: event.rules ?? [] }];
+  }
+  return plans.with(-1, { ...last, todos, rules: event.rules ?? last.rules });
+}
+
+/** The facts of an item as people read them: its status, its cost, its note. */
+export function itemFacts(todo: Todo): string[] {
+  const { actuals, note } = todo;
+  return [statusName(todo), ...(actuals ? costWords(actuals) : []), ...(note ? [note] : [])];
+}
+
+/** `8 s`, `1.2k tokens`: the time that was worked, and what was read and written. */
+export function costWords({ elapsedMs, inputTokens, outputTokens }: Actuals): string[] {
+  return [duration(elapsedMs), `${amount(inputTokens + outputTokens)} tokens`];
+}
+
+/** The title of a plan among others: its number, and the request in a line. */
+export function planTitle({ task }: PlanRecord, number: number, count: number): string {
+  const [line = ""] = (task ?? "").trim().split("\n", 1);
+  const short = line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
+  return [count > 1 ? `Plan ${number}` : "Plan", short].filter(Boolean).join(": ");
+}
+
+function isReset(changes: readonly Change[]): boolean {
+  return changes.some(({ type }) => type === "plan-reset");
+}
