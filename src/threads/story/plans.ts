@@ -27,7 +27,7 @@ export function plansAfter(
   if (!last || (isNew && last.todos.length > 0)) {
     return todos.length === 0 ? plans : [...plans, { at, task: task(), todos, rules: event.rules ?? [] }];
   }
-  return plans.with(-1, { ...last, todos, rules: event.rules ?? last.rules });
+  return [...plans.slice(0, -1), { ...last, todos, rules: event.rules ?? last.rules }];
 }
 
 /** The facts of an item as people read them: its status, its cost, its note. */

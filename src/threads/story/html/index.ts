@@ -1,10 +1,10 @@
 import type { Todo } from "../../../plan/todo/todo.ts";
-import { MAIN, tokensOf } from "../../events/view.ts";
+import { MAIN } from "../../events/view.ts";
 import type { Entry } from "../entries.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
 import { itemFacts, planTitle, type PlanRecord } from "../plans.ts";
 import { agentOf, factsOf, type ThreadState } from "../thread.ts";
-import { amount, changeWords, dollars, duration, statusName } from "../words.ts";
+import { changeWords } from "../words.ts";
 import { callHtml } from "./call.ts";
 import { escaped } from "./escaped.ts";
 import { timelineHtml } from "./timeline.ts";
@@ -28,7 +28,7 @@ export function exportHtml(title: string, thread: ThreadState, cost?: number): s
 <h1>${escaped(title)}</h1>
 <p class="about">${escaped(factsOf(thread, cost).join(" · "))}</p>
 ${contentsHtml([...sections, ...(thread.spans.length > 0 ? [TIMELINE] : []), CONVERSATION])}
-${sections.map(({ id, title, plan }) => planHtml(plan.todos, plan.rules, { id, title })).join("\n")}
+${sections.map((section) => planHtml(section.plan.todos, section.plan.rules, section)).join("\n")}
 ${timelineHtml(thread.spans)}
 <h2 id="${CONVERSATION.id}">${CONVERSATION.title}</h2>
 ${entriesHtml(thread, MAIN)}
