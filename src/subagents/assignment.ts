@@ -5,9 +5,9 @@ import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import type { Tally } from "../plan/index.ts";
 import { NO_FIGURES } from "../plan/todo/actuals.ts";
 import { runChild, type ChildPlace } from "./child.ts";
-import type { SubagentEvent } from "./events.ts";
+import type { Failures, SubagentEvent } from "./events.ts";
 import { broughtBack, type Given, type Job } from "./exchange.ts";
-import type { Report } from "./report.ts";
+import { DONE, verdictLine, type Report, type Verdict } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 
 /** A job in the hands of a sub-agent. */
@@ -49,15 +49,20 @@ export async function carryOut(
 }
 
 export function tellEnd(assignment: Assignment, writer: ToolRuntime["writer"], outcome: Outcome): void {
-  const error = "failure" in outcome ? outcome.failure : outcome.report.unfinished;
-  const type = "subagent-end";
-  tell(assignment, writer, error === undefined ? { type, ok: true } : { type, ok: false, error });
+  const { result: verdict, reason: error } = verdictOf(outcome);
+  const ok = verdict === "done";
+  const why = ok || error === undefined ? {} : { error };
+  tell(assignment, writer, { type: "subagent-end", ok, verdict, ...why });
+}
+
+function verdictOf(outcome: Outcome): Verdict {
+  return "report" in outcome ? outcome.report.verdict : { result: "failed", reason: outcome.failure };
 }
 
 function tell(
   { subagent: { name }, job, call, owner }: Assignment,
   writer: ToolRuntime["writer"],
-  event: Pick<SubagentEvent, "type" | "ok" | "error">,
+  event: Pick<SubagentEvent, "type" | "ok" | "verdict" | "error">,
 ): void {
   writer?.({
     ...event,
@@ -75,8 +80,8 @@ function tell(
 export interface Conclusion {
   text: string;
   isError: boolean;
-  /** Why it did not succeed, by its call, where it did not. */
-  failures: Record<string, string>;
+  /** The verdict, by its call, where it is not done. */
+  failures: Failures;
   update: Record<string, unknown>;
 }
 
@@ -106,20 +111,19 @@ export async function conclude(
     const { failure: reason } = outcome;
     const ended = await followed?.end({ ok: false, reason, helpers });
     const text = `the sub-agent "${subagent.name}" failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;
-    return { text, isError: true, failures: { [call]: reason }, update: { ...counted, ...ended?.update } };
+    const failures = { [call]: verdictOf(outcome) };
+    return { text, isError: true, failures, update: { ...counted, ...ended?.update } };
   }
-  const { text, unfinished, after } = outcome.report;
-  const ended = await followed?.end(
-    unfinished === undefined ? { ok: true, helpers } : { ok: false, reason: unfinished, helpers },
-  );
-  const remarks = [
-    ...(unfinished === undefined ? [] : [`The sub-agent did not finish: ${unfinished}.`]),
-    ...(ended ? [ended.sentence] : []),
-  ];
+  const { text, verdict, after } = outcome.report;
+  const isDone = verdict.result === "done";
+  const { reason = "" } = verdict;
+  const ended = await followed?.end(isDone ? { ok: true, helpers } : { ok: false, reason, helpers });
+  const line = verdictLine(verdict, ended?.sentence);
   return {
-    text: remarks.length > 0 ? `${text}\n\n[${remarks.join(" ")}]` : text,
+    // A structured response is for programs, too.
+    text: line === DONE && after.structuredResponse !== undefined ? text : `${line}\n${text}`.trimEnd(),
     isError: false,
-    failures: unfinished === undefined ? {} : { [call]: unfinished },
+    failures: isDone ? {} : { [call]: verdict },
     update: { ...broughtBack(subagent, given, after), ...counted, ...ended?.update },
   };
 }

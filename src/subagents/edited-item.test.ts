@@ -2,6 +2,7 @@ import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
+import type { PlanChangeEvent } from "../middleware/plan/events.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { Todo } from "../plan/index.ts";
@@ -20,7 +21,9 @@ const EDITABLE: PlanOptions = { completed: "editable" };
 function threadWith(steps: Step[], options: PlanOptions = {}) {
   let runs = 0;
   const model = new ScriptedModel(steps);
+  const events: PlanChangeEvent[] = [];
   const plan = planParts({
+    onPlanChange: (event) => void events.push(event),
     verify: false,
     finalAnswer: "leave",
     reminders: { exit: false, stale: false },
@@ -41,6 +44,7 @@ function threadWith(steps: Step[], options: PlanOptions = {}) {
   const todos = async (): Promise<Todo[]> => (await agent.graph.getState(config)).values.todos as Todo[];
   return {
     model,
+    events,
     agent,
     runs: () => runs,
     statuses: async () => (await todos()).map((todo) => todo.status).join(" "),
@@ -134,21 +138,26 @@ describe("a sub-agent for an item that a person cancelled or completed", () => {
 });
 
 describe("a sub-agent for an item that the model itself closed", () => {
-  it("reopens what was cancelled, and what was completed where the rules let it", async () => {
+  it("reopens what was cancelled or completed", async () => {
     for (const closed of [update({ cancel: "1" }), update({ done: "1" })]) {
-      const { agent, runs, statuses } = threadWith([TWO, closed, task("1"), "ok"], EDITABLE);
-      await agent.invoke(go, config);
-      expect(runs()).toBe(1);
-      expect(await statuses()).toBe("completed in_progress");
+      for (const options of [{}, EDITABLE]) {
+        const { agent, runs, statuses } = threadWith([TWO, closed, task("1"), "ok"], options);
+        await agent.invoke(go, config);
+        expect(runs()).toBe(1);
+        expect(await statuses()).toBe("completed in_progress");
+      }
     }
   });
 
-  it("is refused by the ordinary rule where what is completed is frozen", async () => {
-    const { model, agent, runs } = threadWith([TWO, update({ done: "1" }), task("1"), "ok"]);
+  it("takes what waits for the item out of progress until it is completed again", async () => {
+    const plan = callTool("write_todos", { todos: ["dig", { content: "fill", after: [1] }] });
+    const { agent, events } = threadWith([plan, update({ done: "1" }), task("1"), "ok"]);
     await agent.invoke(go, config);
-    expect(runs()).toBe(0);
-    expect(replies(model)).toEqual([
-      "Error: Item 1 is completed and cannot be changed (start); add a new item instead.",
+    const lists = events.map((event) => event.todos.map(({ status }) => status).join(" "));
+    expect(lists.slice(-3)).toEqual([
+      "completed in_progress",
+      "in_progress pending",
+      "completed in_progress",
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import type { Verdict } from "./report.ts";
 
 /** The start or the end of a sub-agent's work, on LangGraph's `custom` stream. */
 export interface SubagentEvent {
@@ -13,22 +14,32 @@ export interface SubagentEvent {
   todoId?: string;
   /** Epoch milliseconds. */
   at: number;
-  /** At the end: whether it succeeded, and the reason if it did not. */
+  /** At the end: whether it is done, and what is missing or why it failed if it is not. */
   ok?: boolean;
+  verdict?: Verdict["result"];
   error?: string;
 }
 
-/** In a message with reports: why sub-agents did not succeed, by the call that started them. */
+/** Verdicts on sub-agents that are not done, by the call that started them. */
+export type Failures = Readonly<Record<string, Verdict>>;
+
+/** In a message with reports: the verdicts that are not "done". */
 const FAILURES = "holdfast_failed";
 
-/** Notes in a message which sub-agents did not succeed, and why. */
-export function markFailures(message: BaseMessage, failures: Readonly<Record<string, string>>): void {
+/** Notes in a message which sub-agents are not done, and why. */
+export function markFailures(message: BaseMessage, failures: Failures): void {
   if (Object.keys(failures).length === 0) return;
   message.additional_kwargs = { ...message.additional_kwargs, [FAILURES]: failures };
 }
 
-export function failuresIn({ additional_kwargs }: BaseMessage): Readonly<Record<string, string>> {
-  return (additional_kwargs[FAILURES] ?? {}) as Record<string, string>;
+/** Earlier threads have the reason alone. */
+export function failuresIn({ additional_kwargs }: BaseMessage): Failures {
+  const marks = (additional_kwargs[FAILURES] ?? {}) as Record<string, Verdict | string>;
+  const verdicts = Object.entries(marks).map(([call, mark]): [string, Verdict] => [
+    call,
+    typeof mark === "string" ? { result: "failed", reason: mark } : mark,
+  ]);
+  return Object.fromEntries(verdicts);
 }
 
 /** Recognizes a `SubagentEvent` among the chunks of a custom stream. */

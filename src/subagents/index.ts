@@ -144,7 +144,7 @@ async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
   return FollowedTodo.start(
     plan,
     { id, state, writer, configurable, signal },
-    { id: todoId, alone: followers <= 1 },
+    { id: todoId, alone: followers <= 1, reopens: true },
   );
 }
 

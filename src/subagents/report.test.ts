@@ -30,7 +30,65 @@ describe("a sub-agent's report", () => {
     });
     const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] });
     expect(messages.find((message) => ToolMessage.isInstance(message))?.text).toBe(
-      "(The sub-agent finished without a word: there is no report.)",
+      "[Failed: there is no report.]",
+    );
+  });
+
+  it("is not lost where it was given beside the last plan call, or sent back before it", () => {
+    const report = "Found 3 leaks: two in the roof, one in the cellar.";
+    const plan = (content: string) =>
+      new AIMessage({ content, tool_calls: [{ name: "update_todos", args: { done: "1,2" }, id: "1" }] });
+    const noted = new ToolMessage({ content: "2/2 done.", tool_call_id: "1" });
+    const last = new AIMessage("Done.");
+    expect(readReport({ messages: [plan(report), noted, last] }).text).toBe(`${report}\n\nDone.`);
+    const sentBack = [new AIMessage(report), new HumanMessage("Still open."), plan(""), noted, last];
+    expect(readReport({ messages: sentBack }).text).toBe(`${report}\n\nDone.`);
+    const full = new AIMessage(report);
+    expect(readReport({ messages: [plan("Now I report."), noted, full] }).text).toBe(report);
+  });
+});
+
+describe("the verdict on a sub-agent", () => {
+  const todo = (id: string, status: string) => ({ id, content: `item ${id}`, status });
+  const verdictOn = (text: string, todos: object[] = []) =>
+    readReport({ messages: [new AIMessage(text)], todos }).verdict;
+
+  it("is by its report and its own plan", () => {
+    expect(verdictOn("Found.", [todo("1", "completed"), todo("2", "cancelled")])).toEqual({ result: "done" });
+    expect(verdictOn("Found.", [todo("1", "completed"), todo("2", "pending"), todo("3", "blocked")])).toEqual(
+      {
+        result: "part",
+        reason: "2 of 3 items of its plan are open: item 2; item 3",
+      },
+    );
+    expect(verdictOn("Found.", [{ ...todo("1", "completed"), unverified: true }])).toEqual({
+      result: "done",
+      reason: "without evidence: item 1",
+    });
+    for (const text of ["", "...", "—"]) expect(verdictOn(text).result).toBe("failed");
+  });
+
+  it("comes in front of the report and with the end of its work, and one in part leaves its item open", async () => {
+    const half = new ScriptedModel([
+      callTool("write_todos", { todos: ["look", "count"] }),
+      ...Array<string>(4).fill("I looked."),
+    ]);
+    const parent = new ScriptedModel([
+      callTool("write_todos", { todos: ["survey", "report"] }),
+      callTool("task", { description: "look", subagent_type: "scout", todo_id: "1" }),
+      ...Array<string>(4).fill("I see."),
+    ]);
+    const subagents = [{ name: "scout", description: "looks", model: half }];
+    const agent = createDeepAgent({ model: parent, subagents });
+    const ends: unknown[] = [];
+    const stream = await agent.stream({ messages: [new HumanMessage("go")] }, { streamMode: "custom" });
+    for await (const chunk of stream as AsyncIterable<{ type: string }>) {
+      if (chunk.type === "subagent-end") ends.push(chunk);
+    }
+    const error = "2 of 2 items of its plan are open: look; count";
+    expect(ends).toMatchObject([{ ok: false, verdict: "part", error }]);
+    expect(parent.requests[2]!.messages.findLast((message) => ToolMessage.isInstance(message))!.text).toBe(
+      `[In part: ${error}. Todo 1 is still in progress.]\nI looked.`,
     );
   });
 });

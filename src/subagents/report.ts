@@ -1,8 +1,9 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { sumTallies, tallyOf } from "../middleware/plan/ledger.ts";
 import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
+import { shortened } from "../middleware/text/shortened.ts";
 import { withoutThoughts } from "../models/thinking/thoughts.ts";
-import { ZERO_TALLY, type Tally } from "../plan/index.ts";
+import { isClosed, PRESETS, ZERO_TALLY, type Tally, type Todo } from "../plan/index.ts";
 import type { Given } from "./exchange.ts";
 
 /** A sub-agent's report. */
@@ -10,9 +11,15 @@ export interface Report {
   text: string;
   /** Its state at the end. */
   after: Partial<Given>;
-  /** Why its last words are no final answer, where they are not: it was cut off, filtered or stopped. */
-  unfinished?: string;
+  verdict: Verdict;
   spent: Tally;
+}
+
+/** The judgement of a sub-agent's work, by how it ended, its own plan and what it brought. */
+export interface Verdict {
+  result: "done" | "part" | "failed";
+  /** What is missing, or why it failed; of work that is done: what has no evidence. */
+  reason?: string;
 }
 
 /** Facts about a sub-agent's end besides its state. */
@@ -28,7 +35,7 @@ export interface End {
  * that it was given are not its own.
  */
 export function readReport(state: object, given?: Given, { stopped, spent }: End = {}): Report {
-  const { messages = [], structuredResponse } = state as Partial<Given>;
+  const { messages = [], structuredResponse, todos } = state as Partial<Given> & { todos?: Todo[] };
   const known = new Set(given?.messages.flatMap(({ id }) => id ?? []));
   const own = messages.filter(({ id }) => id === undefined || !known.has(id));
   const end = own.at(-1);
@@ -38,21 +45,75 @@ export function readReport(state: object, given?: Given, { stopped, spent }: End
   const cut = isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished";
   const unfinished = stopped ?? (isCut ? cut : undefined);
   const words = unfinished === undefined ? finalWords(said) : (lastWords(said) ?? lastResults(said));
+  const text = structuredResponse === undefined ? (words ?? "") : JSON.stringify(structuredResponse);
   return {
-    text: structuredResponse === undefined ? (words ?? NOTHING) : JSON.stringify(structuredResponse),
+    text,
     after: state,
-    ...(unfinished !== undefined && { unfinished }),
+    verdict: verdictOn({ text, unfinished, todos: Array.isArray(todos) ? todos : [] }),
     spent: spent ?? own.reduce(add, ZERO_TALLY),
   };
 }
 
-const NOTHING = "(The sub-agent finished without a word: there is no report.)";
+function verdictOn({
+  text,
+  unfinished,
+  todos,
+}: {
+  text: string;
+  unfinished: string | undefined;
+  todos: readonly Todo[];
+}): Verdict {
+  const left = todos.filter((todo) => !isClosed(todo));
+  const open =
+    left.length > 0 ? `${left.length} of ${todos.length} items of its plan are open: ${namesOf(left)}` : "";
+  if (unfinished !== undefined)
+    return { result: "part", reason: open ? `${unfinished}; ${open}` : unfinished };
+  // Not a word, whatever signs there are.
+  if (!/[\p{L}\p{N}]/u.test(text)) return { result: "failed", reason: "there is no report" };
+  if (open) return { result: "part", reason: open };
+  const unproven = todos.filter(({ unverified }) => unverified);
+  return unproven.length > 0
+    ? { result: "done", reason: `without evidence: ${namesOf(unproven)}` }
+    : { result: "done" };
+}
 
-/** Some models give their report beside a last tool call, and then an empty message. */
+const MOST_NAMES = 5;
+
+function namesOf(todos: readonly Todo[]): string {
+  const names = todos.slice(0, MOST_NAMES).map(({ content }) => shortened(content, 60));
+  return `${names.join("; ")}${todos.length > MOST_NAMES ? "; …" : ""}`;
+}
+
+export const DONE = "[Done.]";
+
+/** The line in front of a report. `more`: sentences about the item that it was for. */
+export function verdictLine({ result, reason }: Verdict, more = ""): string {
+  const said = { done: "Done", part: "In part", failed: "Failed" }[result];
+  return `[${said}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}.${more && ` ${more}`}]`;
+}
+
+/**
+ * Some models give their report beside a last tool call, and then an empty message, or beside their last plan calls,
+ * and then a courtesy.
+ */
 function finalWords(messages: readonly BaseMessage[]): string | undefined {
   const said = lastWords(messages);
-  const isEmpty = said !== undefined && textsOf(messages).at(-1) === "";
-  return isEmpty ? `${said}\n\n(Its last message was empty; it said this before.)` : said;
+  if (said === undefined) return undefined;
+  const answers = messages.filter((message) => AIMessage.isInstance(message));
+  if (textsOf(answers).at(-1) === "") return `${said}\n\n(Its last message was empty; it said this before.)`;
+  const work = answers
+    .slice(0, -1)
+    .findLastIndex(({ tool_calls: calls = [] }) => calls.length > 0 && !calls.some(isPlanCall));
+  const beside = textsOf(answers.slice(work + 1, -1)).filter(({ length }) => length > said.length);
+  return [...beside, said].join("\n\n");
+}
+
+const PLAN_TOOLS = new Set(
+  Object.values(PRESETS).flatMap(({ tools: { write, update } }) => [write.name, update?.name]),
+);
+
+function isPlanCall({ name }: { name: string }): boolean {
+  return PLAN_TOOLS.has(name);
 }
 
 function lastWords(messages: readonly BaseMessage[]): string | undefined {

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rounds } from "../../test/rounds.ts";
 import { createDeepAgent } from "../deep/index.ts";
-import { callTool, ScriptedModel } from "../testing/index.ts";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 
 interface Open {
   id: string;
@@ -45,6 +45,96 @@ async function runTeam({ asks, approve }: { asks: readonly boolean[]; approve: r
   }
   return { model, statuses: result.todos.map(({ status }) => status) };
 }
+
+interface Member {
+  item: number;
+  end: "well" | "silent" | "open" | "failed";
+  asks: boolean;
+  isInBackground: boolean;
+}
+
+const ENDS: Record<Member["end"], Step[]> = {
+  well: ["Found."],
+  silent: Array<Step>(6).fill(""),
+  open: [callTool("write_todos", { todos: ["look", "count"] }), ...Array<Step>(6).fill("I stopped.")],
+  failed: [new Error("no model")],
+};
+
+/** Runs a team with several helpers on an item, and answers whoever asks until nobody does. */
+async function runShared(team: readonly Member[], order: readonly number[]) {
+  const name = (at: number) => `helper-${at + 1}`;
+  const tasks = team.map(({ item, isInBackground }, at) =>
+    callTool("task", {
+      subagent_type: name(at),
+      description: name(at),
+      todo_id: String(item),
+      ...(isInBackground && { background: true }),
+    }),
+  );
+  const model = new ScriptedModel([
+    callTool("write_todos", { todos: ["one", "two", "report"] }),
+    tasks,
+    callTool("ls", { path: "/" }),
+    ...Array<Step>(12).fill("Here is the report."),
+  ]);
+  const agent = createDeepAgent({
+    model,
+    background: true,
+    checkpointer: new MemorySaver(),
+    interruptOn: { write_file: true },
+    subagents: team.map(({ asks, end }, at) => ({
+      name: name(at),
+      description: name(at),
+      model: new ScriptedModel([
+        ...(asks ? [callTool("write_file", { file_path: `/${at}`, content: "x" })] : []),
+        ...ENDS[end],
+      ]),
+    })),
+  });
+  const config = { configurable: { thread_id: "t" } };
+  const stored = async () =>
+    (await agent.graph.getState(config)).values as { todos: { id: string; status: string }[] };
+  let result = (await agent.invoke({ messages: [new HumanMessage("go")] }, config)) as {
+    __interrupt__?: Open[];
+  };
+  const early: string[] = [];
+  for (let turn = 0; result.__interrupt__; turn += 1) {
+    const { todos } = await stored();
+    early.push(...todos.flatMap(({ id, status }) => (status === "completed" ? id : [])));
+    const open = result.__interrupt__[order[turn % order.length]! % result.__interrupt__.length]!;
+    const resume = { [open.id]: { type: "approve" } };
+    result = (await agent.invoke(new Command({ resume }), config)) as typeof result;
+  }
+  const { todos } = await stored();
+  return { model, early, statuses: todos.map(({ status }) => status) };
+}
+
+describe("an item with several helpers", () => {
+  const member = fc.record({
+    item: fc.constantFrom(1, 2),
+    end: fc.constantFrom<Member["end"]>("well", "well", "well", "silent", "open", "failed"),
+    asks: fc.boolean(),
+    isInBackground: fc.boolean(),
+  });
+  const teams = fc
+    .array(member, { minLength: 2, maxLength: 6 })
+    .filter((team) => new Set(team.map(({ item }) => item)).size === 2);
+
+  it("is completed when all of them ended well, and not before, however they are stopped", async () => {
+    const order = fc.array(fc.nat(5), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(teams, order, async (team, answers) => {
+        const { model, early, statuses } = await runShared(team, answers);
+        const isWell = (item: number) => team.every((one) => one.item !== item || one.end === "well");
+        const expected = [1, 2].map((item) => (isWell(item) ? "completed" : "in_progress"));
+        expect(statuses.slice(0, 2)).toEqual(expected);
+        for (const id of early) expect(isWell(Number(id))).toBe(true);
+        expect(JSON.stringify(model.requests).includes("The user changed your plan")).toBe(false);
+      }),
+      { numRuns: rounds(40) },
+    );
+  });
+});
 
 describe("a team of which some ask for consent", () => {
   it("keeps what those completed that were called later and ended before the run stopped", async () => {

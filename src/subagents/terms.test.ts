@@ -107,7 +107,7 @@ describe("a time limit", () => {
       { ...callTool("hang") },
     ]);
     expect(report).toContain("write_file: ");
-    expect(report).toContain("[The sub-agent did not finish: its time limit of 0.4 s was reached.]");
+    expect(report).toContain("[In part: its time limit of 0.4 s was reached.]");
     expect(files).toEqual({ "/a": "x" });
   });
 
@@ -129,7 +129,7 @@ describe("a time limit", () => {
   });
 
   it("is no matter for one that ends in time", async () => {
-    expect((await run(["Found."])).report).toBe("Found.");
+    expect((await run(["Found."])).report).toBe("[Done.]\nFound.");
   });
 });
 
@@ -217,7 +217,7 @@ describe("a fork", () => {
     expect(wire(first!.messages).slice(0, before!.messages.length)).toEqual(wire(before!.messages));
     expect(first!.messages.at(-1)!.text).toBe("look");
     expect(results(second!.messages)[0]).toContain("do this work here");
-    expect(results(model.requests.at(-1)!.messages)).toEqual(["Forked."]);
+    expect(results(model.requests.at(-1)!.messages)).toEqual(["[Done.]\nForked."]);
   });
 
   it("is charged with its own work alone", async () => {

@@ -51,6 +51,10 @@ export interface Helper {
   spent?: Figures;
   /** For how many milliseconds it had worked before it last stopped for a person. */
   before?: number;
+  /** It was not alone on its item, which the model call after the last of them completes if all ended well. */
+  isShared?: true;
+  /** It has ended, and its item is not done. */
+  isOpen?: true;
 }
 
 /** A ledger in the memory: figures as rows, and of items that have ended only those whose figures are not in the plan. */

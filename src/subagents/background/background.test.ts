@@ -66,7 +66,9 @@ describe("a sub-agent in the background", () => {
     const results = model.requests.map(({ messages }) => messages.at(-1)!.text);
     expect(results[1]).toBe("Started in the background as b1.");
     expect(results[2]).toContain("noted");
-    expect(results[2]).toContain("The background task b1 (scout) has ended. Its report:\nFound 3 leaks.");
+    expect(results[2]).toContain(
+      "The background task b1 (scout) has ended. Its report:\n[Done.]\nFound 3 leaks.",
+    );
     expect(results[3]).toBe("noted");
     expect(model.requests).toHaveLength(4);
   });
@@ -99,6 +101,22 @@ describe("a sub-agent in the background", () => {
     expect(files).toEqual({ "/a": "/a", "/b": "/b" });
     expect(todos.map(({ status }) => status)).toEqual(["completed", "completed"]);
   });
+});
+
+it("an item cannot be completed while a sub-agent in the background is at work on it", async () => {
+  const helper = gate();
+  const { agent, model } = crewOf(
+    [
+      [callTool("write_todos", { todos: ["First", "Second"] }), start("a", { todo_id: "1" })],
+      callTool("update_todos", { done: "1: by me" }),
+      () => (helper.open(), "Waiting."),
+      ...Array<Step>(6).fill("Told."),
+    ],
+    { a: [async () => (await helper.opened, "A.")] },
+  );
+  const { todos } = await agent.invoke(go);
+  expect(model.requests[2]!.messages.at(-1)!.text).toContain("a sub-agent is still at work on it");
+  expect(todos[0]!.status).toBe("completed");
 });
 
 it("fields of the state that several have changed go through the reducer, one after the other", async () => {
@@ -154,7 +172,7 @@ describe("the background tool", () => {
     const [, , looked, cancelled, none] = model.requests.map(({ messages }) => messages.at(-1)!.text);
     expect(looked).toMatch(/^b1 scout \(look with scout\): at work, \d+ s, 1 model calls\./);
     expect(cancelled).toContain("ls: ");
-    expect(cancelled).toContain("The sub-agent did not finish: it was cancelled.");
+    expect(cancelled).toContain("[In part: it was cancelled.]");
     expect(none).toBe("There is no background task.");
     expect(model.requests).toHaveLength(5);
   });

@@ -133,7 +133,7 @@ export class Crew {
     const context = { id: call, state, writer, configurable, signal };
     const followed =
       plan && todo !== undefined
-        ? await FollowedTodo.start(plan, context, { id: todo, alone: false })
+        ? await FollowedTodo.start(plan, context, { id: todo, alone: false, call: assignment.call })
         : undefined;
     // What a person has decided of the item meanwhile holds.
     const item = Array.isArray(followed) ? undefined : followed;

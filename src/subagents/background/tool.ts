@@ -4,7 +4,7 @@ import { Command } from "@langchain/langgraph";
 import { z } from "zod";
 import { shortened } from "../../middleware/text/shortened.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/tools/loose-tool.ts";
-import { markFailures } from "../events.ts";
+import { markFailures, type Failures } from "../events.ts";
 import { BACKGROUND_DESCRIPTION, BACKGROUND_TEXTS } from "./background.prompt.ts";
 import type { Crew, Ended } from "./crew.ts";
 import type { BackgroundJob } from "./job.ts";
@@ -71,9 +71,9 @@ export function reportText({ id, name, text }: Ended): string {
   return BACKGROUND_TEXTS.ended.replaceAll(/\{(\w+)\}/g, (_, key: string) => values[key]!);
 }
 
-/** Why some of these did not succeed, by the calls that started them. */
-export function failuresOf(ended: readonly Ended[]): Record<string, string> {
-  return Object.assign({}, ...ended.map(({ failures }) => failures)) as Record<string, string>;
+/** The verdicts on those of them that are not done, by the calls that started them. */
+export function failuresOf(ended: readonly Ended[]): Failures {
+  return Object.assign({}, ...ended.map(({ failures }) => failures)) as Failures;
 }
 
 /** The writes to the state for jobs that have ended; the thread need not know them any more. */

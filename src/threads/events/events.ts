@@ -198,6 +198,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     owner,
     name: z.string(),
     ok: z.boolean(),
+    verdict: z.enum(["done", "part", "failed"]).optional(),
     error: z.string().optional(),
   }),
   z

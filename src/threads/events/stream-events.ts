@@ -15,8 +15,8 @@ export function eventIn(chunk: unknown): RunEventBody | undefined {
     return event;
   }
   if (!isSubagentEvent(chunk)) return undefined;
-  const { type, owner, name, description, todoId, ok = true, error } = chunk;
+  const { type, owner, name, description, todoId, ok = true, verdict, error } = chunk;
   return type === "subagent-start"
     ? { type, owner, name, description, ...(todoId !== undefined && { todoId }) }
-    : { type, owner, name, ok, ...(error !== undefined && { error }) };
+    : { type, owner, name, ok, ...(verdict && { verdict }), ...(error !== undefined && { error }) };
 }

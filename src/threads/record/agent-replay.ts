@@ -5,6 +5,7 @@ import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { isSame } from "../../plan/todo/diff.ts";
 import { failuresIn } from "../../subagents/events.ts";
+import type { Verdict } from "../../subagents/report.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { ownerName } from "../events/view.ts";
 import { detailsOf, ended, resultOf, remindersIn } from "./recorder.ts";
@@ -52,7 +53,7 @@ export class AgentReplay {
   readonly #helpers = new Map<string, AgentReplay>();
   /** Calls that started no sub-agent, and why sub-agents did not succeed, by call. */
   readonly #refused = new Set<string>();
-  readonly #failures = new Map<string, string>();
+  readonly #failures = new Map<string, Verdict>();
 
   /** `known`: messages of others, which a fork begins with. */
   constructor(
@@ -108,9 +109,9 @@ export class AgentReplay {
     return [helper.#now({ type: "subagent-end", owner, name: ownerName(owner), ...this.#outcomeOf(call) })];
   }
 
-  #outcomeOf(call: string): { ok: boolean; error?: string } {
-    const error = this.#failures.get(call);
-    return error === undefined ? { ok: true } : { ok: false, error };
+  #outcomeOf(call: string): { ok: boolean; verdict: Verdict["result"]; error?: string } {
+    const { result: verdict, reason: error } = this.#failures.get(call) ?? { result: "done" };
+    return { ok: verdict === "done", verdict, ...(error !== undefined && { error }) };
   }
 
   /** The sub-agent that a call started, where it is such a call. */
@@ -177,9 +178,10 @@ export class AgentReplay {
     // It may have ended long before the others of its step, which are saved together.
     const at = this.#helpers.get(call)?.at || this.at;
     const owner = this.#ownerOf(helper, call);
-    const outcome = result.ok ? this.#outcomeOf(call) : { ...this.#outcomeOf(call), ok: false };
+    const outcome = this.#outcomeOf(call);
+    const ending = result.ok || !outcome.ok ? outcome : { ok: false, verdict: "failed" as const };
     return [
-      { at, body: { type: "subagent-end", owner, name: helper, ...outcome } },
+      { at, body: { type: "subagent-end", owner, name: helper, ...ending } },
       { ...end, at },
     ];
   }

@@ -41,10 +41,10 @@ import { isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
 import { keepReports, takeReports } from "../messages/inline-argument.ts";
 import { isPlanVisible } from "../messages/visibility.ts";
 import { isWorkOnCurrent } from "../plan-call/evidence.ts";
-import type { Turns } from "../plan-call/turn.ts";
+import { changedEntries, type Turns } from "../plan-call/turn.ts";
 import { completeByAnswer, type Completion } from "../reports/answer.ts";
 import { applyReports, type Reported } from "../reports/inline.ts";
-import { startNext, type Started } from "../reports/start-next.ts";
+import { keptHelpers, startNext, type Started } from "../reports/start-next.ts";
 import { rememberEdits, rememberSeen, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import {
@@ -64,7 +64,7 @@ export class ModelStep {
   readonly state: PlanState;
   /** The todos in the graph state, where `state` has those of this call. */
   readonly #found: readonly Todo[];
-  /** The item that this call has started, before anything else. */
+  /** The items that this call has completed for sub-agents and started, before anything else. */
   readonly #started: Started | undefined;
   /** People's edits that the model has not been told. */
   readonly edits: Change[];
@@ -114,7 +114,7 @@ export class ModelStep {
     this.#hasNewRules = found.rules.join("\n") !== memory.rules && found.todos.some(isOpen);
     this.#found = found.todos;
     this.edits = unheardEdits(found, request.messages, setup);
-    this.#started = startNext(setup, found, this.#before);
+    this.#started = startNext(setup, found, { now: this.#before, messages });
     const todos = this.#started?.todos ?? found.todos;
     this.#run = memory.run;
     this.#ledger = this.#settled({ ...found, memory: state.memory }, todos);
@@ -123,7 +123,7 @@ export class ModelStep {
       ...(this.#ledger && { ledger: savedLedger(this.#ledger, []) }),
       tally: this.#tally,
       moves: {},
-      helpers: Object.fromEntries(Object.entries(memory.helpers).filter(([, { spent }]) => !spent)),
+      helpers: keptHelpers(memory.helpers),
       marks: { ...memory.marks, ...this.#started?.marks },
     };
     const charged = this.#ledger ? withFigures(todos, this.#ledger, this.#began.at) : todos;
@@ -310,11 +310,10 @@ export class ModelStep {
       : this.#ledger;
     const gone = (entries: object): Record<string, null> =>
       Object.fromEntries(Object.keys(entries).map((id) => [id, null]));
-    const ended = Object.entries(helpers).filter(([, { spent }]) => spent);
     return {
       ...(ledger && { ledger: savedLedger(ledger, this.#found) }),
       moves: gone(moves),
-      helpers: gone(Object.fromEntries(ended)),
+      helpers: changedEntries(helpers, this.#memory.helpers),
     };
   }
 

@@ -226,7 +226,9 @@ export class Turns {
     if (loss) return refused([loss]);
 
     const { toolCalls } = memory.tally;
-    const { issues, unverified } = await this.#verify(wanted, { call, before, marks, run });
+    const verified = await this.#verify(wanted, { call, before, marks, run });
+    const { unverified } = verified;
+    const issues = [...busyItems(wanted.changes, run.state), ...verified.issues];
     const ids = new Set(issues.flatMap(({ item }) => item ?? []));
     const isAsWanted = ids.size === 0 && unverified.size === 0;
     const result = isAsWanted ? wanted : apply(plan, args, policy, { refused: ids, unverified });
@@ -254,7 +256,7 @@ export class Turns {
         args,
         changes: result.changes,
         patch,
-        marks: changedMarks(marks, next),
+        marks: changedEntries(marks, next),
         ...(move && { move }),
         ledger,
         ...(isNewPlan(before) && { madeAt: toolCalls }),
@@ -313,6 +315,17 @@ export class Turns {
       helpers: { ...memory.helpers, ...helpers },
     });
   }
+}
+
+/** The refusals for completed items that sub-agents are still at work on. */
+function busyItems(changes: readonly Change[], { memory }: PlanState): Issue[] {
+  const busy = new Set(Object.values(memory.helpers).flatMap(({ item, spent }) => (spent ? [] : item)));
+  return changes.flatMap((change): Issue[] => {
+    if (change.type !== "todo-status" || change.to !== "completed" || !busy.has(change.id)) return [];
+    const { id: item, to: sent } = change;
+    const message = `Item ${item} is not accepted as completed: a sub-agent is still at work on it.`;
+    return [{ rule: "verification", item, field: "status", sent, valid: "its report", message }];
+  });
 }
 
 /** The rules for a list that a person wrote into the model's call: they may reopen and reword what is completed. */
@@ -422,11 +435,12 @@ function parallelWrites(name: string, count: number): Issue {
   return { rule: "parallel", field: name, sent: count, valid, message };
 }
 
-export function changedMarks(
-  before: Record<string, Mark>,
-  after: Record<string, Mark>,
-): Record<string, Mark | null> {
-  const changed: Record<string, Mark | null> = {};
+/** The entries of a record that came or became others, and null for those that went. */
+export function changedEntries<T>(
+  before: Record<string, T>,
+  after: Record<string, T>,
+): Record<string, T | null> {
+  const changed: Record<string, T | null> = {};
   for (const id of Object.keys(before)) if (!after[id]) changed[id] = null;
   for (const [id, mark] of Object.entries(after)) if (before[id] !== mark) changed[id] = mark;
   return changed;

@@ -17,7 +17,7 @@ import { reportsIn } from "../messages/inline-argument.ts";
 import { hasPlanned } from "../model-call/run.ts";
 import { isForAnswer } from "../plan-call/item-words.ts";
 import { PLAN_EDITED } from "../plan-call/tools.ts";
-import { changedMarks } from "../plan-call/turn.ts";
+import { changedEntries } from "../plan-call/turn.ts";
 import { verifyCompletions } from "../plan-call/verify.ts";
 import { rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -81,7 +81,7 @@ export async function completeByAnswer(
   const charged = withFigures(done.plan.todos, ledger, setup.now());
   const memory: MemoryUpdate = {
     ...rememberSeen(seen, charged),
-    marks: changedMarks(marks, {}),
+    marks: changedEntries(marks, {}),
     exits: 0,
     rounds: 0,
     nags: 0,

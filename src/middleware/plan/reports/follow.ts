@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import {
   applyUpdate,
   diffTodos,
@@ -8,6 +8,8 @@ import {
   type Issue,
   type Mark,
   type Plan,
+  type Policy,
+  type Result,
   type Todo,
 } from "../../../plan/index.ts";
 import { nextMarks } from "../../../plan/todo/actuals.ts";
@@ -15,7 +17,7 @@ import { withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
-import { changedMarks, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";
+import { changedEntries, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";
 import { verifyCompletions } from "../plan-call/verify.ts";
 import { isClosedByPerson, rememberSeen, rememberStatus } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -47,11 +49,18 @@ export class FollowedTodo {
   readonly #standing: Standing;
   readonly #started: Plan;
   readonly #alone: boolean;
+  readonly #others: readonly Helper[];
 
   private constructor(
     { setup, turns }: PlanParts,
     context: CallContext,
-    { id, standing, started, alone }: { id: string; standing: Standing; started: Plan; alone: boolean },
+    {
+      id,
+      standing,
+      started,
+      alone,
+      others,
+    }: { standing: Standing; started: Plan; others: Helper[] } & Pick<Following, "id" | "alone">,
   ) {
     this.#setup = setup;
     this.#turns = turns;
@@ -60,26 +69,28 @@ export class FollowedTodo {
     this.#standing = standing;
     this.#started = started;
     this.#alone = alone;
+    this.#others = others;
   }
 
-  /** Starts the item, or says why it cannot be started. `alone`: no other call of the turn follows an item. */
+  /** Starts the item, or says why it cannot be started. */
   static async start(
     parts: PlanParts,
     context: CallContext,
-    { id, alone }: { id: string; alone: boolean },
+    { id, alone, call = context.id, reopens = false }: Following,
   ): Promise<FollowedTodo | Issue[]> {
     const { setup, turns } = parts;
     const standing = await turns.standingBefore(context.id, context.state, context);
     const decision = personsDecision(id, standing, context.state);
     if (decision) return [decision];
-    const result = applyUpdate(standing.plan, { start: id }, setup.preset.policy);
+    const result = startedPlan(standing.plan, id, { policy: setup.preset.policy, reopens });
     if (!result.ok) return result.issues;
     const { plan: started, changes } = result;
     if (changes.length > 0) {
       const todos = turns.advance(context.id, context.state, { before: standing.plan.todos, changes });
       await announce(setup, context, { by: "harness", changes, todos });
     }
-    return new FollowedTodo(parts, context, { id, standing, started, alone });
+    const others = othersOn(id, call, context);
+    return new FollowedTodo(parts, context, { id, standing, started, alone, others });
   }
 
   /** The update that has the item in progress, for work that goes on after its call was answered. */
@@ -97,19 +108,27 @@ export class FollowedTodo {
     const failed = (reason: string): { plan: Plan; sentence: string } => {
       const noted = applyUpdate(this.#started, { edit: [{ id: this.#id, note: reason }] }, rules);
       return {
-        plan: noted.ok ? noted.plan : this.#started,
+        // Of several on an item none may leave it otherwise than the others do: they do not know of each other.
+        plan: noted.ok && this.#others.length === 0 ? noted.plan : this.#started,
         sentence: `Todo ${this.#id} is still in progress.`,
       };
     };
     const { helpers } = ending;
-    if (!ending.ok) return this.#close(failed(ending.reason), helpers);
+    const open = marked(helpers, { isOpen: true });
+    if (!ending.ok) return this.#close(failed(ending.reason), open);
     const done = applyUpdate(this.#started, { done: this.#id }, rules);
-    if (!done.ok) return this.#close(failed(done.issues[0]!.message), helpers);
+    if (!done.ok) return this.#close(failed(done.issues[0]!.message), open);
     const toolCalls = Object.values(helpers).reduce((sum, { spent }) => sum + (spent?.toolCalls ?? 0), 0);
     const [issue] = await this.#verify(done.changes, done.plan, toolCalls);
     if (issue) {
-      const open = failed(issue.message);
-      return this.#close({ ...open, sentence: `${issue.message} ${open.sentence}` }, helpers);
+      const { plan, sentence } = failed(issue.message);
+      return this.#close({ plan, sentence: `${issue.message} ${sentence}` }, open);
+    }
+    if (this.#others.length > 0) {
+      const isLeft = this.#others.some(({ isOpen }) => isOpen);
+      const until = isLeft ? "another sub-agent left it open" : "other sub-agents work on it";
+      const sentence = `Todo ${this.#id} is still in progress: ${until}.`;
+      return this.#close({ plan: this.#started, sentence }, marked(helpers, { isShared: true }));
     }
     const status = this.#alone ? ` ${renderStatus(done.plan.todos)}` : "";
     return this.#close({ plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` }, helpers);
@@ -174,12 +193,12 @@ export class FollowedTodo {
         return known ? [[id, rememberStatus(known, now)]] : [];
       }),
     );
-    const isOver = after.some((todo) => todo.id === this.#id && isClosed(todo));
+    const isOver = this.#others.length > 0 || after.some((todo) => todo.id === this.#id && isClosed(todo));
     const update: FollowUpdate = {
       todos: todosUpdate(after, patch),
       _plan: {
         seen: told,
-        marks: changedMarks(marks, ended),
+        marks: changedEntries(marks, ended),
         helpers,
         exits: 0,
         rounds: 0,
@@ -189,6 +208,50 @@ export class FollowedTodo {
     };
     return { update, sentence };
   }
+}
+
+/** An item that is to follow a job. */
+export interface Following {
+  id: string;
+  /** No other call of the turn follows an item. */
+  alone: boolean;
+  /** The call that started the job. Default: the one at hand. */
+  call?: string;
+  /** A completed item is opened again. */
+  reopens?: boolean;
+}
+
+/** Starts an item. Where a completed one is opened again, what is in progress and waits for it is pending again. */
+function startedPlan(
+  plan: Plan,
+  id: string,
+  { policy, reopens }: { policy: Policy; reopens: boolean },
+): Result {
+  const isReopened = reopens && plan.todos.some((todo) => todo.id === id && todo.status === "completed");
+  if (!isReopened) return applyUpdate(plan, { start: id }, policy);
+  const waiting = plan.todos.filter(
+    ({ status, dependsOn = [] }) => status === "in_progress" && dependsOn.includes(id),
+  );
+  const edit = waiting.map((todo) => ({ id: todo.id, status: "pending" }));
+  return applyUpdate(plan, { start: id, edit }, { ...policy, completed: "editable" });
+}
+
+/** The other sub-agents on an item: at work, ended beside one that is at work, or called in the same turn. */
+function othersOn(item: string, call: string, { id, state }: CallContext): Helper[] {
+  const { helpers } = readPlanState(state).memory;
+  const { messages = [] } = (state ?? {}) as { messages?: BaseMessage[] };
+  const turn = messages.findLast(
+    (message) => AIMessage.isInstance(message) && message.tool_calls?.some((other) => other.id === id),
+  ) as AIMessage | undefined;
+  const beside = (turn?.tool_calls ?? []).flatMap(({ id: other = "", args }) =>
+    String(args["todo_id"]) === item && !own(helpers, other) ? [[other, { item }] as const] : [],
+  );
+  const all: (readonly [string, Helper])[] = [...Object.entries(helpers), ...beside];
+  return all.flatMap(([other, helper]) => (other !== call && helper.item === item ? helper : []));
+}
+
+function marked(helpers: Ending["helpers"], mark: Pick<Helper, "isShared" | "isOpen">): Ending["helpers"] {
+  return Object.fromEntries(Object.entries(helpers).map(([call, helper]) => [call, { ...helper, ...mark }]));
 }
 
 /** The refusal for an item that a person closed, or set otherwise than in progress while the call was waiting. */

@@ -1,7 +1,7 @@
 import { diffTodos, type Change, type Figures, type Ledger, type Todo } from "../../../plan/index.ts";
 import { DONE_ARGUMENT, type Report } from "../messages/inline-argument.ts";
 import { planText } from "../plan-call/tools.ts";
-import { changedMarks, rememberChange, type Outcome, type Turns } from "../plan-call/turn.ts";
+import { changedEntries, rememberChange, type Outcome, type Turns } from "../plan-call/turn.ts";
 import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 
 /** The effect of a message's reports. */
@@ -70,7 +70,7 @@ export async function applyReports(
   }
   const { plan } = last;
   const { todos } = plan;
-  const marks = changedMarks(memory.marks, last.marks);
+  const marks = changedEntries(memory.marks, last.marks);
   const _plan = rememberChange({ plan, changes, marks }, seen);
   const update = { todos: todosUpdate(todos, diffTodos(before, todos)), _plan };
   return {

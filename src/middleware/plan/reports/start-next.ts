@@ -1,9 +1,17 @@
-import { applyUpdate, nextStartable, type Change, type Mark, type Todo } from "../../../plan/index.ts";
-import { nextMarks } from "../../../plan/todo/actuals.ts";
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import {
+  applyUpdate,
+  diffTodos,
+  nextStartable,
+  type Change,
+  type Mark,
+  type Todo,
+} from "../../../plan/index.ts";
+import { nextMarks, NO_FIGURES } from "../../../plan/todo/actuals.ts";
 import type { PlanSetup } from "../setup.ts";
-import { planFrom, type PlanState } from "../state.ts";
+import { planFrom, type Helper, type PlanMemory, type PlanState } from "../state.ts";
 
-/** An item that was started, in the plan as it is then. */
+/** The effect of sub-agents' ends on the plan: items that were completed, and one that was started. */
 export interface Started {
   changes: Change[];
   todos: readonly Todo[];
@@ -11,23 +19,63 @@ export interface Started {
 }
 
 /**
- * Starts the next item when sub-agents have ended side by side and left none in progress, where the policy says so.
- * Done by the model call after them and not by the last of them: that one may be in another process.
+ * Completes the items whose sub-agents have all ended well, and starts the next item when they left none in progress,
+ * where the policy says so. Done by the model call after them and not by the last of them: that one may be in another
+ * process, and knows only of its own end.
  */
 export function startNext(
   { preset: { policy } }: PlanSetup,
   state: PlanState,
-  now: Mark,
+  { now, messages }: { now: Mark; messages: readonly BaseMessage[] },
 ): Started | undefined {
-  const { todos, memory } = state;
-  if (!memory.startNext || policy.idle !== "start") return undefined;
-  const next = todos.some(({ status }) => status === "in_progress") ? undefined : nextStartable(todos);
-  const result = next && applyUpdate(planFrom(state), { start: next.id }, policy);
-  if (!result?.ok) return undefined;
-  const { changes, plan } = result;
-  return {
-    changes,
-    todos: plan.todos,
-    marks: nextMarks({ before: todos, after: plan.todos, marks: memory.marks, now }),
-  };
+  const { todos: before, memory } = state;
+  if (!memory.startNext) return undefined;
+  const rules = { ...policy, idle: "allow" as const };
+  let plan = planFrom(state);
+  for (const done of finishedItems(state, messages)) {
+    const result = applyUpdate(plan, { done }, rules);
+    if (result.ok) ({ plan } = result);
+  }
+  const isIdle = policy.idle === "start" && !plan.todos.some(({ status }) => status === "in_progress");
+  const next = isIdle ? nextStartable(plan.todos) : undefined;
+  const started = next && applyUpdate(plan, { start: next.id }, policy);
+  if (started?.ok) ({ plan } = started);
+  const { todos } = plan;
+  const changes = diffTodos(before, todos);
+  if (changes.length === 0) return undefined;
+  return { changes, todos, marks: nextMarks({ before, after: todos, marks: memory.marks, now }) };
+}
+
+/** The items that several sub-agents worked on, none of whom is at work or has left something open. */
+function finishedItems({ todos, memory }: PlanState, messages: readonly BaseMessage[]): string[] {
+  const helpers = Object.values(memory.helpers);
+  const failed = new Set(failedItems(messages));
+  return todos.flatMap(({ id, status }) => {
+    const own = helpers.filter(({ item }) => item === id);
+    const isWell = own.every(({ spent, isOpen }) => spent && !isOpen) && !failed.has(id);
+    return status === "in_progress" && isWell && own.some(({ isShared }) => isShared) ? id : [];
+  });
+}
+
+/** The items of the last turn's calls that failed, those of sub-agents that were never started included. */
+function failedItems(messages: readonly BaseMessage[]): string[] {
+  const at = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  const results = messages.slice(at + 1).filter((message) => ToolMessage.isInstance(message));
+  const failed = new Set(results.flatMap((result) => (result.status === "error" ? result.tool_call_id : [])));
+  const { tool_calls: calls = [] } = (messages[at] ?? {}) as AIMessage;
+  return calls.flatMap(({ id = "", args }) => (failed.has(id) ? String(args["todo_id"]) : []));
+}
+
+/** The sub-agents that stay known after a model call: those at work, and with them the others on their items. */
+export function keptHelpers(helpers: PlanMemory["helpers"]): PlanMemory["helpers"] {
+  const isBusy = new Set(Object.values(helpers).flatMap(({ item, spent }) => (spent ? [] : item)));
+  const kept = Object.entries(helpers).flatMap(([call, helper]): [string, Helper][] => {
+    const { item, spent, isOpen, isShared } = helper;
+    if (!spent) return [[call, helper]];
+    if (item === undefined || !isBusy.has(item)) return [];
+    // What it spent has been counted.
+    const end = { ...(isOpen && { isOpen }), ...(isShared && { isShared }) };
+    return [[call, { item, spent: NO_FIGURES, ...end }]];
+  });
+  return Object.fromEntries(kept);
 }
