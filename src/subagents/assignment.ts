@@ -5,7 +5,7 @@ import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import type { Tally } from "../plan/index.ts";
 import { NO_FIGURES } from "../plan/todo/actuals.ts";
 import { runChild, type ChildPlace } from "./child.ts";
-import type { Failures, SubagentEvent } from "./events.ts";
+import { labelOf, type Failures, type SubagentEvent } from "./events.ts";
 import { broughtBack, type Given, type Job } from "./exchange.ts";
 import { DONE, verdictLine, type Report, type Verdict } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
@@ -24,8 +24,13 @@ export interface Assignment {
 export type Outcome = { report: Report } | { failure: string; spent?: Tally | undefined };
 
 /** The place of a sub-agent: `main/researcher:call_7`. `root`: the caller's name, where it has none from its own. */
-export function ownerFor({ configurable }: ToolRuntime, name: string, call: string, root = "main"): string {
-  return `${ownerOf({ configurable }, root)}/${name}:${call}`;
+export function ownerFor(
+  { configurable }: ToolRuntime,
+  { subagent_type: name, title }: Job,
+  call: string,
+  root = "main",
+): string {
+  return `${ownerOf({ configurable }, root)}/${labelOf(name.trim(), title)}:${call}`;
 }
 
 /** Has a job done, and tells of its start and its end. Interrupts and the caller's own abort are thrown on. */

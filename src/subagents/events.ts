@@ -1,11 +1,12 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { shortened } from "../middleware/text/shortened.ts";
 import type { Verdict } from "./report.ts";
 
 /** The start or the end of a sub-agent's work, on LangGraph's `custom` stream. */
 export interface SubagentEvent {
   type: "subagent-start" | "subagent-end";
   version: 1;
-  /** The sub-agent's place: `main/researcher:call_7`. Its plan's events carry the same owner. */
+  /** The sub-agent's place, by its title where it has one: `main/researcher:call_7`. Its plan's events have it, too. */
   owner: string;
   name: string;
   /** The tool call that started it. */
@@ -40,6 +41,14 @@ export function failuresIn({ additional_kwargs }: BaseMessage): Failures {
     typeof mark === "string" ? { result: "failed", reason: mark } : mark,
   ]);
   return Object.fromEntries(verdicts);
+}
+
+const LONGEST_TITLE = 40;
+
+/** The name of a sub-agent at work: its title as a part of a place, or else the name that it was called by. */
+export function labelOf(name: string, title: unknown): string {
+  const words = typeof title === "string" ? title.replaceAll(/[/:\s]+/g, " ").trim() : "";
+  return words === "" ? name : shortened(words, LONGEST_TITLE);
 }
 
 /** Recognizes a `SubagentEvent` among the chunks of a custom stream. */

@@ -12,6 +12,8 @@ export interface Job {
   description: string;
   subagent_type: string;
   todo_id?: string | undefined;
+  /** The name that people know its sub-agent by. */
+  title?: string | undefined;
 }
 
 /** The state that a sub-agent starts with: a part of its caller's. */

@@ -40,7 +40,11 @@ export function subagentsMiddleware(options: SubagentsOptions) {
 function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicStructuredTool {
   const { subagents, plan, refusal } = options;
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
-  const base = z.object({ description: z.string().min(1), subagent_type: z.string() });
+  const base = z.object({
+    title: z.string().optional(),
+    description: z.string().min(1),
+    subagent_type: z.string(),
+  });
   const schema = base.extend({
     ...(plan && { todo_id: z.coerce.string().optional() }),
     ...(crew && { background: z.boolean().optional() }),
@@ -52,8 +56,13 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
     schema,
   };
   return checkedTool(text, async (args, runtime) => {
-    const { description, subagent_type, todo_id: todo } = args;
-    const job: Job = { description, subagent_type, ...(typeof todo === "string" && { todo_id: todo }) };
+    const { description, subagent_type, title, todo_id: todo } = args;
+    const job: Job = {
+      description,
+      subagent_type,
+      ...(title !== undefined && { title }),
+      ...(typeof todo === "string" && { todo_id: todo }),
+    };
     const call = callId(runtime);
     if (refusal !== undefined) return failure(TASK, call, refusal);
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
@@ -61,7 +70,7 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
       const names = subagents.map(({ name }) => name).join(", ");
       return failure(TASK, call, `there is no sub-agent "${job.subagent_type}"; use one of ${names}.`);
     }
-    const owner = ownerFor(runtime, subagent.name, call, plan?.setup.owner);
+    const owner = ownerFor(runtime, job, call, plan?.setup.owner);
     const { state } = runtime;
     const hasFiles = typeof state === "object" && state !== null && "files" in state;
     const found = hasFiles ? { ...state, files: filesBefore(call, runtime) } : state;

@@ -48,6 +48,25 @@ describe("a sub-agent's report", () => {
   });
 });
 
+it("a sub-agent is called by the title of its task, in every event", async () => {
+  const parent = new ScriptedModel([
+    callTool("task", { title: "Borva: reefs/coast", description: "look", subagent_type: "scout" }, "c1"),
+    "I see.",
+  ]);
+  const scout = new ScriptedModel([callTool("write_todos", { todos: ["look"] }), callTool("ls"), "Found."]);
+  const agent = createDeepAgent({
+    model: parent,
+    subagents: [{ name: "scout", description: "looks", model: scout }],
+  });
+  const places = new Set<string>();
+  const stream = await agent.stream({ messages: [new HumanMessage("go")] }, { streamMode: "custom" });
+  for await (const chunk of stream as AsyncIterable<{ owner: string; name?: string }>) {
+    places.add(chunk.owner);
+    if (chunk.name !== undefined) expect(chunk.name).toBe("scout");
+  }
+  expect([...places]).toEqual(["main/Borva reefs coast:c1"]);
+});
+
 describe("the verdict on a sub-agent", () => {
   const todo = (id: string, status: string) => ({ id, content: `item ${id}`, status });
   const verdictOn = (text: string, todos: object[] = []) =>

@@ -10,6 +10,7 @@ import {
   type Conclusion,
   type Outcome,
 } from "../assignment.ts";
+import { labelOf } from "../events.ts";
 import { broughtBack, givenTo } from "../exchange.ts";
 import type { SubagentsOptions } from "../options.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
@@ -139,14 +140,15 @@ export class Crew {
     const item = Array.isArray(followed) ? undefined : followed;
     const closing = { followed: item, hasPlan: plan !== undefined, elapsedMs };
     const conclusion = await conclude(assignment, outcome, closing);
-    return { id, name: assignment.subagent.name, ...conclusion };
+    const name = labelOf(assignment.subagent.name, assignment.job.title);
+    return { id, name, ...conclusion };
   }
 
   #assignment({ job, call }: Entry, runtime: ToolRuntime): Assignment | undefined {
     const { subagents, plan } = this.#options;
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
     if (!subagent) return undefined;
-    const owner = ownerFor(runtime, subagent.name, call, plan?.setup.owner);
+    const owner = ownerFor(runtime, job, call, plan?.setup.owner);
     const given = givenTo(subagent, job, { state: runtime.state, call });
     return { subagent, job, call, owner, given };
   }
@@ -155,7 +157,7 @@ export class Crew {
   #missing({ job, call }: Entry, terms: Pick<Terms, "runtime" | "ns" | "isResumed" | "mayTakeAnswer">) {
     const fail = () => Promise.reject(new Error("this agent has no such sub-agent any more"));
     const subagent = { name: job.subagent_type, description: "", runnable: { invoke: fail } };
-    const owner = ownerFor(terms.runtime, job.subagent_type, call);
+    const owner = ownerFor(terms.runtime, job, call);
     return this.begin({ subagent, job, call, owner, given: { messages: [] } }, terms);
   }
 }

@@ -4,7 +4,7 @@ import { Command } from "@langchain/langgraph";
 import { z } from "zod";
 import { shortened } from "../../middleware/text/shortened.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/tools/loose-tool.ts";
-import { markFailures, type Failures } from "../events.ts";
+import { labelOf, markFailures, type Failures } from "../events.ts";
 import { BACKGROUND_DESCRIPTION, BACKGROUND_TEXTS } from "./background.prompt.ts";
 import type { Crew, Ended } from "./crew.ts";
 import type { BackgroundJob } from "./job.ts";
@@ -52,7 +52,7 @@ function looked(id: string, background: BackgroundJob): string {
   const seconds = Math.round((Date.now() - startedAt) / 1000);
   const about = shortened(job.description);
   const said = spent.modelCalls > 0 ? ` Last: ${shortened(text, 200)}` : "";
-  return `${id} ${subagent.name} (${about}): ${standing}, ${seconds} s, ${spent.modelCalls} model calls.${said}`;
+  return `${id} ${labelOf(subagent.name, job.title)} (${about}): ${standing}, ${seconds} s, ${spent.modelCalls} model calls.${said}`;
 }
 
 function answer(call: string, content: string): ToolMessage {

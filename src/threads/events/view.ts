@@ -95,7 +95,6 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     case "subagent-start":
       return withAgent(view, event, (agent) => ({
         ...agent,
-        name: event.name,
         ended: false,
         ...(event.todoId !== undefined && { todoId: event.todoId }),
       }));

@@ -4,10 +4,9 @@ import type { Summary } from "../../middleware/summarization/state.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { isSame } from "../../plan/todo/diff.ts";
-import { failuresIn } from "../../subagents/events.ts";
+import { failuresIn, labelOf } from "../../subagents/events.ts";
 import type { Verdict } from "../../subagents/report.ts";
 import type { RunEventBody } from "../events/events.ts";
-import { ownerName } from "../events/view.ts";
 import { detailsOf, ended, resultOf, remindersIn } from "./recorder.ts";
 
 /** A saved agent at a moment. */
@@ -106,7 +105,12 @@ export class AgentReplay {
     const helper = this.#helpers.get(call);
     if (!helper) return [];
     const owner = helper.#owner;
-    return [helper.#now({ type: "subagent-end", owner, name: ownerName(owner), ...this.#outcomeOf(call) })];
+    return [helper.#now({ type: "subagent-end", owner, name: this.#nameOf(call), ...this.#outcomeOf(call) })];
+  }
+
+  /** The name that a call has a sub-agent by. */
+  #nameOf(call: string): string {
+    return String(this.#calls.get(call)?.args["subagent_type"] ?? "");
   }
 
   #outcomeOf(call: string): { ok: boolean; verdict: Verdict["result"]; error?: string } {
@@ -157,7 +161,7 @@ export class AgentReplay {
     const start = this.#now({ type: "tool-start", owner: this.#owner, ...details });
     if (name !== TASK || this.#refused.has(call)) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
-    const owner = this.#ownerOf(helper, call);
+    const owner = this.#ownerOf(args, call);
     this.#helpers.set(
       call,
       new AgentReplay(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
@@ -177,7 +181,7 @@ export class AgentReplay {
     const helper = String(args["subagent_type"]);
     // It may have ended long before the others of its step, which are saved together.
     const at = this.#helpers.get(call)?.at || this.at;
-    const owner = this.#ownerOf(helper, call);
+    const owner = this.#ownerOf(args, call);
     const outcome = this.#outcomeOf(call);
     const ending = result.ok || !outcome.ok ? outcome : { ok: false, verdict: "failed" as const };
     return [
@@ -202,8 +206,8 @@ export class AgentReplay {
     return [this.#now({ type: "plan-change", owner: this.#owner, by, ...plan })];
   }
 
-  #ownerOf(helper: string, call: string): string {
-    return `${this.#owner}/${helper}:${call}`;
+  #ownerOf({ subagent_type: helper = "", title }: Record<string, unknown>, call: string): string {
+    return `${this.#owner}/${labelOf(String(helper), title)}:${call}`;
   }
 
   #now(body: RunEventBody): Told {

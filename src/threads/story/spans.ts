@@ -1,4 +1,4 @@
-import { MAIN } from "../events/view.ts";
+import { MAIN, ownerName } from "../events/view.ts";
 import { parentOf } from "./entries.ts";
 import { PLAN_TOOLS } from "./plan-tools.ts";
 import type { StampedEvent } from "./told.ts";
@@ -59,8 +59,8 @@ export class Spans {
       case "tool-end":
         return this.#end({ kind: "call", owner: event.owner, id: event.call }, at, event.ok);
       case "subagent-start": {
-        const { owner: id, name } = event;
-        return this.#add({ kind: "helper", owner: parentOf(id), id, label: name, from: at });
+        const { owner: id } = event;
+        return this.#add({ kind: "helper", owner: parentOf(id), id, label: ownerName(id), from: at });
       }
       case "subagent-end": {
         const { owner: id, ok } = event;

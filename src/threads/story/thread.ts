@@ -3,6 +3,7 @@ import type { Usage } from "../events/events.ts";
 import {
   EMPTY_VIEW,
   MAIN,
+  ownerName,
   reduce,
   tokensOf,
   workedMs,
@@ -26,6 +27,8 @@ export interface Helper {
   startedAt: number;
   endedAt?: number;
   ok?: boolean;
+  /** It ended with a part of its work. */
+  isPartial?: boolean;
   error?: string | undefined;
 }
 
@@ -198,14 +201,21 @@ function helpersAfter(
   model: string,
 ): ThreadState["helpers"] {
   if (event.type === "subagent-start") {
-    const { owner, name, description, todoId, at } = event;
+    const { owner, description, todoId, at } = event;
+    const name = ownerName(owner);
     const startedAt = helpers.get(owner)?.startedAt ?? at;
     const helper = { owner, name, description, model: event.model ?? model, todoId, startedAt };
     return new Map(helpers).set(owner, helper);
   }
   const was = event.type === "subagent-end" ? helpers.get(event.owner) : undefined;
   if (event.type !== "subagent-end" || !was) return helpers;
-  return new Map(helpers).set(event.owner, { ...was, endedAt: event.at, ok: event.ok, error: event.error });
+  return new Map(helpers).set(event.owner, {
+    ...was,
+    endedAt: event.at,
+    ok: event.ok,
+    isPartial: event.verdict === "part",
+    error: event.error,
+  });
 }
 
 function withQuestion(questions: readonly Question[], question: Question): readonly Question[] {

@@ -11,7 +11,24 @@ import { clock, duration, inSight, sentBackWords, summaryWords } from "./words.t
 
 /** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */
 export function transcript(events: readonly RunEvent[]): string {
-  return `${events.flatMap(partOf).join("\n\n")}\n`;
+  const lastWords = new Map<string, string>();
+  for (const event of events) {
+    if (event.type === "model-end" && event.text.trim()) lastWords.set(event.owner, event.text.trim());
+  }
+  const reports = new Map(
+    [...lastWords].map(([owner, text]) => [owner.slice(owner.lastIndexOf(":") + 1), text]),
+  );
+  return `${events.flatMap((event) => partOf(withoutReport(event, reports))).join("\n\n")}\n`;
+}
+
+/** The result of a task without the words that its sub-agent has said already. `reports`: last words by call. */
+function withoutReport(event: RunEvent, reports: ReadonlyMap<string, string>): RunEvent {
+  if (event.type !== "tool-end" || event.name !== "task") return event;
+  const said = reports.get(event.call);
+  const { output = event.result } = event;
+  return said === undefined || !output.trimEnd().endsWith(said)
+    ? event
+    : { ...event, output: output.trimEnd().slice(0, -said.length) };
 }
 
 /** A thread as one Markdown file: its plans, the present one first, what took how long, and the conversation. */

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../events/events.ts";
-import { MAIN } from "../events/view.ts";
+import { MAIN, ownerName } from "../events/view.ts";
 import type { Instrument, Meter, Recorder } from "./meter.ts";
 import { modelNames } from "./model-names.ts";
 import type { Attributes } from "./span.ts";
@@ -44,6 +44,8 @@ export class RunMetrics {
   /** When what is under way began. */
   readonly #asked = new Map<string, number>();
   readonly #called = new Map<string, number>();
+  /** Sub-agents' names by place. */
+  readonly #names = new Map<string, string>();
   readonly #recorders = new Map<string, Recorder>();
   #model: Attributes = {};
 
@@ -57,6 +59,9 @@ export class RunMetrics {
       case "run-start":
         this.#model = { "gen_ai.operation.name": "chat", ...modelNames(event.model) };
         return;
+      case "subagent-start":
+        this.#names.set(event.owner, event.name);
+        return;
       case "model-start":
         this.#endChat(event.owner, at, false);
         this.#asked.set(event.owner, at);
@@ -67,7 +72,7 @@ export class RunMetrics {
       case "model-end": {
         const { owner, usage } = event;
         this.#endChat(owner, at);
-        const agent = agentOf(owner);
+        const agent = this.#agentOf(owner);
         this.#recorder(TURNS, agent, () => ({ ...this.#model, "gen_ai.agent.name": agent }))(1);
         this.#count("input", usage.inputTokens);
         this.#count("output", usage.outputTokens);
@@ -89,7 +94,7 @@ export class RunMetrics {
         return time(seconds(at - start));
       }
       case "completion-refusal": {
-        const agent = agentOf(event.owner);
+        const agent = this.#agentOf(event.owner);
         return this.#recorder(REFUSALS, agent, () => ({ "gen_ai.agent.name": agent }))(1);
       }
       case "run-end":
@@ -98,6 +103,11 @@ export class RunMetrics {
         return;
       default:
     }
+  }
+
+  /** A title in its place is of one task alone: the name it was called by is what figures are grouped by. */
+  #agentOf(owner: string): string {
+    return owner === MAIN ? "holdfast" : (this.#names.get(owner) ?? ownerName(owner));
   }
 
   #endChat(owner: string, at: number, ok = true): void {
@@ -127,10 +137,4 @@ export class RunMetrics {
 
 function seconds(ms: number): number {
   return Math.max(0, ms) / 1000;
-}
-
-/** `main/scout:call_7` is a scout. */
-function agentOf(owner: string): string {
-  if (owner === MAIN) return "holdfast";
-  return owner.slice(owner.lastIndexOf("/") + 1).split(":", 1)[0]!;
 }

@@ -48,7 +48,7 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       ];
     case "subagent-end":
       return [
-        shown`${prefix(event.owner)}${oneLine(event.ok ? "finished" : `failed: ${event.error ?? ""}`)}`,
+        shown`${prefix(event.owner)}${oneLine(event.ok ? "finished" : `${event.verdict === "part" ? "finished in part" : "failed"}: ${event.error ?? ""}`)}`,
       ];
     case "message":
       return harmlessLines(harmless(event.text).trim()).map((line) => paint("dim", shown`> ${line}`));

@@ -66,13 +66,13 @@ export function HelperFacts({ helper, thread }: { helper: Helper; thread: Thread
   );
 }
 
-function stateOf({ endedAt, ok }: Helper, { isRunning, questions }: ThreadState): string {
-  if (endedAt !== undefined) return ok ? "Done" : "Failed";
+function stateOf({ endedAt, ok, isPartial }: Helper, { isRunning, questions }: ThreadState): string {
+  if (endedAt !== undefined) return ok ? "Done" : isPartial ? "Partial" : "Failed";
   if (isRunning) return "Working";
   return questions.length > 0 ? "Waits" : "Stopped";
 }
 
-/** A sub-agent's report: the result of the call that started it, unless it was its last words. */
+/** A sub-agent's report: the result of the call that started it, unless it is a verdict on its last words. */
 function reportOf({ entries }: ThreadState, owner: string): string | undefined {
   const call = entries.find(
     (entry) =>
@@ -80,7 +80,7 @@ function reportOf({ entries }: ThreadState, owner: string): string | undefined {
   );
   const report = call?.kind === "call" ? (call.output ?? call.result) : undefined;
   const isSaid = entries.some(
-    (entry) => entry.kind === "text" && entry.owner === owner && entry.text === report,
+    (entry) => entry.kind === "text" && entry.owner === owner && report?.endsWith(`\n${entry.text.trim()}`),
   );
   return isSaid ? undefined : report;
 }
