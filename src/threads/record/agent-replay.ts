@@ -110,7 +110,8 @@ export class AgentReplay {
 
   /** The name that a call has a sub-agent by. */
   #nameOf(call: string): string {
-    return String(this.#calls.get(call)?.args["subagent_type"] ?? "");
+    const name = this.#calls.get(call)?.args["subagent_type"];
+    return typeof name === "string" ? name : "";
   }
 
   #outcomeOf(call: string): { ok: boolean; verdict: Verdict["result"]; error?: string } {
