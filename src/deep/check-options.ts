@@ -112,6 +112,12 @@ const SPEC = z.strictObject({
   permissions: FILES_OPTIONS.shape.permissions,
   interruptOn: INTERRUPT_ON.optional(),
   stateSchema: z.unknown().optional(),
+  mcp: z.union([z.boolean(), MCP]).optional(),
+  web: z.boolean().optional(),
+  fileTools: FILES_OPTIONS.shape.fileTools,
+  skills: SKILL_LIST.optional(),
+  instructions: INSTRUCTION_LIST.optional(),
+  subagents: z.literal(false).optional(),
 } satisfies Record<keyof SubagentSpec, z.ZodType>);
 
 /** Throws `invalid-options` for options of `createDeepAgent` that cannot work, those of its sub-agents included. */

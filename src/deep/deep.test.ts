@@ -311,7 +311,10 @@ describe("sub-agents", () => {
     });
     const { messages } = await agent.invoke(go);
     expect(replies(messages, "task").map((reply) => [reply.status, reply.text])).toEqual([
-      ["error", 'Error: there is no sub-agent "nobody"; use one of general-purpose, broken, cancelled.'],
+      [
+        "error",
+        'Error: there is no sub-agent "nobody"; use one of general-purpose, reader, broken, cancelled.',
+      ],
       ["error", 'Error: the sub-agent "general-purpose" failed: model is down.'],
       ["error", 'Error: the sub-agent "broken" failed: no fuel.'],
       ["error", 'Error: the sub-agent "cancelled" failed: timed out.'],

@@ -41,6 +41,7 @@ import {
   type DefaultMiddlewareName,
   type SubagentSpec,
 } from "./options.ts";
+import { readerOf } from "./reader.ts";
 import { sharedFields } from "./shared-fields.ts";
 import type { CreateDeepAgent } from "./types.ts";
 
@@ -219,8 +220,8 @@ const INNERMOST = DEFAULT_MIDDLEWARE.slice(DEFAULT_MIDDLEWARE.indexOf("DanglingC
 function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place): CompiledSubagent[] {
   const specs = options.subagents ?? [];
   const general: SubagentSpec = { name: GENERAL_PURPOSE, description: GENERAL_PURPOSE_DESCRIPTION };
-  const isOut = options.generalPurpose === false || specs.some((spec) => spec.name === GENERAL_PURPOSE);
-  const all = isOut ? specs : [general, ...specs];
+  const builtIn = options.generalPurpose === false ? [] : [general, ...[readerOf(options) ?? []].flat()];
+  const all = [...builtIn.filter(({ name }) => specs.every((spec) => spec.name !== name)), ...specs];
   return all.map((spec) => {
     if ("runnable" in spec) return spec;
     // Not when it is built: settings that cannot work are refused with the options.
@@ -282,9 +283,12 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
   ]);
   const systemPrompt = spec.systemPrompt ?? spec.prompt ?? promptOf(parent);
   const tools = spec.tools ?? parent.tools;
-  const { permissions, stateSchema, interruptOn } = spec;
+  const { permissions, stateSchema, interruptOn, mcp = !spec.tools, web = !spec.tools } = spec;
+  const instructions = spec.instructions ?? parent.instructions;
   return {
     ...inherited,
+    ...picked(spec, ["fileTools", "skills"]),
+    ...(spec.subagents === false && { subagents: [], generalPurpose: false }),
     ...(permissions && { permissions }),
     ...(interruptOn && { interruptOn: { ...parent.interruptOn, ...interruptOn } }),
     ...(stateSchema !== undefined && { stateSchema }),
@@ -294,10 +298,11 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     plan: spec.plan ?? (parent.plan === false ? false : { ...parent.plan, approval: "never" }),
     middleware: [...replaced, ...(spec.middleware ?? [])],
     ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(typeof parent.instructions === "object" && { instructions: parent.instructions }),
+    ...(typeof instructions === "object" && { instructions }),
     ...(tools && { tools }),
-    // Who names tools for a sub-agent gives it these alone.
-    ...(spec.tools ? {} : picked(parent, ["mcp", "web"])),
+    // Who names tools for a sub-agent gives it these alone, unless they say more.
+    ...(typeof mcp === "object" ? { mcp } : mcp ? picked(parent, ["mcp"]) : {}),
+    ...(web ? picked(parent, ["web"]) : {}),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
   };
 }
@@ -314,7 +319,7 @@ function checkToolNames(tools: readonly AnyTool[], builtIn: readonly string[]): 
 }
 
 function picked<Key extends keyof DeepAgentOptions>(
-  options: DeepAgentOptions,
+  options: Pick<DeepAgentOptions, Key>,
   keys: readonly Key[],
 ): Pick<DeepAgentOptions, Key> {
   const entries = keys.flatMap((key) => (options[key] === undefined ? [] : [[key, options[key]] as const]));

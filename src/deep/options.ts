@@ -29,6 +29,18 @@ export interface SubagentSpec extends SubagentTerms {
   prompt?: string;
   /** Default: the parent's tools, with those of its `mcp` and `web`. */
   tools?: readonly AnyTool[];
+  /** MCP servers of its own; `true`: the parent's, `false`: none. Default: the parent's, unless it has `tools`. */
+  mcp?: boolean | McpOptions | McpServers;
+  /** Web tools; `true`: the parent's, if it has any. Default: the parent's, unless it has `tools`. */
+  web?: boolean;
+  /** The file tools that it has. Default: the parent's. */
+  fileTools?: readonly FileToolChoice[];
+  /** Skills in place of the parent's. */
+  skills?: readonly SkillSource[];
+  /** Instructions in place of the parent's list. */
+  instructions?: readonly InstructionSource[];
+  /** `false`: it has no sub-agents, however deep they may go. */
+  subagents?: false;
   /** Default: the parent's model. */
   model?: BaseChatModel | string;
   /** Settings of its model: `temperature`, `maxTokens`, or another `model` of the same provider. */
@@ -79,7 +91,7 @@ export interface DeepAgentOptions {
    */
   skillsFolder?: string;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
-  /** `false` leaves the sub-agent `general-purpose` out: there are those of `subagents` alone. Default true. */
+  /** `false` leaves `general-purpose` and `reader` out: there are the sub-agents of `subagents` alone. Default true. */
   generalPurpose?: boolean;
   /** The number of sub-agents at once. Default 8. */
   maxConcurrency?: number;

@@ -7,6 +7,10 @@ export const TASK_PLAN = " todo_id: the plan item it works on, which then follow
 
 export const GENERAL_PURPOSE_DESCRIPTION = "the same instructions and tools as you";
 
+export const READER_DESCRIPTION = "only reads files and the web; cheapest";
+
+export const READER_PROMPT = "Read what you are asked about, and report the facts and where they stand.";
+
 /** Answered to a fork that wants to hand on its work: it has the tool only so that its requests begin as its caller's. */
 export const FORK_REFUSAL = "you are a sub-agent yourself: do this work here.";
 

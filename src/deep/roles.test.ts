@@ -1,0 +1,61 @@
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { tool } from "langchain";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { callTool, ScriptedModel } from "../testing/index.ts";
+import { createDeepAgent } from "./index.ts";
+import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
+
+const go = { messages: [new HumanMessage("go")] };
+const note = tool(() => "noted", { name: "note", description: "notes", schema: z.object({}) });
+
+type Options = Pick<
+  DeepAgentOptions,
+  "web" | "maxDepth" | "background" | "subagents" | "fileTools" | "generalPurpose"
+>;
+
+/** The first request of a sub-agent: its system prompt and its tools. */
+async function requestOf(subagent_type: string, options: Options = {}) {
+  const task = callTool("task", { description: "read /a", subagent_type });
+  const model = new ScriptedModel([task, "Read.", "Done."]);
+  await createDeepAgent({ model, tools: [note], instructions: ["Be brief."], ...options }).invoke(go);
+  const { messages, tools } = model.requests[1]!;
+  const names = (tools as { function: { name: string } }[]).map((one) => one.function.name);
+  return {
+    system: messages[0]!.text,
+    names,
+    bytes: Buffer.byteLength(messages[0]!.text + JSON.stringify(tools)),
+  };
+}
+
+it("a reader has file and web tools to read with, no more, in at most 3 kB", async () => {
+  const { system, names, bytes } = await requestOf("reader", { web: true, maxDepth: 2, background: true });
+  expect(names.toSorted()).toEqual(["glob", "grep", "ls", "read_file", "web_fetch"]);
+  expect(system).not.toContain("Plan");
+  expect(system).not.toContain("Be brief.");
+  expect(bytes).toBeLessThanOrEqual(3000);
+  const general = await requestOf("general-purpose", { web: true });
+  expect(bytes).toBeLessThan(general.bytes / 2);
+});
+
+it("a reader is not there where an agent has nothing to read with, or has its sub-agents alone", async () => {
+  const cases: Options[] = [{ fileTools: ["write_file"] }, { generalPurpose: false, subagents: [scout()] }];
+  for (const options of cases) {
+    const model = new ScriptedModel([callTool("task", { description: "x", subagent_type: "reader" }), "ok"]);
+    const { messages } = await createDeepAgent({ model, ...options }).invoke(go);
+    const answer = messages.find((message) => ToolMessage.isInstance(message))!;
+    expect(answer.text).toContain('there is no sub-agent "reader"');
+  }
+});
+
+it("a sub-agent has the instructions, file tools and skills of its own description", async () => {
+  const own = { instructions: ["Count twice."], fileTools: ["ls"], plan: false, skills: [] } as const;
+  const { system, names } = await requestOf("scout", { subagents: [scout(own)] });
+  expect(system).toContain("Count twice.");
+  expect(system).not.toContain("Be brief.");
+  expect(names.toSorted()).toEqual(["ls", "note"]);
+});
+
+function scout(more: Partial<SubagentSpec> = {}): SubagentSpec {
+  return { name: "scout", description: "looks", ...more };
+}
