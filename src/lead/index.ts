@@ -173,7 +173,9 @@ function helpers(
   return specs.map((spec) => {
     if ("runnable" in spec) return spec;
     const { name, description, systemPrompt, prompt, responseFormat, plan = false, middleware = [] } = spec;
-    const { timeLimit, fork, permissions = [], stateSchema } = spec;
+    const { timeLimit, fork, permissions = [], stateSchema, fileTools, instructions } = spec;
+    const { skills: ownSkills = skills, mcp: wanted = !spec.tools, web: hasWeb = !spec.tools } = spec;
+    const servers = wanted === true ? mcp : wanted || undefined;
     const consent = interruptOn || spec.interruptOn ? { ...interruptOn, ...spec.interruptOn } : undefined;
     const agent = createDeepAgent({
       name,
@@ -182,13 +184,16 @@ function helpers(
       model: modelOf(spec),
       backend: (context) => withPermissions(sandboxes.backend(context), sandbox?.permissions ?? []),
       canExecute: true,
-      ...(skills && { skills, skillsFolder: SKILLS_FOLDER }),
+      ...(ownSkills && { skills: ownSkills, skillsFolder: SKILLS_FOLDER }),
+      ...(fileTools && { fileTools }),
+      ...(instructions && { instructions }),
       permissions,
       ...(consent && { interruptOn: consent }),
       ...(stateSchema !== undefined && { stateSchema }),
       ...(repeats !== undefined && { repeats }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
-      ...(!spec.tools && { ...(mcp && { mcp }), ...(web !== undefined && { web }) }),
+      ...(servers && { mcp: servers }),
+      ...(hasWeb && web !== undefined && { web }),
       middleware,
       ...(loopGuard !== undefined && { loopGuard }),
       // It spends the lead's.
