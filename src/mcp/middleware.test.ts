@@ -111,6 +111,18 @@ describe("public servers", () => {
     expect(offered.filter(Boolean)).toHaveLength(3);
   });
 
+  it("are there for sub-agents as their descriptions say", async () => {
+    const roles = { without: { mcp: false }, asked: { tools: [], mcp: true }, reader: undefined } as const;
+    for (const [name, role] of Object.entries(roles)) {
+      const task = callTool("task", { description: "look", subagent_type: name });
+      const model = new ScriptedModel([task, "nothing", "done"]);
+      const subagents = role ? [{ name, description: "looks", ...role }] : [];
+      await createDeepAgent({ model, mcp, plan: false, subagents }).invoke(go);
+      const offered = JSON.stringify(model.requests[1]!.tools).includes("mcp__every__echo");
+      expect([name, offered]).toEqual([name, name === "asked"]);
+    }
+  });
+
   it("are there for lead agents, which share them", async () => {
     const model = new ScriptedModel([callTool("mcp__every__echo", { message: "hi" }), "done"]);
     const baseDir = join(folder, "lead");
