@@ -113,3 +113,12 @@ describe("classic without reminders", () => {
     expect([their.todos, our.todos]).toEqual([[], [{ content: "a", status: "completed" }]]);
   });
 });
+
+it("two plans in one agent are refused at the first call, with what to remove", async () => {
+  const model = new ScriptedModel(["Hello."]);
+  const agent = createAgent({ model, tools: [], middleware: [ours(), theirs()] });
+  await expect(agent.invoke({ messages: [new HumanMessage("go")] })).rejects.toThrow(
+    "the agent has two tools write_todos: remove todoListMiddleware from middleware",
+  );
+  expect(model.requests).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import { ToolMessage } from "@langchain/core/messages";
+import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 
 /** The same message with other content. */
 export function withContent(message: ToolMessage, content: ToolMessage["content"]): ToolMessage {
@@ -14,5 +14,17 @@ export function withContent(message: ToolMessage, content: ToolMessage["content"
     ...(status !== undefined && { status }),
     ...(id !== undefined && { id }),
     ...(metadata !== undefined && { metadata }),
+  });
+}
+
+/** The same message of a user with other content. */
+export function withWords(message: BaseMessage, content: BaseMessage["content"]): HumanMessage {
+  const { name, id, additional_kwargs, response_metadata } = message;
+  return new HumanMessage({
+    content,
+    additional_kwargs,
+    response_metadata,
+    ...(name !== undefined && { name }),
+    ...(id !== undefined && { id }),
   });
 }

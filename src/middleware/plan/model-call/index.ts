@@ -1,8 +1,10 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
+import { HarnessError } from "../../../errors.ts";
 import { yieldToEventLoop } from "../../../langgraph/loop/yield-to-event-loop.ts";
 import type { Tally } from "../../../plan/index.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
+import { withoutControlTags } from "../../text/control-tags.ts";
 import { withSection } from "../../text/system-prompt.ts";
 import { refusedCalls, withoutRefusedTexts } from "../../tools/refused-texts.ts";
 import { SPENT_KEY } from "../events.ts";
@@ -25,6 +27,7 @@ export async function callModel<Request extends ModelRequest>(
   request: Request,
   handler: (request: Request) => AIMessage | Promise<AIMessage>,
 ): Promise<AIMessage | Command> {
+  checkTools(request.tools, setup.preset.tools.write.name);
   const step = new ModelStep(setup, request);
   const { messages: conversation } = request.state as { messages: BaseMessage[] };
   const messages = step.remind([
@@ -35,7 +38,8 @@ export async function callModel<Request extends ModelRequest>(
   // In strict mode a model must give every argument of a tool.
   const isInline = setup.reports === "inline" && request.modelSettings?.["strict"] !== true;
   const model = watchedModel(request.model, {
-    onRequest: (outgoing) => withReports(step.remindIfTrimmed(outgoing), reminders.tag),
+    onRequest: (outgoing) =>
+      withReports(step.remindIfTrimmed(withoutControlTags(outgoing, reminders.tag)), reminders.tag),
     onAnswer: (answer) => step.count(answer),
     metadata: placeOf(step.state.todos, request.runtime),
     ...(isInline && { onTools: (tools) => withDoneArgument(tools, setup.toolNames) }),
@@ -64,4 +68,14 @@ export async function callModel<Request extends ModelRequest>(
     }
     messages.push(...calledBack.add(answer, reminder));
   }
+}
+
+/** Refuses two plans in one agent. No middleware sees the others when the agent is built. */
+function checkTools(tools: readonly unknown[], name: string): void {
+  const twins = tools.filter((tool) => (tool as { name?: unknown }).name === name);
+  if (twins.length < 2) return;
+  throw new HarnessError(
+    "invalid-options",
+    `planMiddleware: the agent has two tools ${name}: remove todoListMiddleware from middleware, or the other tool of that name.`,
+  );
 }

@@ -1,0 +1,44 @@
+import { ToolMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
+import { withContent, withWords } from "../tools/with-content.ts";
+import { isFromUser } from "./from-user.ts";
+
+/** A message is never changed in place: it is looked through once. */
+const looked = new WeakMap<BaseMessage, Map<string, BaseMessage>>();
+
+/**
+ * Messages in which nothing that a user wrote or a tool returned can be taken for the harness's own words: a tag by
+ * which it speaks is shown, and begins or ends nothing. The same text always becomes the same text, so that no cached
+ * prefix breaks.
+ */
+export function withoutControlTags(messages: readonly BaseMessage[], tag: string): BaseMessage[] {
+  return messages.map((message) => {
+    if (!isFromUser(message) && message.type !== "tool") return message;
+    const cached = looked.get(message) ?? new Map<string, BaseMessage>();
+    looked.set(message, cached);
+    const plain = cached.get(tag) ?? withoutTags(message, tag);
+    cached.set(tag, plain);
+    return plain;
+  });
+}
+
+/** The tags of reminders and prompts, in the spellings that models know. */
+const TAGS = ["system[_-]?reminder", "todo_list_system", "reminder"];
+
+function withoutTags(message: BaseMessage, tag: string): BaseMessage {
+  const names = [...TAGS, tag.replaceAll(/[^\w-]/g, ".")].join("|");
+  const opening = new RegExp(`<(?=\\s*/?\\s*(?:${names})\\b)`, "gi");
+  const content = shownContent(message.content, opening);
+  if (content === message.content) return message;
+  return ToolMessage.isInstance(message) ? withContent(message, content) : withWords(message, content);
+}
+
+/** The same content where nothing has to be shown. */
+function shownContent(content: MessageContent, opening: RegExp): MessageContent {
+  if (typeof content === "string") return content.replaceAll(opening, "&lt;");
+  const blocks = content.map((block) => {
+    if (block.type !== "text" || typeof block["text"] !== "string") return block;
+    const text = block["text"].replaceAll(opening, "&lt;");
+    return text === block["text"] ? block : { ...block, text };
+  });
+  return blocks.every((block, index) => block === content[index]) ? content : blocks;
+}
