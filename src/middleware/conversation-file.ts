@@ -1,10 +1,11 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { fail } from "../files/backend/failures.ts";
-import { parsePath, stateFiles, type FileBackend } from "../files/index.ts";
+import { parsePath, preview, stateFiles, type FileBackend } from "../files/index.ts";
 import { inOrder } from "../files/paths/paths.ts";
 import { leadingFolder } from "../files/search/glob.ts";
 import { capMatches } from "../files/search/grep.ts";
 import { isFromUser } from "./text/from-user.ts";
+import { withWords } from "./tools/with-content.ts";
 
 const NAME = "conversation.md";
 
@@ -109,6 +110,41 @@ export function conversationText(messages: readonly BaseMessage[]): string {
 /** The number of lines of the conversation file for these messages. */
 export function lineCount(messages: readonly BaseMessage[]): number {
   return messages.reduce((sum, message) => sum + linesOf(message), 0);
+}
+
+/** A longer message of a user is in requests with its beginning and its end alone. */
+const LONGEST_MESSAGE = 100_000;
+
+/**
+ * The messages of a request, where those of users that are very long have a beginning, an end, and a place in the
+ * conversation file. They stay whole in the thread; the same message always has the same place.
+ */
+export function withShortMessages(
+  messages: readonly BaseMessage[],
+  { conversation, file }: { conversation: readonly BaseMessage[]; file: string | undefined },
+): BaseMessage[] {
+  return messages.map((message) => {
+    if (file === undefined || !isLong(message)) return message;
+    const at = conversation.findIndex(({ id }) => id !== undefined && id === message.id);
+    if (at < 0) return message;
+    const line = lineCount(conversation.slice(0, at)) + 2;
+    const short = preview(message.text, { limit: LONGEST_MESSAGE / 4, path: file, line });
+    const shown = withWords(message, contentOf(message, short));
+    // In the file it is as long as it was.
+    counts.set(shown, linesOf(message));
+    return shown;
+  });
+}
+
+/** Whether a user's message is too long for requests. */
+export function isLong(message: BaseMessage): boolean {
+  return isFromUser(message) && message.text.length > LONGEST_MESSAGE;
+}
+
+/** Text in the place of a message's own; what is not text, such as an image, stays. */
+function contentOf({ content }: BaseMessage, text: string): BaseMessage["content"] {
+  if (typeof content === "string") return text;
+  return [{ type: "text", text }, ...content.filter(({ type }) => type !== "text")];
 }
 
 const counts = new WeakMap<BaseMessage, number>();

@@ -6,14 +6,19 @@ export interface PreviewOptions {
   limit: number;
   /** Where the full text was saved; undefined where it could not be. */
   path: string | undefined;
+  /** The line of the file in which it begins. Default: the first. */
+  line?: number;
 }
 
 /** The head and the tail of a long text, with a line between them that says what is missing and where it all is. */
-export function preview(text: string, { limit, path }: PreviewOptions): string {
+export function preview(text: string, { limit, path, line }: PreviewOptions): string {
   if (text.length <= limit) return text;
   const { head, tail } = headAndTail(text, limit);
   const missing = text.length - head.length - tail.length;
-  const where = path === undefined ? "They are too many to be kept." : `The full text is in "${path}".`;
+  const where =
+    path === undefined
+      ? "They are too many to be kept."
+      : `The full text is in "${path}"${line === undefined ? "" : ` from line ${line} on`}.`;
   const note = `[${missing} of ${text.length} characters left out. ${where}]`;
   return [head, note, tail].filter((part) => part !== "").join("\n");
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { mergeFiles, preview } from "../../files/index.ts";
 import { unparsedState } from "../../langgraph/unparsed-state.ts";
 import { checkOptions } from "../check-options.ts";
-import { readsConversation } from "../conversation-file.ts";
+import { conversationFileFor, readsConversation, withShortMessages } from "../conversation-file.ts";
 import { anyUpdate } from "../state/any-update.ts";
 import { harnessField } from "../state/harness-field.ts";
 import { withSection } from "../text/system-prompt.ts";
@@ -47,7 +47,10 @@ export function filesMiddlewareOf(
       noteStart(request.state);
       const opened = await sight.opened(request);
       const messages = [
-        ...withoutRefusedTexts(opened.messages),
+        ...withShortMessages(withoutRefusedTexts(opened.messages), {
+          conversation: request.state.messages,
+          file: conversationFileFor(request.tools),
+        }),
         ...refusedCalls(request.state.messages, MUTATIONS),
         ...conflictNotice(request.state.files),
       ];

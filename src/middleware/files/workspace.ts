@@ -10,7 +10,7 @@ import {
 } from "../../files/index.ts";
 import { compileRules } from "../../files/paths/permissions.ts";
 import { checkOptions } from "../check-options.ts";
-import { CONVERSATION_FOLDER, withConversation } from "../conversation-file.ts";
+import { CONVERSATION_FOLDER, isLong, withConversation } from "../conversation-file.ts";
 import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
 import { readContext } from "../summarization/state.ts";
@@ -118,11 +118,10 @@ export class Workspace {
     const replayed = await this.#replayed(files, { earlier, runtime, sightings });
     sightings?.begin();
     const { backend, changes } = this.#open(replayed, runtime);
-    // The model is told of the file with the first summary.
-    const isSummarized = readContext(runtime.state, runtime.configurable).summary !== undefined;
-    const whole = isSummarized
-      ? withConversation(backend, { folder: this.historyFolder, messages })
-      : backend;
+    // The model is told of the file with the first summary, or with a message that is too long for requests.
+    const isTold =
+      readContext(runtime.state, runtime.configurable).summary !== undefined || messages.some(isLong);
+    const whole = isTold ? withConversation(backend, { folder: this.historyFolder, messages }) : backend;
     return { backend: whole, changes, sightings };
   }
 

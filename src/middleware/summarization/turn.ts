@@ -3,7 +3,7 @@ import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
 import { renderSnapshot } from "../../plan/index.ts";
 import type { Account } from "../budget/account.ts";
 import { NO_TOKENS, sumTokens, usedTokens, type UsageSource } from "../budget/prices.ts";
-import { conversationFileFor, textOf } from "../conversation-file.ts";
+import { conversationFileFor, withShortMessages, textOf } from "../conversation-file.ts";
 import { ownerOf, type Stage } from "../plan/events.ts";
 import { readPlanState } from "../plan/state.ts";
 import { shortened } from "../text/shortened.ts";
@@ -71,10 +71,12 @@ export class ContextTurn {
   #used = NO_TOKENS;
 
   constructor(request: ModelRequest, parts: TurnParts) {
-    this.#request = request;
+    this.#file = conversationFileFor(request.tools);
+    const { messages: conversation } = request.state as { messages: BaseMessage[] };
+    const messages = withShortMessages(request.messages, { conversation, file: this.#file });
+    this.#request = { ...request, messages };
     this.#parts = parts;
     this.#memory = readContext(request.state, request.runtime.configurable);
-    this.#file = conversationFileFor(request.tools);
   }
 
   /** The conversation as it goes out: as it is, without old results, or with a summary. */
