@@ -147,7 +147,10 @@ describe("calls of one message in a deep agent", () => {
       { loop: true },
     );
     const agent = createDeepAgent({ model, plan: false }) as unknown as Agent;
-    expect(await told(agent, new Set())).toMatchObject({ t1: "t1: /a.md", t2: "t2: /a.md" });
+    expect(await told(agent, new Set())).toMatchObject({
+      t1: "[Done.]\nt1: /a.md",
+      t2: "[Done.]\nt2: /a.md",
+    });
   });
 });
 

@@ -5,18 +5,8 @@ import { closingDependencies, nextStartable } from "../todo/dependencies.ts";
 import { diffTodos, isSame } from "../todo/diff.ts";
 import { Items } from "../todo/items.ts";
 import type { Policy } from "../todo/policy.ts";
-import {
-  EMPTY_PLAN,
-  isClosed,
-  isFinished,
-  nextNumber,
-  type Change,
-  type Plan,
-  type Result,
-  type Status,
-  type Todo,
-} from "../todo/todo.ts";
-import { withPresentIds } from "./earlier-ids.ts";
+import { nextNumber, type Change, type Plan, type Result, type Status, type Todo } from "../todo/todo.ts";
+import { afterPlan, continues, leftOut, withPresentIds } from "./earlier-plan.ts";
 import { identify, planOf, spentIds, type Identified } from "./identity.ts";
 import { checkTodos, emptyContent, frozen, listIds, unknownId } from "./rules.ts";
 import { withhold } from "./withhold.ts";
@@ -50,7 +40,7 @@ export function applyWrite(
   const reading = new Reading(policyFor(author, policy));
   const drafts = readItems(raw, reading);
   if (reading.isTooMuch) return { ok: false, issues: reading.issues };
-  const continued = continues(plan, drafts, { reading, author });
+  const continued = continues(plan, drafts, { reading, isPerson: author === "person" });
   const base = continued ? plan : afterPlan(plan, policy);
   const items = identify(base, withContent(base, drafts, reading), reading);
   const resolve = references(items, base);
@@ -132,36 +122,6 @@ function settle({
     ? [{ type: "plan-reset" }, ...diffTodos([], list)]
     : diffTodos(plan.todos, list);
   return { ok: true, plan: planOf(base, list), changes, notes: reading.notes };
-}
-
-/**
- * A finished plan is continued only by a model's list that repeats some of it as it stands, or a person's that names some
- * of it; otherwise it is over.
- */
-function continues(
-  plan: Plan,
-  drafts: readonly Draft[],
-  { reading, author }: { reading: Reading; author: Author },
-): boolean {
-  if (!isFinished(plan.todos)) return true;
-  const items = identify(plan, drafts, new Reading(reading.policy));
-  return items.some(({ draft, was }) => {
-    const isNamed = author === "person" && draft.id !== undefined;
-    return was !== undefined && (isNamed || draft.status === was.status);
-  });
-}
-
-/** An empty plan after a finished one. Where ids are stable, it remembers all that were used before. */
-function afterPlan(plan: Plan, { ids }: Policy): Plan {
-  return ids === "stable" ? planOf(plan, []) : EMPTY_PLAN;
-}
-
-/** The items that a new list leaves out though they are not closed: they are cancelled, where a plan knows that. */
-function leftOut({ todos }: Plan, ids: ReadonlySet<string>, { ids: kind, statuses }: Policy): Todo[] {
-  if (kind !== "stable" || !statuses.includes("cancelled")) return [];
-  return todos
-    .filter((todo) => !isClosed(todo) && !ids.has(todo.id))
-    .map((todo) => ({ ...todo, status: "cancelled" }));
 }
 
 /** Drafts that say what is to be done, taking it from the item with the same id where they don't. */
