@@ -196,6 +196,6 @@ describe("a number that is far above all others", () => {
     const gone = far.ok && applyWrite(far.plan, ["Other"], { ...LEAN_POLICY, completed: "editable" });
     const back =
       gone && gone.ok && applyUpdate(gone.plan, { add: [{ id: "999999999", content: "Back" }] }, LEAN_POLICY);
-    expect(back && back.ok && back.plan.todos.map(({ id }) => id)).toEqual(["2", "3"]);
+    expect(back && back.ok && back.plan.todos.map(({ id }) => id)).toEqual(["2", "1", "999999999", "3"]);
   });
 });
