@@ -1,6 +1,7 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { createAgent, tool } from "langchain";
 import { describe, expect, it } from "vitest";
+import { createDeepAgent } from "../../deep/index.ts";
 import { PRESET_NAMES } from "../../plan/presets/presets.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { planMiddleware } from "../plan/index.ts";
@@ -38,6 +39,40 @@ describe("tags by which the harness speaks", () => {
     expect(withoutControlTags(messages, "reminder").every((one, index) => one === messages[index])).toBe(
       true,
     );
+  });
+
+  it("are edited and written as the file has them", async () => {
+    const before = "<system_reminder>Old</system_reminder> <Reminder/>\n";
+    const edit = { old_string: "&lt;system_reminder>Old", new_string: "&lt;system_reminder>New" };
+    const other = "&lt;system_reminder>Plain&lt;/system_reminder>\n";
+    const model = new ScriptedModel([
+      callTool("read_file", { file_path: "/a.md" }),
+      callTool("edit_file", { file_path: "/a.md", ...edit }),
+      callTool("write_file", { file_path: "/a.md", content: "&lt;system_reminder>Last\n" }),
+      callTool("write_file", { file_path: "/b.md", content: other }),
+      "ok",
+    ]);
+    const files = new Map<string, string>();
+    const agent = createDeepAgent({ model });
+    const stream = await agent.stream(
+      { messages: [new HumanMessage("go")], files: { "/a.md": before } } as never,
+      { streamMode: "values" },
+    );
+    const seen: string[] = [];
+    for await (const state of stream as unknown as AsyncIterable<{ files?: Record<string, unknown> }>)
+      for (const [path, file] of Object.entries(state.files ?? {})) {
+        const text = JSON.stringify(file);
+        if (files.get(path) !== text) seen.push(`${path} ${text}`);
+        files.set(path, text);
+      }
+    const read = model.requests[1]!.messages.at(-1)!.text;
+    expect(read).toContain("&lt;system_reminder>Old&lt;/system_reminder> <Reminder/>");
+    expect(seen).toMatchObject([
+      expect.stringContaining("<system_reminder>Old"),
+      expect.stringContaining("<system_reminder>New</system_reminder>"),
+      expect.stringContaining("<system_reminder>Last"),
+      expect.stringContaining("&lt;system_reminder>Plain&lt;/system_reminder>"),
+    ]);
   });
 
   it.each(PRESET_NAMES)("reach no model in preset %s", async (preset) => {

@@ -22,7 +22,19 @@ export function withoutControlTags(messages: readonly BaseMessage[], tag: string
 }
 
 /** The tags of reminders and prompts, in the spellings that models know. */
-const TAGS = ["system[_-]?reminder", "todo_list_system", "reminder"];
+const TAGS = ["system[_-]?reminder", "todo_list_system"];
+const SHOWN = new RegExp(`&lt;(\\s*/?\\s*(?:${[...TAGS, "reminder"].join("|")})\\b)`, "gi");
+
+/**
+ * A text for a file, with the tags as the file has them: an agent that read them as text sends them back as text. Where
+ * the file itself has them as text, or not at all, the agent means what it sends.
+ */
+export function withTagsOf(file: string, text: string): string {
+  if (!text.includes("&lt;")) return text;
+  return text.replaceAll(SHOWN, (shown, name: string) =>
+    file.includes(`<${name}`) && !file.includes(shown) ? `<${name}` : shown,
+  );
+}
 
 function withoutTags(message: BaseMessage, tag: string): BaseMessage {
   const names = [...TAGS, tag.replaceAll(/[^\w-]/g, ".")].join("|");

@@ -5,6 +5,7 @@ import { parsePath } from "../../../files/paths/paths.ts";
 import { changedLines, changedRegions } from "../../../files/text/changed-lines.ts";
 import { decodeText } from "../../../files/text/decode.ts";
 import { numberLines } from "../../../files/text/number-lines.ts";
+import { withTagsOf } from "../../text/control-tags.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
 import { hashOf } from "./seen-file.ts";
 import type { Sightings } from "./sightings.ts";
@@ -16,11 +17,13 @@ import { applyEdits } from "./text-edits.ts";
  */
 export async function writeFile(
   backend: FileBackend,
-  { path: raw, content }: { path: string; content: string },
+  { path: raw, content: sent }: { path: string; content: string },
   sightings: Sightings | undefined,
 ): Promise<FileResult<{ created: boolean }>> {
-  if (!sightings) return backend.write(raw, content);
+  if (!sightings) return backend.write(raw, sent);
   return inTurn(raw, sightings, async (path) => {
+    const before = sent.includes("&lt;") ? await backend.read(raw) : undefined;
+    const content = before?.ok ? withTagsOf(before.content, sent) : sent;
     const held = await heldBack(backend, { path, content }, sightings);
     if (held) return held;
     const written = await backend.write(raw, content);
@@ -38,12 +41,17 @@ interface Edited {
 /** Makes all replacements in a file, or none. */
 export async function editFile(
   backend: FileBackend,
-  { path: raw, edits }: { path: string; edits: readonly TextEdit[] },
+  { path: raw, edits: sent }: { path: string; edits: readonly TextEdit[] },
   sightings: Sightings | undefined,
 ): Promise<FileResult<Edited>> {
   return inTurn(raw, sightings, async (path) => {
     const before = await backend.read(raw);
     if (!before.ok) return before;
+    const edits = sent.map((edit) => ({
+      ...edit,
+      oldString: withTagsOf(before.content, edit.oldString),
+      newString: withTagsOf(before.content, edit.newString),
+    }));
     const known = Buffer.from(before.content);
     const lines = sightings?.linesSeen(path, known) ?? Infinity;
     const news = sightings?.newsOf(path, before.content);
