@@ -134,7 +134,7 @@ describe("a run with a collector", () => {
     for (const word of words.source.split("|")) expect(all(told)).toContain(word);
   });
 
-  it("ends an item that left the plan when it left", async () => {
+  it("ends an item that a new list cancels when it does", async () => {
     const spans = await traced([
       callTool("write_todos", { todos: ["One"] }),
       callTool("write_todos", { todos: ["Two", "Three"] }),
@@ -144,7 +144,7 @@ describe("a run with a collector", () => {
     const items = spans.filter(({ name }) => name.startsWith("plan_item"));
     const [first, second, ...others] = items.map((item) => ({ item, ...attributesOf(item) }));
     expect(others).toEqual([]);
-    expect(first).toMatchObject({ "holdfast.todo.status": "removed" });
+    expect(first).toMatchObject({ "holdfast.todo.status": "cancelled" });
     expect(BigInt(first!.item.endTimeUnixNano) <= BigInt(second!.item.startTimeUnixNano)).toBe(true);
     const work = spans.find(({ name }) => name === "execute_tool ls")!;
     expect(work.parentSpanId).toBe(second!.item.spanId);

@@ -138,7 +138,7 @@ it("mode plan is a contract: its label says when it is approved, and what leaves
   await stage.see(/^plan approved \(shift-tab\)/m);
   atWork.go();
   await stage.see(
-    /The agent changes the plan: removed 2 "Check a"; added 3 "Rewrite date\.js" \(pending\)\.\nIt would be:[^]*Work on this plan\?/,
+    /The agent changes the plan: (?=[^]*2 "Check a" is now cancelled)[^]*added 3 "Rewrite date\.js" \(pending\)[^]*It would be:[^]*Work on this plan\?/,
   );
   stage.type("3");
   await stage.see(/Not now\.[^]*what shall be done/);

@@ -41,7 +41,7 @@ export function Conversation() {
           <Failed part="thread" />
           {!past && <Thinking />}
         </div>
-        {!isAtEnd && (
+        {!isAtEnd && thread.questions.length === 0 && (
           <button type="button" className="to-end" onClick={toEnd}>
             Jump to the latest
           </button>
