@@ -197,12 +197,11 @@ function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
 }
 
 /**
- * Has the turn's first plan call apply the person's list; the call itself stands as the model sent it, and its result
- * says what was changed. No other call of the turn is made: the model meant them for its own plan, and nobody has agreed
- * to that.
+ * Puts the person's list in the place of the turn's first plan call. No other call of the turn is made: the model meant
+ * them for its own plan, and nobody has agreed to that.
  */
 function editedPlan(
-  { preset: { policy } }: PlanSetup,
+  { preset: { tools, policy } }: PlanSetup,
   message: AIMessage,
   { calls, todos, editNews: news, rules = rulesIn(calls[0]!) }: { calls: Call[]; editNews: string } & Edit,
 ): ApprovalUpdate {
@@ -210,20 +209,13 @@ function editedPlan(
   const args = { [policy.listField]: inWords(todos, policy), ...(rules && { rules }) };
   // Some models give all calls of a turn one id: an answer to one would be taken for an answer to the plan call.
   const others = message.tool_calls!.filter((call) => call !== first && call.id !== first.id);
-  const voided = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
-  const isPlain = others.length === message.tool_calls!.length - 1;
-  const editedList = { message: message.id, args };
-  return {
-    messages: isPlain ? voided : [withCalls(message, [first, ...others]), ...voided],
-    _plan: { edited: [first.id ?? ""], editedList, editNews: news, ...AGREED },
-  };
-}
-
-/** The message with these of its calls. */
-function withCalls(message: AIMessage, tool_calls: Call[]): AIMessage {
+  const tool_calls = message.tool_calls!.flatMap((call) => {
+    if (call === first) return { ...call, name: tools.write.name, args };
+    return others.includes(call) ? call : [];
+  });
   const { id, name, content, usage_metadata, response_metadata } = message;
   const { tool_calls: _raw, ...additional_kwargs } = message.additional_kwargs;
-  return new AIMessage({
+  const edited = new AIMessage({
     content,
     tool_calls,
     additional_kwargs,
@@ -232,6 +224,8 @@ function withCalls(message: AIMessage, tool_calls: Call[]): AIMessage {
     ...(name !== undefined && { name }),
     ...(usage_metadata ? { usage_metadata } : {}),
   });
+  const voided = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
+  return { messages: [edited, ...voided], _plan: { edited: [first.id ?? ""], editNews: news, ...AGREED } };
 }
 
 /** The difference of a person's list from the plan that the model proposed, in words. */

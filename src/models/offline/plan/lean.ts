@@ -97,9 +97,9 @@ function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
   else readStatus(view, result);
 }
 
-/** The sentence about the item behind a sub-agent's report. */
+/** The sentence about the item in the line in front of a sub-agent's report. */
 function readFollowed(view: PlanView, result: string): void {
-  const sentence = /\[((?:Todo|Item) [^[]+)\]\s*$/.exec(result)?.[1];
+  const sentence = /^\[(?:Done|In part|Failed)\b.*?\. ((?:Todo|Item) .+)\]$/m.exec(result)?.[1];
   if (sentence === undefined) return;
   const [, completed] = /^Todo (\S+) is completed\./.exec(sentence) ?? [];
   if (completed !== undefined) set(view, completed, { status: "completed" });

@@ -31,6 +31,9 @@ export function survey(conversation: Conversation, base: string, tools: readonly
   return plan.opening.length > 0 ? plan.opening : new Survey(conversation, plan, tools).next(base);
 }
 
+/** The line in front of a report, which says how its sub-agent ended. */
+const VERDICT = /^\[(?:Done|In part|Failed)\b.*\]\n/;
+
 /** A survey at one moment. Its methods return the next answer, or nothing when their step needs no more. */
 class Survey {
   readonly #conversation: Conversation;
@@ -98,7 +101,7 @@ class Survey {
         ({ name, args }) => name === "task" && String(args["description"]).startsWith(`${title}:`),
       );
       const { next, report } = sent
-        ? { next: [], report: sent.result.replace(/\[(?:Todo|Item) [^[]+\]\s*$/, "").trimEnd() }
+        ? { next: [], report: sent.result.replace(VERDICT, "").trimEnd() }
         : this.#canDelegate
           ? { next: [this.#start(job, listing.base)], report: "" }
           : workOn(job, this.#conversation, listing.base);
