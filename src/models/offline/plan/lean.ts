@@ -52,7 +52,7 @@ function readWrite(view: PlanView, done: DoneCall, steps: readonly string[]): vo
     return;
   }
   view.written = true;
-  const shown = readSnapshot(done.result);
+  const shown = readSnapshot(done.result, view.items);
   view.items = shown ?? numbered(done);
   view.steps = stepsById(view.items, done, steps);
   if (!shown) readStatus(view, done.result);
@@ -71,7 +71,7 @@ function numbered({ args, result }: DoneCall): Item[] {
 }
 
 function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
-  const items = readSnapshot(result);
+  const items = readSnapshot(result, view.items);
   const missing = [...result.matchAll(/there is no item ([^\s;]+);/g)].map(([, id]) => id);
   view.items = withEdits(view.items, result).filter(({ id }) => !missing.includes(id));
   if (failed) {

@@ -41,16 +41,25 @@ export function says({ content }: Item, step: string): boolean {
   return content === step || (content.startsWith(`${step} (`) && content.endsWith(")"));
 }
 
-/** The whole plan in a tool result, where it is shown. */
-export function readSnapshot(result: string): Item[] | undefined {
+/** The whole plan in a tool result, where it is shown. `before` has the words of cancelled items. */
+export function readSnapshot(result: string, before: readonly Item[] = []): Item[] | undefined {
   const start = result.indexOf("<plan>\n");
   const end = result.lastIndexOf("\n</plan>");
-  return start < 0 || end < start ? undefined : readItems(result.slice(start + "<plan>\n".length, end));
+  return start < 0 || end < start
+    ? undefined
+    : readItems(result.slice(start + "<plan>\n".length, end), before);
 }
 
-/** The items that stand in a text, each in a line of its own. */
-export function readItems(text: string): Item[] {
+/** The items that stand in a text, each in a line of its own; cancelled ones have a line of ids. */
+export function readItems(text: string, before: readonly Item[] = []): Item[] {
   return text.split("\n").flatMap((line): Item | Item[] => {
+    const [, cancelled] = /^\[-\] ([^\s:]+(?:, [^\s:]+)*)$/.exec(line) ?? [];
+    if (cancelled !== undefined) {
+      return cancelled.split(", ").map((id): Item => {
+        const content = before.find((item) => item.id === id)?.content ?? "";
+        return { id, content, status: "cancelled", after: [] };
+      });
+    }
     const [, mark, id, content] = /^\[([ >x!-])\] (\S+): (.*)$/.exec(line) ?? [];
     if (id === undefined) return [];
     const after = /\((?:[^()]*; )?after ([\w, -]+?)(?:; [^()]*)?\)$/.exec(content!)?.[1]?.split(", ") ?? [];

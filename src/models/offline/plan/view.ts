@@ -90,7 +90,10 @@ export function stepsById(
   const isEdited = done.result.includes("The user edited this plan before approving it.");
   const proposed = items.filter((_, index) => !isEdited || sent[index]?.id !== undefined);
   const same = proposed.find((item) => steps.some((step) => says(item, step)));
-  const first = same ? Number(same.id) - steps.findIndex((step) => says(same, step)) : 1;
+  const lowest = Math.min(...proposed.map(({ id }) => Number(id)));
+  // A later plan of the thread counts on, behind all steps of an earlier one.
+  const usual = lowest > steps.length ? lowest : 1;
+  const first = same ? Number(same.id) - steps.findIndex((step) => says(same, step)) : usual;
   const pairs = proposed.map(({ id }) => [id, steps[Number(id) - first] ?? ""] as const);
   return new Map(pairs.filter(([, step]) => step !== ""));
 }

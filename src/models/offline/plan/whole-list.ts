@@ -83,7 +83,7 @@ function readRefused(view: PlanView, { result }: DoneCall): void {
     return;
   }
   view.refused += 1;
-  view.items = readSnapshot(result) ?? withEdits(view.items, result);
+  view.items = readSnapshot(result, view.items) ?? withEdits(view.items, result);
 }
 
 /**
