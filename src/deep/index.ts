@@ -300,7 +300,7 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(typeof instructions === "object" && { instructions }),
     ...(tools && { tools }),
-    // Who names tools for a sub-agent gives it these alone, unless they say more.
+    // Tools that are named for a sub-agent are all it has, unless more is said.
     ...(typeof mcp === "object" ? { mcp } : mcp ? picked(parent, ["mcp"]) : {}),
     ...(web ? picked(parent, ["web"]) : {}),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),

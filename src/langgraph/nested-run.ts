@@ -7,7 +7,7 @@ export type Chunk = [namespace: string[], mode: string, payload: unknown];
 export interface ChunkStream {
   modes: Set<string>;
   push(chunk: Chunk): void;
-  /** Whether nobody reads it any more: what is pushed then is gone. */
+  /** True where nobody reads it any more: chunks that are pushed then are lost. */
   readonly closed?: boolean;
 }
 

@@ -30,12 +30,12 @@ export function checkpointerOf(configurable: Configurable = {}): BaseCheckpointS
   return typeof saver === "object" && saver !== null ? (saver as BaseCheckpointSaver) : undefined;
 }
 
-/** Whether this is the first step of an invocation that goes on with a thread: only that one can have begun before. */
+/** Recognizes the first step of an invocation that goes on with a thread: only that one can have begun before. */
 export function isResuming(configurable: Configurable = {}): boolean {
   return configurable["__pregel_resuming"] === true;
 }
 
-/** Whether the invocation has answers by the ids of their questions. */
+/** Recognizes an invocation with answers by the ids of their questions. */
 export function hasAnswersById(configurable: Configurable): boolean {
   return configurable["__pregel_resume_map"] !== undefined;
 }

@@ -136,7 +136,7 @@ export function withShortMessages(
   });
 }
 
-/** Whether a user's message is too long for requests. */
+/** Recognizes a user's message that is too long for requests. */
 export function isLong(message: BaseMessage): boolean {
   return isFromUser(message) && message.text.length > LONGEST_MESSAGE;
 }

@@ -167,7 +167,7 @@ function doubtsOf([name, ...args]: readonly (string | undefined)[]): string[] {
   return [...(isFed ? [""] : []), ...(isRenamed || isOpen ? [program] : [])];
 }
 
-/** What may follow a program that runs others. */
+/** The words that may follow a program that runs others. */
 function tailsOf(args: readonly string[]): string[][] {
   return args.slice(0, 32).map((_, at) => args.slice(at, at + 64));
 }

@@ -18,7 +18,7 @@ export interface Report {
 /** The judgement of a sub-agent's work, by how it ended, its own plan and what it brought. */
 export interface Verdict {
   result: "done" | "part" | "failed";
-  /** What is missing, or why it failed; of work that is done: what has no evidence. */
+  /** The missing part, or the cause of a failure; of work that is done: the items without evidence. */
   reason?: string;
 }
 

@@ -45,7 +45,7 @@ export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Ar
   }
 }
 
-/** Whether it is a graph itself, and nothing that is wrapped around one. */
+/** Tells a graph from what is wrapped around one. */
 export function isPregel(given: object): boolean {
   return "lg_is_pregel" in given && given.lg_is_pregel === true;
 }

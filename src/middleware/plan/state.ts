@@ -76,6 +76,7 @@ export type Row = readonly [
 /** The middleware's memory beside the todos. Private to the graph; absolute values, so a replay is harmless. */
 export interface PlanMemory {
   nextId: number;
+  firstId?: number;
   retired: string[];
   /** The run that the counters below belong to: the id of the user's message that began it. */
   run: string;
@@ -177,7 +178,8 @@ function withIds(todos: readonly Todo[]): readonly Todo[] {
 }
 
 export function planFrom({ todos, memory }: PlanState): Plan {
-  return { todos, nextId: nextNumber(memory.nextId, todos), retired: memory.retired };
+  const { nextId, firstId, retired } = memory;
+  return { todos, nextId: nextNumber(nextId, todos), retired, ...(firstId !== undefined && { firstId }) };
 }
 
 /** Adds or replaces fields of the memory. */

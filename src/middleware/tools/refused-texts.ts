@@ -66,7 +66,7 @@ function isSameTarget(one: ToolCall, other: ToolCall): boolean {
   return one.name === other.name && one.args["file_path"] === other.args["file_path"];
 }
 
-/** Whether a text is only the note in the place of another, which a model has copied. */
+/** Recognizes a note in the place of a text, which a model has copied. */
 export function isCutNote(text: unknown): boolean {
   return typeof text === "string" && /^\[\d+ characters, refused\]$/.test(text.trim());
 }

@@ -90,7 +90,7 @@ export function withoutSecrets(value: unknown, hide: Hide, seen = new Set<unknow
   for (const key of Object.getOwnPropertyNames(value)) {
     const before: unknown = Reflect.get(value, key);
     const after = withoutSecrets(before, hide, seen);
-    // What cannot be set cannot be changed either; not worth an error in the place of the error.
+    // A field that cannot be set cannot be changed either; not worth an error in the place of the error.
     if (after !== before) Reflect.set(value, key, after);
   }
   return value;

@@ -23,7 +23,9 @@ export function continues(
 
 /** An empty plan after a finished one. Where ids are stable, it remembers all that were used before. */
 export function afterPlan(plan: Plan, { ids }: Policy): Plan {
-  return ids === "stable" ? planOf(plan, []) : EMPTY_PLAN;
+  if (ids !== "stable") return EMPTY_PLAN;
+  const empty = planOf(plan, []);
+  return { ...empty, firstId: empty.nextId };
 }
 
 /** The items that a new list leaves out though they are not closed: they are cancelled, where a plan knows that. */
@@ -39,9 +41,9 @@ export function leftOut({ todos }: Plan, ids: ReadonlySet<string>, { ids: kind, 
  * from 1 again means the items in the order in which the plan was made.
  */
 export function withPresentIds(update: UpdateDraft, plan: Plan, reading: Reading): UpdateDraft {
-  if (reading.policy.ids !== "stable") return update;
+  const { firstId: first } = plan;
+  if (first === undefined) return update;
   const ids = new Set(plan.todos.map(({ id }) => id));
-  const first = Math.min(...plan.todos.map(({ id }) => numberOf(id) ?? Infinity));
   const present = (id: string): string => {
     const number = numberOf(id) ?? Infinity;
     const meant = String(first + number - 1);

@@ -105,7 +105,9 @@ export function planOf(previous: Plan, todos: readonly Todo[]): Plan {
   const nextId = nextNumber(previous.nextId, todos);
   const isCounted = (id: string): boolean => (numberOf(id) ?? nextId) < nextId;
   const gone = previous.todos.filter(({ id }) => !present.has(id) && !isCounted(id));
-  return { todos, nextId, retired: [...previous.retired, ...gone.map((todo) => todo.id)] };
+  const { firstId } = previous;
+  const retired = [...previous.retired, ...gone.map((todo) => todo.id)];
+  return { todos, nextId, retired, ...(firstId !== undefined && { firstId }) };
 }
 
 /** Tells whether an item of this plan had an id and no longer exists. */
@@ -117,7 +119,7 @@ export function spentIds(
   return (id) => !present.has(id) && (names.has(id) || (numberOf(id) ?? nextId) < nextId);
 }
 
-/** Whether other words are sent under the id of a cancelled item. */
+/** Recognizes other words under the id of a cancelled item. */
 function isOther(todo: Todo | undefined, content: string | undefined): boolean {
   return todo?.status === "cancelled" && !!content && contentKey(content) !== contentKey(todo.content);
 }

@@ -222,6 +222,16 @@ describe("ids", () => {
     expect(applyUpdate(second, { done: "7" }, LEAN_POLICY)).toMatchObject({ ok: false });
   });
 
+  it("of an item that a person took out stand for no other item", () => {
+    const [first, ...others] = written(["a", "b", "c"]).todos;
+    const edited = accepted(
+      applyWrite({ ...EMPTY_PLAN, todos: [first!, ...others], nextId: 4 }, others, LEAN_POLICY, {
+        author: "person",
+      }),
+    ).plan;
+    expect(applyUpdate(edited, { done: "1" }, LEAN_POLICY)).toMatchObject({ ok: false });
+  });
+
   it("may begin at 0, and a reference follows an item whose id had to be changed", () => {
     const zero = written([
       { id: 0, content: "a" },

@@ -43,6 +43,8 @@ export interface Plan {
   readonly todos: readonly Todo[];
   /** Above every numeric id that this plan ever held. */
   readonly nextId: number;
+  /** The first id of this plan where there was one before it in the thread: lower ones belong to that. */
+  readonly firstId?: number;
   /** Ids that are not numbers and belonged to items since removed. */
   readonly retired: readonly string[];
 }

@@ -26,7 +26,7 @@ export interface RunResult {
   error?: { name: string; message: string };
 }
 
-/** What a run needs of its host. */
+/** The parts of a host that a run needs. */
 export interface RunHome {
   events: EventLog<HostEvent>;
   say: (thread: string, content: MessageContent) => Promise<void>;

@@ -66,7 +66,7 @@ function stopping(signal: AbortSignal | undefined): (reading: Promise<Read>) => 
     });
 }
 
-/** Whether it is a graph itself, and nothing that is wrapped around one. */
+/** Tells a graph from what is wrapped around one. */
 export function isGraph(given: object): given is StreamedGraph {
   return isPregel(given);
 }

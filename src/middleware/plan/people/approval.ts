@@ -107,7 +107,7 @@ export function isProposed(state: unknown): boolean {
   return readPlanState(state).memory.proposed === true;
 }
 
-/** Whether a plan is open that nobody has still to agree to. */
+/** Tells that a plan is open and that nobody has still to agree to it. */
 export function isApproved(state: unknown): boolean {
   return readPlanState(state).todos.some(isOpen) && !isProposed(state);
 }

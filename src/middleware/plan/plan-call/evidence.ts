@@ -80,7 +80,7 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
   const items = new Map(work.map((call) => [call, itemsOf(call)]));
   if (work.some((call) => items.get(call)!.includes(todo.id))) return true;
   const isFree = (call: FinishedCall): boolean => items.get(call)?.length === 0;
-  // What names an item that was completed before, such as its file, is work on this one.
+  // Calls that name an item completed before, such as its file, are work on this one.
   const over = new Set(todos.filter(isClosed).map(({ id }) => id));
   for (const id of together) over.delete(id);
   const since = wasStarted ? Math.min(toolCalls, calls.length) : 0;

@@ -407,10 +407,11 @@ export function rememberChange(
   }: { plan: Plan } & Pick<NonNullable<Outcome["accepted"]>, "changes" | "marks" | "madeAt">,
   seen: PlanMemory["seen"],
 ): MemoryUpdate {
-  const { nextId, retired, todos } = plan;
+  const { nextId, firstId, retired, todos } = plan;
   return {
     ...rememberSeen(seen, todos),
     nextId,
+    ...(firstId !== undefined && { firstId }),
     retired: [...retired],
     marks,
     ...(madeAt !== undefined && { madeAt }),

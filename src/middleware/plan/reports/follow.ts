@@ -108,7 +108,7 @@ export class FollowedTodo {
     const failed = (reason: string): { plan: Plan; sentence: string } => {
       const noted = applyUpdate(this.#started, { edit: [{ id: this.#id, note: reason }] }, rules);
       return {
-        // Of several on an item none may leave it otherwise than the others do: they do not know of each other.
+        // Several on one item leave it alike: they do not know of each other.
         plan: noted.ok && this.#others.length === 0 ? noted.plan : this.#started,
         sentence: `Todo ${this.#id} is still in progress.`,
       };

@@ -73,7 +73,7 @@ export function keptHelpers(helpers: PlanMemory["helpers"]): PlanMemory["helpers
     const { item, spent, isOpen, isShared } = helper;
     if (!spent) return [[call, helper]];
     if (item === undefined || !isBusy.has(item)) return [];
-    // What it spent has been counted.
+    // Its spending has been counted.
     const end = { ...(isOpen && { isOpen }), ...(isShared && { isShared }) };
     return [[call, { item, spent: NO_FIGURES, ...end }]];
   });
