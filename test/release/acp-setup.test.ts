@@ -66,7 +66,12 @@ it.each([
   const collector = new Collector();
   await collector.start();
   try {
-    const traced = { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, HOLDFAST_PRICES: "3,15" };
+    const traced = {
+      ...env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+      OTEL_EXPORTER_OTLP_TIMEOUT: "120000",
+      HOLDFAST_PRICES: "3,15",
+    };
     await runs(traced);
   } finally {
     collector.stop();

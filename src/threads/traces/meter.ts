@@ -1,5 +1,5 @@
 import { keyValues, nanoseconds, scopeOf, type Sender } from "./otlp-json.ts";
-import { goodbye, post, type Destination } from "./post.ts";
+import { awaitLast, post, type Destination } from "./post.ts";
 import type { Attributes } from "./span.ts";
 
 /** A counter or, with bounds, a histogram. */
@@ -64,7 +64,7 @@ export class OtlpMeter implements Meter {
 
   /** Sends what there is, and waits for it a moment. */
   close(): Promise<void> {
-    return goodbye(this.#send());
+    return awaitLast(this.#send(), this.#options);
   }
 
   #record(series: Series, value: number): void {

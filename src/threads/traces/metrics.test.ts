@@ -47,7 +47,8 @@ async function measured(
   env: Record<string, string> = {},
   createAgent?: (model: ScriptedModel) => RunAgent,
 ): Promise<Record<string, Metric>> {
-  await tracedRun(steps, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...env }, createAgent);
+  const base = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_EXPORTER_OTLP_TIMEOUT: "120000" };
+  await tracedRun(steps, { ...base, ...env }, createAgent);
   return figures();
 }
 

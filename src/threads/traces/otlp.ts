@@ -1,6 +1,6 @@
 import { keyValues, scopeOf, type Sender } from "./otlp-json.ts";
 import { OtlpSpan, type Place } from "./otlp-span.ts";
-import { goodbye, post, type Destination } from "./post.ts";
+import { awaitLast, post, type Destination } from "./post.ts";
 import type { Span, SpanStart, Tracer } from "./span.ts";
 
 export interface OtlpOptions extends Sender, Destination {
@@ -36,7 +36,7 @@ export class OtlpTracer implements Tracer {
 
   /** Sends what there is, and waits for it a moment. */
   close(): Promise<void> {
-    return goodbye(this.#send());
+    return awaitLast(this.#send(), this.#options);
   }
 
   readonly #add = (span: OtlpSpan): void => {

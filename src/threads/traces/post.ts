@@ -3,12 +3,12 @@ export interface Destination {
   /** All of the address. */
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** The collector's time limit. */
+  /** The time limit of a request, and of the last one of a process that ends. */
   timeoutMs?: number;
 }
 
-/** A process that ends waits no longer than this. */
-const GOODBYE_MS = 1000;
+/** A process that ends waits no longer than this for its last request, unless a time limit is set. */
+const LAST_REQUEST_MS = 1000;
 
 /** Whether the collector has taken it. Does not throw. */
 export async function post(
@@ -29,11 +29,14 @@ export async function post(
   }
 }
 
-/** Waits for the last request of a process, a moment. */
-export async function goodbye(last: Promise<void>): Promise<void> {
+/** Waits for the last request of a process. */
+export async function awaitLast(
+  last: Promise<void>,
+  { timeoutMs = LAST_REQUEST_MS }: Destination,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const end = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, GOODBYE_MS);
+    timer = setTimeout(resolve, timeoutMs);
   });
   await Promise.race([last, end]);
   clearTimeout(timer);

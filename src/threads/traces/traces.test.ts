@@ -39,6 +39,7 @@ afterEach(() => collector.stop());
 async function traced(steps: Step[], env: Record<string, string> = {}): Promise<Sent[]> {
   await tracedRun(steps, {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_EXPORTER_OTLP_TIMEOUT: "120000",
     OTEL_METRICS_EXPORTER: "none",
     ...env,
   });
@@ -180,7 +181,7 @@ describe("a run with a collector", () => {
 describe("a collector", () => {
   it.each(["never", "an error"] as const)("that answers with %s ends no run", async (how) => {
     collector.answer = how;
-    await traced(["Done."]);
+    await traced(["Done."], { OTEL_EXPORTER_OTLP_TIMEOUT: "1000" });
     expect(collector.requests).toHaveLength(1);
   });
 

@@ -57,7 +57,10 @@ describe("a session has what a run has", () => {
     });
     await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
     const { port } = collector.address() as AddressInfo;
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: "120000",
+    };
     const stage = await stages.open(["One.", "Two."], { env });
     stage.type(`first${ENTER}second${ENTER}`);
     await stage.see(/Two\./);
