@@ -31,6 +31,9 @@ const DEEPER = [
   "test/terminal.test.ts",
 ];
 
+/** The release run has tests of many processes that are killed and started again. */
+const HANG_MS = process.env["HOLDFAST_RELEASE"] ? 1_200_000 : 240_000;
+
 export default defineConfig({
   test: {
     globalSetup: ["test/postgres-setup.ts"],
@@ -39,8 +42,8 @@ export default defineConfig({
     // To load LangChain takes longer than most of the files: a worker loads it once.
     isolate: false,
     // Only for hangs: a loaded machine is slow, not wrong.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: HANG_MS,
+    hookTimeout: HANG_MS,
     // Output of a test that passes is nobody's news, nor are warnings that tests provoke.
     silent: "passed-only",
     execArgv: ["--no-warnings"],

@@ -57,7 +57,7 @@ beforeAll(async () => {
   };
   const start = () => startEditor({ cwd: home, env, flags: ["--mode", "auto"], permit: () => "approve" });
   [editor, other] = await Promise.all([start(), start()]);
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([editor, other].map((one) => one.end()));
   model.stop();

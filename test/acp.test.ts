@@ -65,7 +65,7 @@ export async function load(url, context, next) {
       terminal: true,
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(editors.map((editor) => editor.end()));
   model.stop();

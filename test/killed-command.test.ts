@@ -50,7 +50,7 @@ it("a command that was under way at kill -9 is not run again by resume, and the 
   expect(JSON.stringify(server.getLastRequest()!.body)).toContain(
     "It is not known whether this execute call",
   );
-}, 120_000);
+});
 
 it("one that a person had allowed is asked about again as what it is, and marked when it is run", async () => {
   expect(await holdfast("run", "--dir", ".", "--shell", "--thread", "t", "Go")).toMatchObject({ code: 3 });
@@ -70,7 +70,7 @@ it("one that a person had allowed is asked about again as what it is, and marked
   const marked = events.flatMap((event) => ("repeated" in event && event.repeated ? [event.type] : []));
   expect(marked).toEqual(["question", "tool-start", "tool-end"]);
   expect(effects()).toEqual(["ran", "ran"]);
-}, 120_000);
+});
 
 /** Runs a command of ours until its own command has had its effect, and kills it. */
 async function killed(...args: string[]): Promise<void> {

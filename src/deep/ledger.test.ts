@@ -202,4 +202,4 @@ it("figures are the same however a task is asked about, stopped and taken over, 
   const tries = rounds(16);
   const { failures, notes } = await ledger.run({ tries, seed: 1 });
   expect(failures, notes).toBe(0);
-}, 120_000);
+});

@@ -69,7 +69,7 @@ it("a process that is killed at any moment loses no message and no todo, and the
   // Only the call that was running when its process died may run again.
   expect(repeated).toBeLessThanOrEqual(KILLS);
   saver.close();
-}, 120_000);
+});
 
 /** A tool call runs after the answer that made it was saved: what was worked on must be in the thread. */
 async function expectNothingLost(file: string, done: { thread: string; turn: number }[]): Promise<void> {

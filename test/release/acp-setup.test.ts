@@ -77,7 +77,7 @@ it.each([
     collector.stop();
   }
   expectOfficialTypes(collector);
-  expect(collector.requests.map(({ url }) => url).toSorted()).toEqual(["/v1/metrics", "/v1/traces"]);
+  expect(new Set(collector.requests.map(({ url }) => url))).toEqual(new Set(["/v1/metrics", "/v1/traces"]));
   const sent = JSON.stringify(collector.requests.map(({ body }) => body));
   for (const part of [
     "invoke_agent holdfast",

@@ -7,4 +7,4 @@ it("a thread store with a flipped bit is read as it was written, or refused with
   const { tries, failures, notes } = await bitFlips.run({ tries: wanted, seed: 1 });
   expect({ tries, failures }, notes).toEqual({ tries: wanted, failures: 0 });
   expect(notes).toMatch(/refused [1-9]/);
-}, 300_000);
+});

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { chaos } from "../cluster/chaos.ts";
 import { task, TestCluster, until } from "../cluster/cluster.ts";
 import { startPostgres, type PostgresServer } from "../postgres-server.ts";
@@ -7,9 +7,6 @@ import { rounds } from "../rounds.ts";
 
 let cluster: TestCluster;
 let own: PostgresServer | undefined;
-
-// Many processes are started and ended: on a machine that is busy, too.
-vi.setConfig({ testTimeout: 180_000 });
 
 afterEach(async () => {
   await cluster.close();

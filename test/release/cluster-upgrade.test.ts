@@ -2,12 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@langchain/langgraph-sdk";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { task, TestCluster, until, type Started, type Task } from "../cluster/cluster.ts";
 import { newDatabase } from "../postgres.ts";
-
-// Many processes are started and ended: on a machine that is busy, too.
-vi.setConfig({ testTimeout: 180_000 });
 
 const OLD = "0.0.9";
 

@@ -29,7 +29,7 @@ beforeAll(async () => {
     const end = lines.indexOf(END);
     if (end >= 0) printed.set(file!, lines.slice(0, end).join("\n"));
   }
-}, 120_000);
+});
 
 afterAll(() => {
   rmSync(home, { recursive: true });

@@ -80,6 +80,6 @@ describe.concurrent("a message of eight calls, killed at every write and every e
         expect(one).toMatchObject({ files: { "b.txt": "b\n" }, answer: "done" });
         expect(one.plan[0]).toBe("completed build");
       }
-    }, 900_000);
+    });
   }
 });

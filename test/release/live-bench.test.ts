@@ -148,7 +148,7 @@ describe("the live benchmark", () => {
     const written = readFileSync(join(folder, "good", "report.md"), "utf8");
     expect(written).toContain("## Beside no plan, on the same tasks");
     expect(written).toContain("| lean | 2 | 0% (");
-  }, 120_000);
+  });
 
   it("does not count what the provider failed in, tries it again, and counts what a bad model fails in", async () => {
     let status = 500;

@@ -35,7 +35,7 @@ beforeAll(async () => {
   );
   if (!installed.ok) throw new Error(installed.stderr);
   copyFileSync("test/server/drive.mjs", join(home, "drive.mjs"));
-}, 300_000);
+});
 
 afterAll(() => {
   if (server?.pid !== undefined) process.kill(-server.pid, "SIGKILL");
@@ -77,7 +77,7 @@ it("a LangGraph server runs both agents, and its public client sees the plan, th
     deep: ["", "ip", "ci", "cc"],
     files: { "/note.md": "looked" },
   });
-}, 300_000);
+});
 
 async function freePort(): Promise<number> {
   return new Promise((found) => {

@@ -100,7 +100,7 @@ describe("an agent with the light loop does what LangChain's does:", () => {
       expect(await played(options, true)).toEqual(await played(options, false));
     };
     await fc.assert(fc.asyncProperty(run, check), { numRuns: rounds(40) });
-  }, 180_000);
+  });
 
   it.each(MODES)(
     "the stream of %s",

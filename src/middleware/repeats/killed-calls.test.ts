@@ -82,7 +82,7 @@ beforeAll(async () => {
     approved("consent-of-sub-agent", resumed["consent-of-sub-agent"]),
     { thread: "consent-without-id", resume: approve },
   ]);
-}, 120_000);
+});
 
 afterAll(() => {
   child?.kill("SIGKILL");

@@ -303,7 +303,7 @@ it("one that is nobody's graph is stopped, too, with a cancel", async () => {
   );
   await agent.invoke(go);
   expect(model.requests.at(-1)!.messages.at(-1)!.text).toContain("it was cancelled");
-}, 10_000);
+});
 
 it("a report that came with a result before a stop does not come again after it", async () => {
   const saver = new MemorySaver();
