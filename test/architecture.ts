@@ -50,7 +50,15 @@ const LAYERS: Record<string, string[]> = {
     "@opentelemetry/api",
   ],
   // The command line starts the others.
-  "surfaces/cli": [...surface, ...terminal, "surfaces/server", "surfaces/acp", "surfaces/mcp"],
+  // It loads graphs of the user's own by their file's name.
+  "surfaces/cli": [
+    ...surface,
+    ...terminal,
+    "surfaces/server",
+    "surfaces/acp",
+    "surfaces/mcp",
+    "a computed name",
+  ],
   "surfaces/server": [...surface, ...langchain, "hono", "@hono/node-server", "surfaces/mcp"],
   "surfaces/acp": [...surface, ...langchain, "@agentclientprotocol/sdk"],
   "surfaces/mcp": [...surface, ...langchain, "@modelcontextprotocol/server"],

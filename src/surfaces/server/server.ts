@@ -20,6 +20,7 @@ import { operationRoutes } from "./http/operations.ts";
 import type { ServerParts } from "./http/parts.ts";
 import { Streams } from "./http/streams.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
+import { pageRoutes } from "./page/index.ts";
 
 export interface ServerOptions {
   /** The graphs by name: `createDeepAgent`, `makeLeadAgent` or any graph of LangGraph's. */
@@ -31,6 +32,11 @@ export interface ServerOptions {
    * by the workers that `createWorker` or `holdfast worker` starts on it, in this process or in others.
    */
   database?: string;
+  /**
+   * Whether the page is served, too, at `/`: plans, edits, questions, files and going back in time, for threads on these
+   * graphs. Needs `sqliteSaver`, `postgresSaver` or a database.
+   */
+  page?: boolean;
   /** LangGraph's store, for graphs that use one and for `/store`, such as `sqliteStore(path)`. Default: that of the database, or one in memory. */
   store?: BaseStore;
   /** Tells users apart. Without it there is one, who has the token. */
@@ -63,11 +69,28 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     const checkpointer = options.checkpointer ?? cluster!.store;
     const store = options.store ?? cluster?.memories ?? new InMemoryStore();
     const graphs = hostedGraphs("createServer", options.graphs, { checkpointer, store });
-    const { server, parts } = await assemble({ ...options, checkpointer, graphs, store, cluster });
+    const more = options.page ? pageOf(checkpointer) : undefined;
+    const { server, parts } = await assemble({
+      ...options,
+      checkpointer,
+      graphs,
+      store,
+      cluster,
+      ...(more && { more }),
+    });
     await parts.host.recover();
     return server;
   };
   return database === undefined ? build() : onCluster(database, build);
+}
+
+/** The page, for threads in a store of ours: others cannot be listed. */
+function pageOf(checkpointer: BaseCheckpointSaver): (parts: ServerParts) => Hono<ServerEnv> {
+  if (!("listThreads" in checkpointer)) {
+    const message = "createServer: the page needs sqliteSaver, postgresSaver or a database.";
+    throw new HarnessError("invalid-options", message);
+  }
+  return (parts) => pageRoutes(parts, { saver: checkpointer as ThreadStore });
 }
 
 /**

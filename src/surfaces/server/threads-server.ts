@@ -53,7 +53,7 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     ...(origins && { origins }),
     more: (given) => {
       const prices = pricesOf?.(model);
-      const page = pageRoutes(given, { saver, graph: GRAPH, defaults, model, modelOf, prices });
+      const page = pageRoutes(given, { saver, own: { defaults, model, modelOf, prices } });
       // Its tools know nothing of users.
       return auth ? page : page.route("/", mcpRoutes(given, saver));
     },

@@ -51,8 +51,12 @@ export function createApi(token: string) {
     info: () => call<Info>("GET", "info"),
     threads: (query: { limit: number; before?: string | undefined; query?: string }) =>
       call<{ threads: Thread[]; more: boolean }>("GET", `threads?${search(query)}`),
-    create: (task: SentTask, settings: Settings) =>
-      call<{ thread: Thread; run: string }>("POST", "threads", { ...task, settings }),
+    create: (task: SentTask, { graph, ...settings }: Settings) =>
+      call<{ thread: Thread; run: string }>("POST", "threads", {
+        ...task,
+        ...(graph !== undefined && { graph }),
+        ...(Object.keys(settings).length > 0 && { settings }),
+      }),
     thread: (id: string) => call<ThreadContent>("GET", thread(id)),
     run: (id: string, task: SentTask) =>
       call<{ run: string; queued?: boolean }>("POST", `${thread(id)}/runs`, task),

@@ -7,9 +7,12 @@ export type { Question, StampedEvent };
 /** The server's description of itself. */
 export interface Info {
   version: string;
-  model: string;
+  /** The graphs that a thread can run on. */
+  graphs: readonly string[];
+  model?: string;
   dir?: string;
-  defaults: Settings;
+  /** Settings of a new thread; absent where graphs of somebody's own are served, which take none. */
+  defaults?: Settings;
   prices?: Prices;
 }
 
@@ -31,6 +34,8 @@ export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export type Mode = (typeof MODES)[number];
 
 export interface Settings {
+  /** The graph of a new thread; by default the first. */
+  graph?: string;
   model?: string;
   mode?: Mode;
   trusted?: boolean;

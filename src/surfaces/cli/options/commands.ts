@@ -94,10 +94,14 @@ export function commands(parser: Argv): void {
       on(async () => (await import("../commands/resume.ts")).resume),
     )
     .command(
-      "serve",
+      "serve [agent]",
       "Serve a page to work in, and LangGraph's protocol for programs",
       (args) =>
         workerOptions(agentOptions(modelOptions(stateOption(args))))
+          .positional("agent", {
+            type: "string",
+            describe: "A file with a graph of your own (agent.ts, agent.ts:name), or a langgraph.json",
+          })
           .option("port", {
             type: "number",
             requiresArg: true,
@@ -134,7 +138,8 @@ export function commands(parser: Argv): void {
             default: true,
             describe: "With a database: do runs, too; --no-work leaves them to holdfast worker",
           })
-          .example("$0 serve --dir . --open", ""),
+          .example("$0 serve --dir . --open", "")
+          .example("$0 serve ./agent.ts", "The page for an agent of your own"),
       on(async () => (await import("../commands/servers/serve.ts")).serve),
     )
     .command(

@@ -6,7 +6,7 @@ import { diskBackend } from "../../../files/index.ts";
 import { parsePath } from "../../../files/paths/paths.ts";
 import type { CheckpointSummary } from "../../../storage/index.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
+import type { Thread } from "../../../threads/thread/thread.ts";
 import { fileCallsOf } from "../../../threads/undo/file-calls.ts";
 import {
   changesOfFiles,
@@ -52,8 +52,8 @@ interface ReadState {
   dir: string | undefined;
 }
 
-async function stateOf({ host, saver, graph }: PageParts, id: string): Promise<ReadState> {
-  const thread = new Thread(await host.graph(graph).reader(id), id);
+async function stateOf({ host, saver }: PageParts, id: string): Promise<ReadState> {
+  const thread = await host.thread(id).read();
   return { thread, state: await thread.state(), dir: (await settingsOfThread(saver, id))?.dir };
 }
 

@@ -11,16 +11,17 @@ import { pageThreads } from "./threads.ts";
 
 /** Routes of the page besides LangGraph's protocol, and the page itself. */
 export function pageRoutes(server: ServerParts, options: PageOptions): Hono<ServerEnv> {
-  const { defaults, model, prices } = options;
+  const { defaults, model, prices } = options.own ?? {};
   const parts: PageParts = { ...server, ...options };
   return new Hono<ServerEnv>()
     .route("/", pageFilesStatic())
     .get("/holdfast/info", (c) =>
       json(c, {
         version: version(),
-        model,
-        ...(defaults.dir !== undefined && { dir: defaults.dir }),
-        defaults,
+        graphs: [...server.host.graphs.keys()],
+        ...(model !== undefined && { model }),
+        ...(defaults?.dir !== undefined && { dir: defaults.dir }),
+        ...(defaults && { defaults }),
         ...(prices && { prices }),
       }),
     )

@@ -6,8 +6,12 @@ import type { ServerParts } from "../http/parts.ts";
 
 export interface PageOptions {
   saver: ThreadStore;
-  /** The name of the graph that the page's threads run on. */
-  graph: string;
+  /** Settings of Holdfast's own threads; absent where the page's threads run on graphs of a user's own. */
+  own?: OwnThreads;
+}
+
+/** Choices that the page offers for Holdfast's own threads. */
+export interface OwnThreads {
   /** Settings of a new thread. */
   defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
   /** The model that new threads get. */

@@ -7,7 +7,6 @@ import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { planAt } from "../../../threads/plan/pending-edit.ts";
 import { replay, type ReplayOptions } from "../../../threads/record/replay.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
 import { hasFailed, type KnownThread } from "../http/access.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
@@ -21,12 +20,12 @@ export async function openThread(
   find: () => Promise<KnownThread>,
   checkpoint?: string,
 ): Promise<object> {
-  const { host, saver, graph } = parts;
+  const { host, saver } = parts;
   const { id } = await find();
   // Before anything is read: what happens meanwhile is told twice rather than not at all.
   const { last } = host.events;
   const isSet = (await settingsOfThread(saver, id)) !== undefined;
-  const found = new Thread(await host.graph(graph).reader(id), id);
+  const found = await host.thread(id).read();
   const active = checkpoint === undefined ? await host.active(id) : undefined;
   const live = active?.live.all() ?? [];
   // What the run at work has done is in its own events, and so is left out of what was before.
@@ -59,7 +58,7 @@ export async function openThread(
   return {
     // What was read of a run at work is not all of it, though it may have ended meanwhile.
     thread: active ? { ...thread, status: "running" } : thread,
-    settings: settings ?? parts.defaults,
+    settings: settings ?? parts.own?.defaults ?? {},
     questions,
     ...(typeof head === "string" && { head }),
     events: [...past, ...live.filter(({ n = 0 }) => n <= last)],
@@ -78,11 +77,11 @@ async function failureOf({ ledger }: Host, known: KnownThread): Promise<ReplayOp
 
 /** The checkpoints of a thread, newest first. Does not look at messages, and lets others have their turn. */
 export async function historyOf(
-  { host, saver, graph }: PageParts,
+  { host, saver }: PageParts,
   thread: string,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<object> {
-  const agent = await host.graph(graph).reader(thread);
+  const { agent } = await host.thread(thread).read();
   const options = {
     limit: limit + 1,
     ...(before !== undefined && { before: { configurable: { checkpoint_id: before } } }),

@@ -20,12 +20,10 @@ export async function threadOut(
   known: KnownThread,
   { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread> {
-  const { id, summary } = known;
-  const request = (await host.active(id))?.request;
+  const { id, summary, hosted } = known;
   const dir = (await settingsOfThread(saver, id))?.dir;
-  const title =
-    summary?.title ??
-    (typeof request?.metadata?.["title"] === "string" ? request.metadata["title"] : undefined);
+  const noted = hosted?.metadata["title"];
+  const title = summary?.title ?? (typeof noted === "string" ? noted : undefined);
   return {
     id,
     ...(title !== undefined && { title }),

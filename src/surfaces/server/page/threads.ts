@@ -16,7 +16,7 @@ import { undoneWords } from "../../../threads/undo/undo-last.ts";
 import { body, checked, json } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { queryPart } from "../http/list-part.ts";
-import type { PageParts } from "./parts.ts";
+import type { OwnThreads, PageParts } from "./parts.ts";
 import { historyOf, openThread } from "./reading.ts";
 import { threadOut } from "./thread-out.ts";
 
@@ -38,7 +38,12 @@ const IMAGES = z
     }),
   )
   .max(8);
-const NEW = z.object({ task, images: IMAGES.optional(), settings: SETTINGS.optional() });
+const NEW = z.object({
+  task,
+  images: IMAGES.optional(),
+  graph: z.string().optional(),
+  settings: SETTINGS.optional(),
+});
 const NEXT = z.object({ task, images: IMAGES.optional(), compact: z.boolean().optional() });
 const CHANGE = z.strictObject({ model: z.string().min(1).optional(), mode: z.enum(MODES).optional() });
 const ANSWERS = z.object({ answers: z.record(z.string(), z.unknown()) });
@@ -51,7 +56,7 @@ const FORK = z.object({ checkpoint: z.string().optional() });
 
 /** Routes of the page for threads. */
 export function pageThreads(parts: PageParts): Hono<ServerEnv> {
-  const { host, access, saver, graph } = parts;
+  const { host, access, saver, own } = parts;
   const out = async (c: ServerContext, id: string) => threadOut(await access.thread(c, id), parts);
   const start = (thread: string, content: MessageContent, options: StartThreadOptions = {}) =>
     host.thread(thread).start(content, { strategy: "enqueue", ...options });
@@ -63,10 +68,16 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     model: string | undefined,
   ): Promise<MessageContent> => {
     if (images.length === 0) return text;
-    const found = await parts.modelOf(model);
-    if (!(await new Sight({ model: found.model }).media()).includes("image"))
+    // The model of a user's own graph is not known here.
+    const found = await own?.modelOf(model);
+    if (found && !(await new Sight({ model: found.model }).media()).includes("image"))
       throw new HTTPException(422, { message: `${found.name} does not take images.` });
     return [{ type: "text", text }, ...images.map(imageBlock)];
+  };
+
+  const choices = (): OwnThreads => {
+    if (own) return own;
+    throw new HTTPException(422, { message: "A graph of your own takes no settings from the page." });
   };
 
   return new Hono<ServerEnv>()
@@ -83,15 +94,22 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       return json(c, { threads, more: from + most < all.length });
     })
     .post("/", async (c) => {
-      const { task: words, images, settings = {} } = checked(NEW, await body(c));
+      const {
+        task: words,
+        images,
+        graph = host.graphName(undefined),
+        settings,
+      } = checked(NEW, await body(c));
       // What is wrong with it is said now: a run that cannot begin leaves nothing to read it in.
-      if (settings.model !== undefined) await parts.modelOf(settings.model);
-      const content = await contentOf(words, images, settings.model ?? parts.model);
+      host.graph(graph);
+      const allowed = settings && allowedSettings(settings, choices().defaults);
+      if (settings?.model !== undefined) await own?.modelOf(settings.model);
+      const content = await contentOf(words, images, settings?.model ?? own?.model);
       const id = await newThreadId(saver, words);
       const owner = c.get("user");
-      const allowed = allowedSettings(settings, parts.defaults);
-      await host.noteThread(id, { graph, ...(owner !== undefined && { owner }) });
-      const run = await start(id, content, { settings: allowed, metadata: { title: words } });
+      // The title until the graph gives it one.
+      await host.noteThread(id, { graph, metadata: { title: words }, ...(owner !== undefined && { owner }) });
+      const run = await start(id, content, allowed && { settings: allowed });
       return json(c, { thread: await out(c, id), run: run.id }, 201);
     })
     .get("/:thread", async (c) => json(c, await openThread(parts, () => access.thread(c))))
@@ -131,8 +149,9 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .patch("/:thread/settings", async (c) => {
       const { id } = await access.thread(c);
       const { model, mode } = checked(CHANGE, await body(c));
-      if (model !== undefined) await parts.modelOf(model);
-      if (mode !== undefined) checkMode(mode, parts.defaults);
+      const { modelOf, defaults } = choices();
+      if (model !== undefined) await modelOf(model);
+      if (mode !== undefined) checkMode(mode, defaults);
       const change = { ...(model !== undefined && { model }), ...(mode && { mode }) };
       await host.thread(id).changeSettings(change);
       return json(c, { thread: await out(c, id) });
@@ -188,7 +207,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const to = await newThreadId(saver, id.replace(/-[a-z0-9]{4}$/, ""));
       const owner = c.get("user");
       const metadata = { ...hosted?.metadata, copied_from: id };
-      const note = { graph, metadata, ...(owner !== undefined && { owner }) };
+      const note = { graph: await host.graphOf(id), metadata, ...(owner !== undefined && { owner }) };
       await host.thread(id).fork(to, { checkpoint, note });
       return json(c, { thread: await out(c, to) }, 201);
     })

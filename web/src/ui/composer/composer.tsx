@@ -16,7 +16,7 @@ const MOST_IMAGES = 8;
 export function Composer() {
   const store = useStore();
   const page = usePage();
-  const { open, past, problem, notes = [] } = page;
+  const { open, past, problem, notes = [], info } = page;
   const [text, setText] = useDraft("task", "");
   const [settings, setSettings] = useDraft<Settings>("settings", {});
   const [images, setImages] = useDraft<readonly NamedImage[]>("images", []);
@@ -161,7 +161,9 @@ export function Composer() {
         </div>
       </div>
       {isNew && <TaskOptions settings={settings} onSettings={setSettings} />}
-      {!isNew && !isRunning && !past && <ThreadOptions isCompact={isCompact} onCompact={setCompact} />}
+      {!isNew && !isRunning && !past && info?.defaults && (
+        <ThreadOptions isCompact={isCompact} onCompact={setCompact} />
+      )}
     </form>
   );
 }

@@ -5,16 +5,37 @@ import { ModeChoice, modeOf } from "./thread-options.tsx";
 
 const PRESETS = ["lean", "classic", "deerflow", "checklist"];
 
-/** Settings of a new thread; the rest is as the server was started. */
-export function TaskOptions({
-  settings,
-  onSettings,
-}: {
+interface OptionsProps {
   settings: Settings;
   /** Gets what makes new settings of those that are there: two changes may come before either is drawn. */
   onSettings: (change: (settings: Settings) => Settings) => void;
-}) {
+}
+
+/** The graph of a new thread, where there are several. */
+function GraphChoice({ settings, onSettings }: OptionsProps) {
+  const { graphs = [] } = usePage().info ?? {};
+  if (graphs.length < 2) return null;
+  return (
+    <label className="options">
+      Agent{" "}
+      <select
+        value={settings.graph ?? graphs[0]}
+        onChange={({ currentTarget: { value } }) => onSettings((now) => ({ ...now, graph: value }))}
+      >
+        {graphs.map((graph) => (
+          <option key={graph} value={graph}>
+            {graph}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Settings of a new thread; the rest is as the server was started. */
+export function TaskOptions({ settings, onSettings }: OptionsProps) {
   const { info } = usePage();
+  if (info && !info.defaults) return <GraphChoice settings={settings} onSettings={onSettings} />;
   const defaults = info?.defaults ?? {};
   const current = { ...defaults, ...settings };
   return (

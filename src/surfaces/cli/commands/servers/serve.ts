@@ -2,7 +2,10 @@ import { spawn } from "node:child_process";
 import { HarnessError } from "../../../../errors.ts";
 import { openItems } from "../../../../storage/store.ts";
 import type { ClusterWorker } from "../../../../threads/cluster/index.ts";
+import { hostedGraphs } from "../../../server/graphs.ts";
 import { listen } from "../../../server/listen.ts";
+import { pageRoutes } from "../../../server/page/index.ts";
+import { assemble } from "../../../server/server.ts";
 import {
   createThreadsServer,
   startThreadsWorker,
@@ -15,9 +18,12 @@ import { harmless, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { copiesFolder, statePath, withHome } from "../../threads/threads.ts";
 import type { RunFlags } from "../run.ts";
+import { loadGraphs } from "./graph-files.ts";
 import { graphOptions, lost } from "./worker.ts";
 
 export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet">, WorkerFlags {
+  /** A file with graphs of the user's own, in the place of Holdfast's agent. */
+  agent?: string | undefined;
   work: boolean;
   port: number;
   host: string;
@@ -32,6 +38,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const token = flags.token ?? (terminal.env["HOLDFAST_TOKEN"] || undefined);
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
+  if (flags.agent !== undefined) return serveGraphs(flags.agent, { ...flags, token }, terminal);
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
   const path = statePath(flags, terminal);
@@ -61,6 +68,49 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     } finally {
       if (!cluster) await store.close();
       await graph.servers.close();
+    }
+  });
+}
+
+/** Flags of Holdfast's own agent. */
+const OWN_FLAGS =
+  "model,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
+
+/** Serves graphs of the user's own: the same page and protocol, with threads in the same store. */
+async function serveGraphs(agent: string, flags: ServeFlags, terminal: Terminal): Promise<number> {
+  const own = OWN_FLAGS.split(",").find(
+    (flag) => (flags as unknown as Record<string, unknown>)[flag] !== undefined,
+  );
+  if (own !== undefined) {
+    const name = own.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const message = `--${name} is for Holdfast's own agent: leave it out, and set it in ${agent}.`;
+    throw new HarnessError("invalid-options", message);
+  }
+  const graphs = await loadGraphs(agent, terminal.cwd);
+  const path = statePath(flags, terminal);
+  return withHome(path, async ({ saver, cluster }) => {
+    if (cluster) {
+      const message =
+        "Graphs of your own are served from a file: for a database use createServer and createWorker.";
+      throw new HarnessError("invalid-options", message);
+    }
+    const store = await openItems(path);
+    const isOpen = !LOOPBACK.includes(flags.host);
+    const { server, parts } = await assemble({
+      graphs: hostedGraphs("holdfast serve", graphs, { checkpointer: saver, store }),
+      checkpointer: saver,
+      store,
+      isOpen,
+      ...(flags.token !== undefined && { token: flags.token }),
+      hosts: [...(flags.allowHost ?? []), flags.host],
+      ...(flags.allowOrigin && { origins: flags.allowOrigin }),
+      more: (given) => pageRoutes(given, { saver }),
+    });
+    try {
+      const served = { ...server, recover: () => parts.host.recover() };
+      return await listenUntilStopped({ server: served, worker: undefined, isOpen }, flags, terminal);
+    } finally {
+      await store.close();
     }
   });
 }

@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, dirname, extname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { HarnessError } from "../../../../errors.ts";
+import type { GraphSource } from "../../../server/graphs.ts";
+
+/** The exports that are taken for the graph where none is named. */
+const NAMES = ["default", "graph", "agent"];
+
+/** Loads graphs from `agent.ts`, `agent.ts:name`, or a file such as `langgraph.json` that names several. */
+export async function loadGraphs(place: string, cwd: string): Promise<Record<string, GraphSource>> {
+  if (extname(place) !== ".json") {
+    const [file, name] = splitPlace(place);
+    return { [name ?? basename(file, extname(file))]: await loadGraph(resolve(cwd, file), name) };
+  }
+  const config = resolve(cwd, place);
+  const loaded = Object.entries(await readConfig(config, place)).map(async ([graph, each]) => {
+    const [file, name] = splitPlace(each);
+    return [graph, await loadGraph(resolve(dirname(config), file), name)] as const;
+  });
+  return Object.fromEntries(await Promise.all(loaded));
+}
+
+/** A name after the last colon, which is not the colon of a Windows drive. */
+function splitPlace(place: string): [file: string, name: string | undefined] {
+  const [, file = place, name] = /^(.+\.[cm]?[jt]sx?):(\w+)$/.exec(place) ?? [];
+  return [file, name];
+}
+
+async function readConfig(path: string, place: string): Promise<Record<string, string>> {
+  try {
+    const { graphs } = JSON.parse(await readFile(path, "utf8")) as { graphs: Record<string, string> };
+    if (Object.values(graphs).every((file) => typeof file === "string")) return graphs;
+    throw new TypeError("graphs");
+  } catch (error) {
+    const isMissing = (error as { code?: unknown }).code === "ENOENT";
+    const why = isMissing ? "there is no such file" : 'it needs "graphs", with a file for each name';
+    throw new HarnessError("invalid-options", `${place}: ${why}.`, { cause: error });
+  }
+}
+
+async function loadGraph(file: string, name: string | undefined): Promise<GraphSource> {
+  const exported = await importFile(file);
+  const names = name === undefined ? NAMES : [name];
+  const found = names.map((each) => exported[each]).find(isSource);
+  if (found) return found;
+  const wanted = name === undefined ? "a graph as its default, graph or agent" : `a graph named ${name}`;
+  const present = Object.keys(exported).toSorted().join(", ") || "nothing";
+  throw new HarnessError("invalid-options", `${file} does not export ${wanted}; it exports ${present}.`);
+}
+
+function isSource(value: unknown): value is GraphSource {
+  if (typeof value === "function") return true;
+  const { graph, stream } = (typeof value === "object" && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >;
+  return typeof stream === "function" || (typeof graph === "object" && graph !== null);
+}
+
+/** Imports a module; TypeScript by Node where it can, by the project's `tsx` where Node cannot. */
+async function importFile(file: string): Promise<Record<string, unknown>> {
+  if (!existsSync(file)) throw new HarnessError("invalid-options", `${file}: there is no such file.`);
+  const isTyped = /\.[cm]?tsx?$/.test(file);
+  const { typescript } = process.features as { typescript?: string | false };
+  if (isTyped && !typescript) await useTsx(file);
+  try {
+    return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new HarnessError("invalid-options", `${file} cannot be loaded: ${message}`, { cause: error });
+  }
+}
+
+/** Has this process load TypeScript by the `tsx` of a file's project. */
+async function useTsx(file: string): Promise<void> {
+  let hooks: string;
+  try {
+    hooks = createRequire(file).resolve("tsx/esm");
+  } catch (error) {
+    throw new HarnessError(
+      "missing-package",
+      `${file} is TypeScript, which Node ${process.versions.node} does not run: install tsx in its project (npm i -D tsx), or use Node 22.18 or newer.`,
+      { cause: error },
+    );
+  }
+  await import(/* @vite-ignore */ pathToFileURL(hooks).href);
+}
