@@ -19,6 +19,14 @@ it("every link in the documentation leads somewhere", () => {
   expect(pages.flatMap((file) => deadLinks(file))).toEqual([]);
 });
 
+it("every code of an error is on the page of errors", () => {
+  const [, union = ""] = /HarnessErrorCode =([^;]+);/.exec(readFileSync("src/errors.ts", "utf8")) ?? [];
+  const codes = [...union.matchAll(/"([\w-]+)"/g)].map(([, code = ""]) => code);
+  const page = readFileSync("docs/troubleshooting.md", "utf8");
+  expect(codes.length).toBeGreaterThan(10);
+  expect(codes.filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([]);
+});
+
 it("the README of src/langgraph names the versions that are installed", () => {
   const named = readFileSync("src/langgraph/README.md", "utf8").matchAll(
     /`(langchain|@langchain\/[\w-]+)` ([\d.]+\d)/g,
