@@ -41,6 +41,14 @@ export {
   type VerifyContext,
 } from "./middleware/index.ts";
 export type { InstructionSource } from "./middleware/instructions/options.ts";
+export {
+  goalMiddleware,
+  type GoalContext,
+  type GoalJudge,
+  type GoalOptions,
+  type GoalOutcome,
+  type GoalVerdict,
+} from "./middleware/goal/index.ts";
 export { lightLoop } from "./middleware/light-loop.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
 export {

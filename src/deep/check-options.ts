@@ -5,6 +5,7 @@ import { BUDGET, PRICES } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_METHODS, FILES_OPTIONS } from "../middleware/files/check-options.ts";
+import { GOAL } from "../middleware/goal/options.ts";
 import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { REPEATS } from "../middleware/repeats/check-options.ts";
@@ -93,6 +94,7 @@ const OPTIONS = z
     background: z.boolean(),
     maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),
     summarization: z.union([z.literal(false), SUMMARIZATION]),
+    goal: GOAL,
     loopGuard: LOOP_GUARD,
     budget: BUDGET,
     without: z.array(z.string()),

@@ -14,6 +14,7 @@ import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { runsCommands, stateBackend, Workspace } from "../middleware/files/workspace.ts";
+import { goalMiddleware } from "../middleware/goal/index.ts";
 import { instructionsMiddleware } from "../middleware/instructions/index.ts";
 import { lightLoop } from "../middleware/light-loop.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
@@ -100,6 +101,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
   const hasOwnPlan = plan !== undefined && !isReplaced && !isLeftOut("PlanMiddleware", options);
   const repeats = repeatsOf(options);
   const defaults: AnyAgentMiddleware[] = [
+    ...(options.goal ? [goalMiddleware(options.goal, { budget, model }) as AnyAgentMiddleware] : []),
     ...(summarization === false ? [] : [summarizationMiddleware(summaries, { budget })]),
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),

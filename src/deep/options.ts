@@ -10,6 +10,7 @@ import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
 import type { Media } from "../middleware/files/media.ts";
 import type { BackendOption, FileToolChoice } from "../middleware/files/options.ts";
+import type { GoalOptions } from "../middleware/goal/options.ts";
 import type { InstructionSource } from "../middleware/instructions/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
@@ -104,6 +105,11 @@ export interface DeepAgentOptions {
   maxDepth?: number;
   /** Options of `planMiddleware`; `false` leaves planning out. */
   plan?: false | PlanOptions;
+  /**
+   * Criteria for the whole work, `{ criteria, judge }`: judged by code or a model when the agent wants to end, and sent
+   * back with the reasons at most twice. Not for sub-agents. See `goalMiddleware`.
+   */
+  goal?: GoalOptions;
   /** Where files live. Default: in the graph state. */
   backend?: BackendOption;
   permissions?: readonly PermissionRule[];
@@ -154,6 +160,7 @@ export interface DeepAgentOptions {
 
 /** The names of the default middleware, in their order. */
 export const DEFAULT_MIDDLEWARE = [
+  "GoalMiddleware",
   "SummarizationMiddleware",
   "toolErrorMiddleware",
   "McpMiddleware",

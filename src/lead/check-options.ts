@@ -5,6 +5,7 @@ import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
+import { GOAL } from "../middleware/goal/options.ts";
 import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { REPEATS } from "../middleware/repeats/check-options.ts";
@@ -41,6 +42,7 @@ const OPTIONS = z
     summarization: z.union([z.boolean(), SUMMARIZATION]),
     plan: PLAN_OPTIONS,
     title: z.strictObject({ model, maxLength: atLeastOne, timeout: z.number().min(0) }).partial(),
+    goal: GOAL,
     loopGuard: LOOP_GUARD,
     budget: BUDGET,
     subagents: SUBAGENT_LIST,

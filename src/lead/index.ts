@@ -15,6 +15,7 @@ import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clari
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
+import { goalMiddleware } from "../middleware/goal/index.ts";
 import { lightLoop } from "../middleware/light-loop.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
@@ -64,7 +65,7 @@ export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {
     model,
     tools: [...(options.tools ?? []), ...webToolsOf(options.web)],
     systemPrompt: joinedPrompt(LEAD_SYSTEM_PROMPT, options.systemPrompt),
-    middleware: chain(request, options, { modelOf, warn }) as [
+    middleware: chain(request, options, { model, modelOf, warn }) as [
       ReturnType<typeof planMiddlewareOf>,
       ReturnType<typeof titleMiddleware>,
     ],
@@ -105,7 +106,7 @@ const SKILLS_FOLDER = `${MOUNT}/skills`;
 function chain(
   request: LeadRequest,
   options: LeadOptions,
-  { modelOf, warn }: Models & { warn: (message: string) => void },
+  { model, modelOf, warn }: Models & { model: BaseChatModel; warn: (message: string) => void },
 ): AnyAgentMiddleware[] {
   const { baseDir, summarization, interruptOn, repeats = {}, loopGuard, middleware = [] } = options;
   const budget = new Budget(options.budget);
@@ -121,6 +122,7 @@ function chain(
   const questions = request.nonInteractive ? [] : [clarificationMiddleware()];
   const { folder: historyFolder, ...summaries } = typeof summarization === "object" ? summarization : {};
   return [
+    ...(options.goal ? [goalMiddleware(options.goal, { budget, model })] : []),
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
     orderedCallsMiddleware(plan ? { now: plan.setup.now } : {}),

@@ -8,6 +8,7 @@ import type { McpOptions } from "../mcp/options.ts";
 import type { McpServers } from "../mcp/servers.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
+import type { GoalOptions } from "../middleware/goal/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { RepeatOptions } from "../middleware/repeats/options.ts";
@@ -42,6 +43,8 @@ export interface LeadOptions {
   summarization?: boolean | (SummarizationOptions & { folder?: string });
   /** The plan in plan mode. Default: preset `deerflow`. */
   plan?: PlanOptions;
+  /** Criteria for the whole work, as in `createDeepAgent`. */
+  goal?: GoalOptions;
   title?: TitleOptions;
   /** Stops a model that makes the same tool calls over and over, also in sub-agents; `false` leaves it out. */
   loopGuard?: false | LoopGuardOptions;

@@ -103,6 +103,11 @@ export class Account {
     return undefined;
   }
 
+  /** No more model calls may be made. */
+  get isUsedUp(): boolean {
+    return this.#refusal() !== undefined;
+  }
+
   /** `own`: the prices of another model than the agent's. */
   addTokens(used: UsedTokens, own?: Prices): void {
     for (const account of this.#all()) {

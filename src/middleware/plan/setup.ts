@@ -24,7 +24,8 @@ export interface PlanSetup {
   now: () => number;
 }
 
-const ASK_TOOLS = ["ask_clarification", "ask_user", "ask_user_question", "ask_human"];
+/** Tools that put a question to the user, by default. */
+export const ASK_TOOLS = ["ask_clarification", "ask_user", "ask_user_question", "ask_human"];
 
 /** Puts options and preset together. Throws `invalid-options` for what cannot work. */
 export function setupPlan(options: PlanOptions = {}): PlanSetup {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fieldValue, shownArguments } from "./arguments.ts";
 import { countLines, lineDiff } from "./line-diff.ts";
-import { ago, amount, changeWords, dollars, duration, inSight } from "./words.ts";
+import { ago, amount, changeWords, dollars, duration, inSight, sentBackWords } from "./words.ts";
 
 describe("words for people", () => {
   it("say times, amounts and costs briefly", () => {
@@ -107,4 +107,18 @@ describe("the difference of two texts", () => {
     const lines = (word: string) => Array.from({ length: 5000 }, (_, at) => `${word} ${at}`).join("\n");
     expect(lineDiff(lines("a"), lines("b"))).toBeUndefined();
   });
+});
+
+it("an answer that was sent back has the reason beside it", () => {
+  const start = { type: "model-start", owner: "main", call: "1", at: 0 } as never as Parameters<
+    typeof sentBackWords
+  >[0];
+  const words = [["todo_completion_reminder"], ["goal_reminder"], ["todo_stale_reminder"]].map((reminders) =>
+    sentBackWords({ ...start, reminders }),
+  );
+  expect(words).toEqual([
+    "The answer was sent back: items of the plan are still open.",
+    "The answer was sent back: the goal is not met.",
+    undefined,
+  ]);
 });

@@ -63,12 +63,17 @@ export function compactWords(count: number | undefined): string {
     : `Most of the ${count} messages are summarized with your next one. What you said stays word for word.`;
 }
 
+const SENT_BACK = {
+  plan: "The answer was sent back: items of the plan are still open.",
+  goal: "The answer was sent back: the goal is not met.",
+} as const;
+
 /** The notice that the answer before a model call was sent back; undefined if none was. */
 export function sentBackWords({
   reminders = [],
 }: Extract<RunEvent, { type: "model-start" }>): string | undefined {
-  const isSentBack = reminders.includes("todo_completion_reminder");
-  return isSentBack ? "The answer was sent back: items of the plan are still open." : undefined;
+  if (reminders.includes("todo_completion_reminder")) return SENT_BACK.plan;
+  return reminders.includes("goal_reminder") ? SENT_BACK.goal : undefined;
 }
 
 export function dollars(cost: number): string {

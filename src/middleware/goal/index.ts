@@ -1,0 +1,148 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
+import { getConfig, isGraphBubbleUp, StateSchema } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { z } from "zod";
+import { HarnessError } from "../../errors.ts";
+import { headAndTail } from "../../files/text/offload.ts";
+import { readState, taskInputOf } from "../../langgraph/task.ts";
+import { toModel } from "../../models/deferred.ts";
+import { withoutThoughts } from "../../models/thinking/thoughts.ts";
+import { renderSnapshot } from "../../plan/index.ts";
+import type { Account, Budget } from "../budget/account.ts";
+import { usedTokens } from "../budget/prices.ts";
+import { checkOptions } from "../check-options.ts";
+import { conversationText } from "../conversation-file.ts";
+import { toMessage } from "../plan/messages/answer.ts";
+import { isAwaitingUser, isFinalAnswer } from "../plan/messages/final-answer.ts";
+import { ASK_TOOLS } from "../plan/setup.ts";
+import { readPlanState } from "../plan/state.ts";
+import { harnessField } from "../state/harness-field.ts";
+import { lastValue } from "../state/last-value.ts";
+import { filled } from "../summarization/request/user-words.ts";
+import { isFromUser } from "../text/from-user.ts";
+import { withSection } from "../text/system-prompt.ts";
+import type { RunContext } from "../thread-data/thread-id.ts";
+import { GOAL_REMINDER, GOAL_SECTION, JUDGE_MATERIAL, JUDGE_PROMPT } from "./goal.prompt.ts";
+import { GOAL, type GoalContext, type GoalJudge, type GoalOptions, type GoalOutcome } from "./options.ts";
+
+export type { GoalContext, GoalJudge, GoalOptions, GoalOutcome, GoalVerdict } from "./options.ts";
+
+/** The number of answers of a run that are sent back. */
+const MOST_RETURNS = 2;
+const REMINDER = "goal_reminder";
+/** The characters of a conversation that a model judges by. */
+const LONGEST = 200_000;
+
+const OUTCOME = z.object({ met: z.boolean().optional(), reasons: z.array(z.string()) }) as z.ZodType<
+  GoalOutcome,
+  GoalOutcome
+>;
+
+/**
+ * Judges the whole work when the model wants to end. Reasons why the goal is not met go back to the model, twice at most
+ * and as long as the budget lasts; `goal` in the state has the last outcome. Adds one graph step at the end of a run. The
+ * judge's own failure holds nothing up. `model` judges where `judge` is left out.
+ */
+export function goalMiddleware(
+  options: GoalOptions,
+  { budget, model }: { budget?: Budget; model?: BaseChatModel } = {},
+) {
+  checkOptions(options, { name: "goalMiddleware", schema: GOAL });
+  const { criteria, judge = model } = options;
+  if (judge === undefined) {
+    throw new HarnessError("invalid-options", "goalMiddleware: judge: must be a function or a model.");
+  }
+  const section = filled(GOAL_SECTION, { criteria: listed(criteria) });
+  // A hook is given only its own fields of the state; a model call sees which others there are.
+  const fields = new Set(["todos", "files"]);
+  return createMiddleware({
+    name: "GoalMiddleware",
+    stateSchema: new StateSchema({ goal: harnessField(lastValue(OUTCOME.optional())) }),
+    wrapModelCall: (request, handler) => {
+      for (const name of Object.keys(taskInputOf(request.runtime.configurable))) fields.add(name);
+      return handler({ ...request, systemMessage: withSection(request.systemMessage, section) });
+    },
+    afterAgent: {
+      canJumpTo: ["model" as const],
+      hook: async ({ messages }) => {
+        const answer = messages.at(-1);
+        if (!AIMessage.isInstance(answer) || !isFinalAnswer(answer)) return undefined;
+        if (isAwaitingUser(messages, ASK_TOOLS)) return undefined;
+        const config = getConfig() as RunContext & { signal?: AbortSignal };
+        const state = readState(config.configurable ?? {}, [...fields]) as GoalContext["state"];
+        const account = budget?.accountOf(config);
+        const context: GoalContext = {
+          criteria,
+          answer: answer.text,
+          messages,
+          todos: readPlanState(state).todos,
+          state,
+          ...(config.signal && { signal: config.signal }),
+        };
+        const decide = typeof judge === "function" ? judge : byModel(toModel(judge), account);
+        const goal = await outcomeOf(decide, context);
+        if (goal.met !== false || returnsIn(messages) >= MOST_RETURNS || account?.isUsedUp) return { goal };
+        const text = `<system_reminder>${filled(GOAL_REMINDER, { reasons: listed(goal.reasons) })}</system_reminder>`;
+        return { goal, messages: [toMessage({ name: REMINDER, text })], jumpTo: "model" as const };
+      },
+    },
+  });
+}
+
+async function outcomeOf(judge: GoalJudge, context: GoalContext): Promise<GoalOutcome> {
+  try {
+    const verdict = (await judge(context)) ?? true;
+    if (verdict === true) return { met: true, reasons: [] };
+    if (verdict === false) return { met: false, reasons: ["the check did not pass"] };
+    const reasons = typeof verdict === "string" ? [verdict] : [...verdict];
+    return { met: reasons.length === 0, reasons };
+  } catch (error) {
+    if (context.signal?.aborted || isGraphBubbleUp(error)) throw error;
+    return {
+      reasons: [`The goal was not judged: ${error instanceof Error ? error.message : String(error)}`],
+    };
+  }
+}
+
+/** A judge that asks a model. Throws where the budget is used up or the answer is no judgement. */
+function byModel(model: BaseChatModel, account: Account | undefined): GoalJudge {
+  return async ({ criteria, messages, todos, signal }) => {
+    const usedUp = account?.take();
+    if (usedUp) throw new Error(usedUp.text);
+    const text = conversationText(messages);
+    const { head, tail } = headAndTail(text, LONGEST);
+    const request = [
+      new SystemMessage(JUDGE_PROMPT),
+      new HumanMessage(
+        filled(JUDGE_MATERIAL, {
+          criteria: criteria.map((criterion, at) => `${at + 1}: ${criterion}`).join("\n"),
+          plan: renderSnapshot(todos),
+          conversation: text.length > LONGEST ? `${head}\n[…]\n${tail}` : text,
+        }),
+      ),
+    ];
+    const answer = await model.invoke(request, { tags: ["nostream"], ...(signal && { signal }) });
+    account?.addTokens(usedTokens(answer));
+    return reasonsIn(withoutThoughts(answer.text), criteria);
+  };
+}
+
+/** The reasons in a judgement, one line for each criterion. */
+function reasonsIn(text: string, criteria: readonly string[]): string[] {
+  return criteria.flatMap((criterion, at) => {
+    const line = new RegExp(String.raw`^\W*${at + 1}\W+(not met|met)\b\W*(.*)$`, "im").exec(text);
+    if (!line) throw new Error(`the judge did not say whether "${criterion}" is met`);
+    return line[1]!.toLowerCase() === "met" ? [] : [`${criterion}${line[2] ? `: ${line[2]}` : ""}`];
+  });
+}
+
+/** The number of answers since the user's last message that were sent back here. */
+function returnsIn(messages: readonly BaseMessage[]): number {
+  return messages.slice(messages.findLastIndex(isFromUser) + 1).filter(({ name }) => name === REMINDER)
+    .length;
+}
+
+function listed(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join("\n");
+}

@@ -1,0 +1,47 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { BaseMessage } from "@langchain/core/messages";
+import { z } from "zod";
+import type { Todo } from "../../plan/index.ts";
+import { hasMethods } from "../check-options.ts";
+
+/** The arguments of a judge. */
+export interface GoalContext {
+  criteria: readonly string[];
+  /** The text with which the model wants to end. */
+  answer: string;
+  messages: readonly BaseMessage[];
+  todos: readonly Todo[];
+  /** The whole graph state, such as `files`. */
+  state: Readonly<Record<string, unknown>>;
+  signal?: AbortSignal;
+}
+
+/** Decides whether the goal is met: `true` or nothing says yes, `false`, a reason or several say no. */
+export type GoalJudge = (context: GoalContext) => GoalVerdict | Promise<GoalVerdict>;
+
+export type GoalVerdict = boolean | string | readonly string[] | null | void;
+
+/** Options of `goalMiddleware`. */
+export interface GoalOptions {
+  /** Conditions that the whole work has to meet. The model is told them from the beginning. */
+  criteria: readonly string[];
+  /** Code, or a model: an instance or `provider:name`. Default: the agent's model. */
+  judge?: GoalJudge | BaseChatModel | string;
+}
+
+/** The outcome of the last judgement, `goal` in the graph state. An error of the judge leaves `met` out. */
+export interface GoalOutcome {
+  met?: boolean;
+  reasons: string[];
+}
+
+/** The schema of `GoalOptions`, for callers without a compiler. */
+export const GOAL = z.strictObject({
+  criteria: z.array(z.string().min(1, "must not be empty")).min(1, "must name a criterion"),
+  judge: z
+    .custom<unknown>(
+      (value) => typeof value === "function" || typeof value === "string" || hasMethods(value, ["invoke"]),
+      'must be a function, a chat model or "provider:name"',
+    )
+    .optional(),
+} satisfies Record<keyof GoalOptions, z.ZodType>);
