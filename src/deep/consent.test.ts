@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import {
@@ -9,6 +12,7 @@ import {
 } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { diskBackend } from "../files/index.ts";
 import { clarificationMiddleware } from "../middleware/clarification/index.ts";
 import type { ConsentRequest } from "../middleware/consent/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
@@ -234,6 +238,65 @@ describe("consent in a deep agent", () => {
     const approve = { type: "approve" };
     const { todos } = await resume({ decisions: [approve, approve] });
     expect(todos.map(({ content }) => content).toSorted()).toEqual(["A", "B", "C"]);
+  });
+
+  it("is asked of nobody for a call that can only fail", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-foreseen-"));
+    for (const name of ["a.txt", "b.txt"]) writeFileSync(join(folder, name), "one");
+    const edit = (file_path: string, old_string: string, id: string) =>
+      callTool("edit_file", { file_path, old_string, new_string: "two" }, id);
+    const options: Omit<DeepAgentOptions, "contextSchema"> = {
+      backend: diskBackend(folder),
+      permissions: [{ effect: "deny", operations: ["write"], paths: "/secret" }],
+      interruptOn: { write_file: true, edit_file: true, delete_file: true },
+    };
+    try {
+      const failing = [
+        edit("/a.txt", "three", "text"),
+        edit("/missing.txt", "one", "file"),
+        write("/secret/key", "1", "denied"),
+        write("/b.txt", "unseen", "held"),
+        callTool("delete_file", { file_path: "/missing.txt" }, "gone"),
+        callTool("edit_file", { file_path: "/a.txt" }, "arguments"),
+      ];
+      const { run, model } = agentOf([...failing, edit("/a.txt", "one", "good"), "ok"], options);
+      const { open } = await run(go);
+      expect(open.map(({ value }) => value.call)).toEqual(["good"]);
+      expect(
+        model.requests.slice(1).map(({ messages }) => messages.findLast(({ type }) => type === "tool")!.text),
+      ).toEqual([
+        expect.stringContaining("not found"),
+        expect.stringContaining("missing.txt"),
+        expect.stringContaining("rule 1"),
+        expect.stringContaining("was not written"),
+        expect.stringContaining("missing.txt"),
+        expect.stringContaining("old_string"),
+      ]);
+      expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("one");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("is asked for where a call before it in the message may be what makes it work, and of the others where one fails", async () => {
+    const next = callTool("edit_file", { file_path: "/a.md", old_string: "1", new_string: "2" }, "next");
+    const { run, resume } = agentOf([[write("/a.md", "1", "first"), next], "ok"], {
+      interruptOn: { write_file: true, edit_file: true },
+    });
+    const { open } = await run(go);
+    expect(open.map(({ value }) => value.call).toSorted()).toEqual(["first", "next"]);
+    const { files } = await resume(Object.fromEntries(open.map(({ id }) => [id, { type: "approve" }])));
+    expect(files).toEqual({ "/a.md": "2" });
+
+    const bad = callTool("edit_file", { file_path: "/no.md", old_string: "1", new_string: "2" }, "bad");
+    const two = agentOf([[bad, write("/b.md", "1", "good")], "ok"], {
+      interruptOn: { write_file: true, edit_file: true },
+    });
+    const asked = await two.run(go);
+    expect(asked.open.map(({ value }) => value.call)).toEqual(["good"]);
+    // As LangChain's user interfaces answer: a list of decisions, one for each that was shown.
+    const ended = await two.resume({ decisions: [{ type: "approve" }] });
+    expect(ended.files).toEqual({ "/b.md": "1" });
   });
 
   it("can be left out like every default", async () => {

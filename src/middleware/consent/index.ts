@@ -1,16 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import { createMiddleware } from "langchain";
+import type { Command } from "@langchain/langgraph";
+import { createMiddleware, type ToolCallRequest } from "langchain";
 import { earlierAnswer, sharedAnswer } from "../../langgraph/answers.ts";
 import type { Unended } from "../../langgraph/call-journal.ts";
+import { isResuming } from "../../langgraph/task.ts";
 import { checkOptions } from "../check-options.ts";
 import { inTurn } from "../ordered-calls/in-turn.ts";
+import { kindOf } from "../ordered-calls/order-of.ts";
 import { ownerOf } from "../plan/events.ts";
 import type { RepeatOptions } from "../repeats/options.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { unknownOutcome } from "../repeats/repetition.ts";
 import { saidByUser } from "../text/from-user.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
+import { foreseenFailure } from "../tools/loose-tool.ts";
 import { askPerson, decisionList, reviewFields, type ReviewFields } from "../tools/review.ts";
 import { withholdCalls } from "../tools/withheld-calls.ts";
 import { CONSENT_OPTIONS } from "./check-options.ts";
@@ -86,6 +90,8 @@ function gate(name: string, options: ConsentOptions) {
         (await inTurn(made)) ??
         recorded.run(made, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });
       if (turn.at < 0) return recorded.policy === "consent" ? unknownOutcome(toolCall) : run(request);
+      const foreseen = recorded.repeated ? undefined : await failureOf(request, turn);
+      if (foreseen) return foreseen;
       const pending = { call: toolCall, tool, ruleOf, repeated: recorded.repeated, ...turn };
       const decision = await decided(pending, context);
       if (decision === undefined) return unknownOutcome(toolCall);
@@ -96,6 +102,28 @@ function gate(name: string, options: ConsentOptions) {
       return withEditNote(result, { id: toolCall.id ?? "", before: toolCall.args, after: args });
     },
   });
+}
+
+/**
+ * The result of a call that can only fail: nobody is asked about it. Not where an earlier call of its message may change
+ * that, and not when the question was put already.
+ */
+async function failureOf(
+  { toolCall, tool, state, runtime }: ToolCallRequest,
+  { message }: AskingTurn,
+): Promise<ToolMessage | Command | undefined> {
+  const configurable = (runtime as CallContext["runtime"]).configurable ?? {};
+  const calls = message?.tool_calls ?? [];
+  const earlier = calls.slice(
+    0,
+    Math.max(
+      0,
+      calls.findIndex(({ id }) => id === toolCall.id),
+    ),
+  );
+  const isAlone = earlier.every(({ name }) => kindOf(name, undefined, {}) === "read" || /_todos$/.test(name));
+  if (!isAlone || isResuming(configurable)) return undefined;
+  return foreseenFailure(tool, toolCall, { ...runtime, toolCall, state } as never);
 }
 
 /** A rule that holds for a call whatever it is about. */

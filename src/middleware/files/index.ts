@@ -11,7 +11,7 @@ import { anyUpdate } from "../state/any-update.ts";
 import { harnessField } from "../state/harness-field.ts";
 import { withSection } from "../text/system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
-import { callId, checkedTool, repairCalls } from "../tools/loose-tool.ts";
+import { callId, checkedTool, repairCalls, withTrial, type ToolRuntime } from "../tools/loose-tool.ts";
 import { MUTATIONS } from "../tools/mutations.ts";
 import { refusedCalls, withoutRefusedTexts } from "../tools/refused-texts.ts";
 import { fillConfirmed } from "./changes/held-writes.ts";
@@ -148,28 +148,38 @@ function fileTools(
   }: { limit: number | false; sight: Sight; choices: readonly FileToolChoice[] | undefined },
 ): DynamicStructuredTool[] {
   return fileToolNames(workspace, choices).map((name) => {
+    const call = async (
+      args: unknown,
+      runtime: ToolRuntime,
+      isTrial = false,
+    ): Promise<{ ok: boolean; result: ToolMessage | Command }> => {
+      const id = callId(runtime);
+      const { backend, changes, sightings } = await workspace.openFor(id, runtime, { isTrial });
+      const media = name === "read_file" ? await sight.media() : [];
+      const options = { signal: runtime.signal, media, sightings, ...(limit !== false && { limit }) };
+      const answer = await operate(backend, { name, args: args as never }, options);
+      const status = answer.ok ? "success" : "error";
+      // Where long results are not saved, nobody could read all of it anyway.
+      const isCut = limit === false && name === "execute";
+      const text = isCut ? preview(answer.text, { limit: OUTPUT_LIMIT, path: undefined }) : answer.text;
+      const content = answer.ok ? text : `Error: ${text}`;
+      const artifact = artifactOf(answer, sightings?.latest);
+      const message = new ToolMessage({ content, status, name, tool_call_id: id, ...artifact });
+      const files = changes();
+      const update = { ...(Object.keys(files).length > 0 && { files }), ...sinceUpdate(runtime) };
+      const isUpdated = Object.keys(update).length > 0;
+      const result = isUpdated ? new Command({ update: { ...update, messages: [message] } }) : message;
+      return { ok: answer.ok, result };
+    };
+    const schema = FILE_ARGUMENTS[name] as z.ZodObject;
     const made = checkedTool(
-      { name, description: descriptionOf(name, choices), schema: FILE_ARGUMENTS[name] as z.ZodObject },
-      async (args, runtime) => {
-        const id = callId(runtime);
-        const { backend, changes, sightings } = await workspace.openFor(id, runtime);
-        const media = name === "read_file" ? await sight.media() : [];
-        const options = { signal: runtime.signal, media, sightings, ...(limit !== false && { limit }) };
-        const answer = await operate(backend, { name, args }, options);
-        const status = answer.ok ? "success" : "error";
-        // Where long results are not saved, nobody could read all of it anyway.
-        const isCut = limit === false && name === "execute";
-        const text = isCut ? preview(answer.text, { limit: OUTPUT_LIMIT, path: undefined }) : answer.text;
-        const content = answer.ok ? text : `Error: ${text}`;
-        const artifact = artifactOf(answer, sightings?.latest);
-        const message = new ToolMessage({ content, status, name, tool_call_id: id, ...artifact });
-        const files = changes();
-        const update = { ...(Object.keys(files).length > 0 && { files }), ...sinceUpdate(runtime) };
-        return Object.keys(update).length > 0
-          ? new Command({ update: { ...update, messages: [message] } })
-          : message;
-      },
+      { name, description: descriptionOf(name, choices), schema },
+      async (args, runtime) => (await call(args, runtime)).result,
     );
+    withTrial(made, async (args, runtime) => {
+      const { ok, result } = await call(schema.parse(args), runtime, true);
+      return ok ? undefined : result;
+    });
     return name === "read_file" ? readsConversation(made, workspace.historyFolder) : made;
   });
 }

@@ -23,6 +23,7 @@ import { isWithheld } from "../tools/withheld-calls.ts";
 import { leafOf } from "./changes/change-file.ts";
 import { Sightings } from "./changes/sightings.ts";
 import { sinceOf } from "./changes/since.ts";
+import { unchanging } from "./changes/unchanging.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { located } from "./located.ts";
 import { operate } from "./operate.ts";
@@ -98,8 +99,15 @@ export class Workspace {
     return this.#open(files, runtime);
   }
 
-  /** Opens the workspace as a tool call finds it: after the calls that stand before it in its message. */
-  async openFor(id: string, runtime: ToolRuntime): Promise<OpenCall> {
+  /**
+   * Opens the workspace as a tool call finds it: after the calls that stand before it in its message. In a trial nothing
+   * is changed, and no command is run.
+   */
+  async openFor(
+    id: string,
+    runtime: ToolRuntime,
+    { isTrial = false }: { isTrial?: boolean } = {},
+  ): Promise<OpenCall> {
     const { messages = [] } = (runtime.state ?? {}) as CallState;
     const results = earlierResults(id, runtime.configurable);
     const files = filesBefore(id, runtime);
@@ -117,7 +125,7 @@ export class Workspace {
     const sightings = this.#readFirst ? new Sightings(known) : undefined;
     const replayed = await this.#replayed(files, { earlier, runtime, sightings });
     sightings?.begin();
-    const { backend, changes } = this.#open(replayed, runtime);
+    const { backend, changes } = this.#open(replayed, runtime, isTrial ? unchanging : undefined);
     // The model is told of the file with the first summary, or with a message that is too long for requests.
     const isTold =
       readContext(runtime.state, runtime.configurable).summary !== undefined || messages.some(isLong);
@@ -148,9 +156,14 @@ export class Workspace {
     return state.files();
   }
 
-  #open(files: Record<string, string>, runtime: CallContext): OpenWorkspace {
+  #open(
+    files: Record<string, string>,
+    runtime: CallContext,
+    around: (backend: FileBackend) => FileBackend = (backend) => backend,
+  ): OpenWorkspace {
     const state = stateFiles(files);
-    return { backend: this.#guarded(this.#make(contextOf(state, runtime))), changes: () => state.changes() };
+    const backend = this.#guarded(around(this.#make(contextOf(state, runtime))));
+    return { backend, changes: () => state.changes() };
   }
 
   #guarded(backend: FileBackend): FileBackend {

@@ -101,6 +101,29 @@ export async function argumentsProblem(given: unknown, args: unknown): Promise<s
   return valid ? undefined : errors.map(({ error }) => error).join(" ");
 }
 
+type Trial = (args: unknown, runtime: ToolRuntime) => Promise<ToolMessage | Command | undefined>;
+
+/** Trials of tools, which find out that a call would fail without making it. */
+const trials = new WeakMap<object, Trial>();
+
+export function withTrial<Tool extends object>(tool: Tool, trial: Trial): Tool {
+  trials.set(tool, trial);
+  return tool;
+}
+
+/** The result of a call that can only fail; undefined for one that may succeed. Changes nothing. */
+export async function foreseenFailure(
+  given: unknown,
+  { name, id = "", args }: { name: string; id?: string | undefined; args: Record<string, unknown> },
+  runtime: ToolRuntime,
+): Promise<ToolMessage | Command | undefined> {
+  const problem = await argumentsProblem(given, args);
+  if (problem !== undefined) return failure(name, id, `${problem}. Nothing was done.`);
+  const called = originalTool(given);
+  const trial = typeof called === "object" && called !== null ? trials.get(called) : undefined;
+  return trial?.(withoutNulls(args), runtime);
+}
+
 /** Reads arguments by a schema, repaired where it refuses them as they are. */
 function parse(schema: z.ZodObject, given: unknown, options: { mayRename: boolean }) {
   const args = withoutNulls(given);
