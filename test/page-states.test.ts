@@ -1,4 +1,4 @@
-import type { Locator } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { Question } from "../web/src/client/contract.ts";
 import {
@@ -14,7 +14,16 @@ import {
 } from "./page/browser.ts";
 import { WRITE } from "./page/questions.ts";
 import { TOKEN } from "./page/stand-in.ts";
-import { busyThread, failedThread, planChange, story, THREAD, threadOf, todo } from "./page/story.ts";
+import {
+  busyThread,
+  failedThread,
+  planChange,
+  story,
+  THREAD,
+  threadOf,
+  todo,
+  withEarlierPlan,
+} from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
 
 const SIZES = [
@@ -32,18 +41,29 @@ const isInSight = new Function(
   return corners.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));`,
 ) as (element: unknown) => boolean;
 
+/** The plan of the request before stands folded below the present one, and opens. */
+async function expectEarlierPlan(page: Page): Promise<void> {
+  const plan = page.getByRole("region", { name: "Plan" });
+  const item = plan.getByText("Measure how long each request takes");
+  expect(await plan.locator(".items").first().innerText()).toContain("Run the tests");
+  expect(await item.isVisible()).toBe(false);
+  await plan.getByText("Plan 1: Find out why the settings page is slow").click();
+  await item.waitFor();
+}
+
 /** States that a real server is not in at will: lost connections, edits at the same moment, many tabs, hostile text. */
 describe.runIf(hasBrowser)("the page", () => {
   const suite = pageSuite();
 
   it.each(WIDTHS)("is sound in every region, %i px wide, light and dark", async (width) => {
-    suite.server.add(busyThread());
+    suite.server.add(withEarlierPlan(busyThread()));
     // Colours that are on their way to others are neither.
     const page = await suite.open({ viewport: { width, height: 800 }, reducedMotion: "reduce" });
     if (width > 800) {
       await page.getByRole("link", { name: /Move the settings page/ }).click();
       await page.getByRole("button", { name: /docs\/fields.md/ }).click();
       await expectText(page, "Two of them are checked on the server.");
+      await expectEarlierPlan(page);
       return expectSoundInBoth(page);
     }
     await page.getByRole("button", { name: "Threads" }).click();
@@ -53,6 +73,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectSoundInBoth(page);
     await page.getByRole("button", { name: "Plan", exact: true }).click();
     await expectText(page, "Run the tests");
+    await expectEarlierPlan(page);
     await expectSoundInBoth(page);
     await page.getByRole("button", { name: "Edit" }).click();
     await expectSoundInBoth(page);

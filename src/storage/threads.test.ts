@@ -80,6 +80,8 @@ describe.each(STORES)("in $name,", ({ create }) => {
   describe("the list of threads", () => {
     it("shows title, progress and state, last used first", async () => {
       await agentOf(PLAN).invoke(go(), thread("finished"));
+      const cancel = callTool("update_todos", { cancel: "2" });
+      await agentOf([...PLAN.slice(0, 2), cancel, "finished"]).invoke(go(), thread("cancelled"));
       const broken = agentOf([...PLAN.slice(0, 2), new Error("the power goes out")]);
       await expect(broken.invoke(go(), thread("broken"))).rejects.toThrow("the power goes out");
       const asking = agentOf([callTool("ask")]);
@@ -90,6 +92,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
       expect(threads.map(({ id, state, todos }) => [id, state, todos.done, todos.total])).toEqual([
         ["asking", "idle", 0, 0],
         ["broken", "idle", 1, 2],
+        ["cancelled", "done", 1, 1],
         ["finished", "done", 2, 2],
       ]);
       expect(threads[0]!.title).toBe("A question");

@@ -81,6 +81,31 @@ export const BUSY_PLAN: Todo[] = [
   ...FIRST.slice(3),
 ];
 
+/** The thread, with a request before it whose plan is done. */
+export function withEarlierPlan(told: ToldThread): ToldThread {
+  const { at, events } = story();
+  const task = "Find out why the settings page is slow";
+  at(-90, { type: "run-start", model: "claude-sonnet-5", resumed: false, task });
+  at(-80, planChange([todo("100", "Measure how long each request takes", "completed")]));
+  const usage = { inputTokens: 1200, outputTokens: 80, cachedTokens: 0 };
+  at(-75, { type: "model-end", owner: "main", text: "It is the nine fields.", usage });
+  at(-70, {
+    type: "run-end",
+    outcome: "done",
+    exitCode: 0,
+    usage,
+    counts: countTodos([todo("100", "", "completed")]),
+  });
+  const isPlan = ({ type }: StampedEvent): boolean => type === "plan-change";
+  const next = told.events.findIndex(isPlan);
+  const later = told.events.map((event, index) =>
+    index === next && event.type === "plan-change"
+      ? { ...event, changes: [{ type: "plan-reset" }, ...event.changes] }
+      : event,
+  ) as StampedEvent[];
+  return { ...told, events: [...events, ...later] };
+}
+
 /** A run in the middle of its work: two items done, one with a helper, a file changed. */
 export function busyThread(): ToldThread {
   const { at, events } = story();

@@ -1,8 +1,6 @@
 import { INTERRUPT, TASKS, type Checkpoint, type PendingWrite } from "@langchain/langgraph-checkpoint";
 import type { ThreadSummary } from "./thread-store.ts";
 
-const CLOSED: unknown[] = ["completed", "cancelled"];
-
 /** The columns of a thread's row that its newest checkpoint determines. */
 export interface CheckpointColumns {
   title: string | null;
@@ -40,9 +38,10 @@ export function hasInterrupt(writes: readonly PendingWrite[]): boolean {
 export function toColumns({ id, channel_values: values }: Checkpoint): CheckpointColumns {
   const title = typeof values["title"] === "string" ? values["title"] : null;
   const todos: unknown[] = Array.isArray(values["todos"]) ? values["todos"] : [];
-  const isClosed = (todo: unknown): boolean => CLOSED.includes((todo as { status?: unknown } | null)?.status);
-  const done = todos.filter(isClosed).length;
-  return { title, done, total: todos.length, checkpoint: id, unfinished: hasNext(values) ? 1 : 0 };
+  const having = (status: string): number =>
+    todos.filter((todo) => (todo as { status?: unknown } | null)?.status === status).length;
+  const total = todos.length - having("cancelled");
+  return { title, done: having("completed"), total, checkpoint: id, unfinished: hasNext(values) ? 1 : 0 };
 }
 
 /** Whether there is a node to run next: LangGraph keeps these in channels that are empty once they have run. */

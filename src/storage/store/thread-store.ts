@@ -14,7 +14,7 @@ export interface ThreadSummary {
   title?: string;
   createdAt: Date;
   updatedAt: Date;
-  /** The number of closed todos, and of all. */
+  /** The number of completed todos of the present plan, and of all that are not cancelled. */
   todos: { done: number; total: number };
   state: ThreadState;
 }

@@ -88,7 +88,7 @@ export async function runThread(input: object | null, options: RunThreadOptions)
   const { noteProgress } = thread.agent.graph.checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
   // A thread that was taken over by another process has its progress from there.
   await noteProgress
-    ?.call(thread.agent.graph.checkpointer, thread.id, { done: completed + cancelled, total })
+    ?.call(thread.agent.graph.checkpointer, thread.id, { done: completed, total: total - cancelled })
     .catch(() => {});
   const more = await onEnd?.(end);
   events.emit({

@@ -24,6 +24,9 @@ it("the progress of a thread in the list moves with its plan, and with no other'
   };
   const threads = [thread("a"), thread("b")];
   const moved = withProgress(threads, { ...change, owner: "main" } as StampedEvent);
-  expect(moved.map(({ todos }) => todos.done)).toEqual([4, 1]);
+  expect(moved.map(({ todos }) => todos)).toEqual([
+    { done: 3, total: 8 },
+    { done: 1, total: 9 },
+  ]);
   expect(withProgress(threads, { ...change, owner: "main/helper:1" } as StampedEvent)).toBe(threads);
 });

@@ -93,7 +93,7 @@ export function titleOf({ listed, open = "" }: PageState): string {
 export function withProgress(threads: readonly Thread[], event: StampedEvent): readonly Thread[] {
   if (event.type !== "plan-change" || event.owner !== MAIN) return threads;
   const { total, completed, cancelled } = event.counts;
-  const todos = { done: completed + cancelled, total };
+  const todos = { done: completed, total: total - cancelled };
   return threads.map((thread) => (thread.id === event.thread ? { ...thread, todos } : thread));
 }
 

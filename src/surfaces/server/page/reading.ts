@@ -1,6 +1,6 @@
 import type { CheckpointTuple } from "@langchain/langgraph";
 import { HTTPException } from "hono/http-exception";
-import { isClosed, type Todo } from "../../../plan/index.ts";
+import { countTodos, type Todo } from "../../../plan/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import { taskOf } from "../../../threads/host/request/begin.ts";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
@@ -96,11 +96,12 @@ export async function historyOf(
 }
 
 function checkpointOut({ checkpoint, metadata }: CheckpointTuple, todos: readonly Todo[]): object {
+  const { completed, cancelled, total } = countTodos(todos);
   return {
     id: checkpoint.id,
     at: Date.parse(checkpoint.ts),
     step: metadata?.step,
     source: metadata?.source,
-    todos: { done: todos.filter(isClosed).length, total: todos.length },
+    todos: { done: completed, total: total - cancelled },
   };
 }
