@@ -34,6 +34,8 @@ export interface RunView {
   waitedMs: number;
   /** Since when a question waits for a person. */
   askedAt?: number | undefined;
+  /** The ids of the questions that wait. */
+  asked: ReadonlySet<string>;
 }
 
 export const MAIN = "main";
@@ -46,6 +48,7 @@ export const EMPTY_VIEW: RunView = {
   usage: NO_TOKENS,
   marks: new Map(),
   waitedMs: 0,
+  asked: new Set(),
 };
 
 /** The view after an event. Pure; what it does not know it leaves as it is. */
@@ -65,7 +68,10 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       return event.owner === MAIN ? { ...planned, marks: marksOf(planned, event.at) } : planned;
     }
     case "model-start":
-      return withAgent(view, event, (agent) => ({ ...agent, waiting: { since: event.at } }));
+      return withAgent(afterWaiting(view, event.at), event, (agent) => ({
+        ...agent,
+        waiting: { since: event.at },
+      }));
     case "model-retry": {
       const { at, seconds, reason } = event;
       const retry = { at: at + seconds * 1000, reason };
@@ -82,7 +88,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
         waiting: undefined,
       }));
     case "tool-start":
-      return withAgent(view, event, (agent) => {
+      return withAgent(afterWaiting(view, event.at), event, (agent) => {
         const { name, about, at: startedAt } = event;
         return { ...agent, tools: new Map(agent.tools).set(event.call, { name, about, startedAt }) };
       });
@@ -106,13 +112,10 @@ export function reduce(view: RunView, event: RunEvent): RunView {
         waiting: undefined,
       }));
     case "question":
-      return { ...view, askedAt: view.askedAt ?? event.at };
+      return { ...view, askedAt: view.askedAt ?? event.at, asked: new Set([...view.asked, event.id]) };
     case "answer": {
-      // Nobody worked while the question waited.
-      const { askedAt = event.at, marks } = view;
-      const waited = event.at - askedAt;
-      const later = [...marks].map(([id, mark]) => [id, { ...mark, at: mark.at + waited }] as const);
-      return { ...view, askedAt: undefined, waitedMs: view.waitedMs + waited, marks: new Map(later) };
+      const asked = new Set([...view.asked].filter((id) => id !== event.id));
+      return asked.size > 0 ? { ...view, asked } : afterWaiting(view, event.at);
     }
     case "run-end":
     case "message":
@@ -122,6 +125,21 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     case "summary-failure":
       return view;
   }
+}
+
+/** The view when the work goes on: nobody worked while questions waited. Some may stay open and be asked again. */
+function afterWaiting(view: RunView, at: number): RunView {
+  const { askedAt, marks, waitedMs } = view;
+  if (askedAt === undefined) return view;
+  const waited = at - askedAt;
+  const later = [...marks].map(([id, mark]) => [id, { ...mark, at: mark.at + waited }] as const);
+  return {
+    ...view,
+    askedAt: undefined,
+    asked: new Set(),
+    waitedMs: waitedMs + waited,
+    marks: new Map(later),
+  };
 }
 
 /** How long a run has worked until a moment: nobody works while a question waits. */

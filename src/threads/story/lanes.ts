@@ -1,5 +1,5 @@
 import { MAIN } from "../events/view.ts";
-import { timeScale, type TimeScale } from "./scale.ts";
+import { timeOutside, timeScale, type Stretch, type TimeScale } from "./scale.ts";
 import type { Span } from "./spans.ts";
 
 /** A span at its place, from 0 to 1. */
@@ -7,6 +7,8 @@ export interface Bar {
   span: Span;
   start: number;
   width: number;
+  /** Its time in milliseconds, without what it waited for a person. */
+  took: number;
 }
 
 /** The bars of an agent: rows of bars that do not overlap. */
@@ -19,6 +21,8 @@ export interface Lane {
 export interface Timeline {
   lanes: Lane[];
   scale: TimeScale;
+  /** The time that was worked, in milliseconds. */
+  worked: number;
 }
 
 /** A shorter bar could not be seen or pointed at. */
@@ -36,10 +40,11 @@ export function timelineOf(all: readonly Span[], time: number): Timeline {
   // The clock of the page is looked at less often than events come.
   const now = spans.reduce((latest, { from, to = from }) => Math.max(latest, to), time);
   const scale = timeScale(spans.map(({ from, to = now }) => ({ from, to })));
+  const clock = clockOf(spans, now);
   const barOf = (span: Span): Bar => {
     const start = scale.place(span.from);
     const width = Math.max(NARROWEST, scale.place(span.to ?? now) - start);
-    return { span, start: Math.min(start, 1 - NARROWEST), width };
+    return { span, start: Math.min(start, 1 - NARROWEST), width, took: clock(span) };
   };
   const owners = [...new Set([MAIN, ...spans.map(({ owner }) => owner)])];
   const names = new Map(spans.filter(({ kind }) => kind === "helper").map(({ id, label }) => [id, label]));
@@ -56,7 +61,18 @@ export function timelineOf(all: readonly Span[], time: number): Timeline {
       ],
     };
   });
-  return { lanes: lanes.filter(({ rows }) => rows.length > 0), scale };
+  const waited = timeScale(questionsIn(spans, now)).length;
+  return { lanes: lanes.filter(({ rows }) => rows.length > 0), scale, worked: scale.length - waited };
+}
+
+/** Tells how long a span of these took: nobody works while a question waits. */
+export function clockOf(spans: readonly Span[], now: number): (span: Span) => number {
+  const questions = questionsIn(spans, now);
+  return ({ kind, from, to = now }) => timeOutside({ from, to }, kind === "question" ? [] : questions);
+}
+
+function questionsIn(spans: readonly Span[], now: number): Stretch[] {
+  return spans.filter(({ kind }) => kind === "question").map(({ from, to = now }) => ({ from, to }));
 }
 
 function packed(bars: readonly Bar[]): Bar[][] {

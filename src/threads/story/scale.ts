@@ -29,6 +29,12 @@ export function timeScale(busy: readonly Stretch[]): TimeScale {
   return { length, place: (at) => interpolated(points, at) / total };
 }
 
+/** The time within a stretch that none of others covers. */
+export function timeOutside({ from, to }: Stretch, others: readonly Stretch[]): number {
+  const covered = joined(others).map((one) => Math.min(one.to, to) - Math.max(one.from, from));
+  return covered.reduce((left, part) => left - Math.max(0, part), to - from);
+}
+
 function joined(busy: readonly Stretch[]): Stretch[] {
   const sorted = busy.toSorted((a, b) => a.from - b.from);
   const found: Stretch[] = [];

@@ -93,6 +93,10 @@ describe("a thread made of its events", () => {
     const answer: Body = { type: "answer", id: "q", answer: "yes" };
     const { time } = after([START, question, answer, DONE]);
     expect(time).toEqual({ workedMs: 2000, waitedMs: 1000 });
+    // Of two that are open, the time until both are answered counts once.
+    const other = { ...question, id: "r" };
+    const both = after([START, question, other, answer, { ...answer, id: "r" }, DONE]);
+    expect(both.time).toEqual({ workedMs: 2000, waitedMs: 3000 });
     const waiting: Body = { ...DONE, outcome: "waiting" };
     const later = after([START, question, waiting, { ...START, task: undefined }, DONE]);
     expect(later.time).toEqual({ workedMs: 2000, waitedMs: 2000 });

@@ -68,4 +68,27 @@ describe("the time line", () => {
       { start: 0.5, width: 0.5 },
     ]);
   });
+
+  it("counts no time that waited for a person, however many questions were open at once", () => {
+    const span = (kind: Span["kind"], id: string, from: number, to: number): Span => ({
+      kind,
+      owner: "main",
+      id,
+      label: id,
+      from,
+      to,
+    });
+    const { lanes, worked } = timelineOf(
+      [
+        span("item", "1", 0, 10_000),
+        span("call", "a", 1000, 2000),
+        span("question", "q1", 2000, 8000),
+        span("question", "q2", 3000, 9000),
+      ],
+      10_000,
+    );
+    expect(worked).toBe(3000);
+    const took = lanes[0]!.rows.flatMap(({ bars }) => bars.map((bar) => [bar.span.id, bar.took]));
+    expect(Object.fromEntries(took)).toEqual({ 1: 3000, a: 1000, q1: 6000, q2: 6000 });
+  });
 });

@@ -4,6 +4,7 @@ import type { RunEvent } from "../events/events.ts";
 import { jsonText } from "../events/json-text.ts";
 import { MAIN, ownerName } from "../events/view.ts";
 import { shownArguments } from "./arguments.ts";
+import { clockOf } from "./lanes.ts";
 import { lineDiff } from "./line-diff.ts";
 import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
 import { factsOf, type ThreadState } from "./thread.ts";
@@ -69,8 +70,10 @@ export function planMarkdown({ todos, rules }: Pick<PlanRecord, "todos" | "rules
 }
 
 function timelineMarkdown({ spans }: ThreadState): string {
-  const rows = spans.map(({ kind, label, from, to, ok, owner }) => {
-    const took = to === undefined ? "not finished" : duration(to - from);
+  const timeOf = clockOf(spans, Infinity);
+  const rows = spans.map((span) => {
+    const { kind, label, from, to, ok, owner } = span;
+    const took = to === undefined ? "not finished" : duration(timeOf(span));
     const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
     const cells = [clock(from), took, kind, `${label}${by}${ok === false ? ", failed" : ""}`];
     return `| ${cells.map((cell) => inWords(cell).replaceAll("|", "\\|")).join(" | ")} |`;

@@ -10,7 +10,7 @@ const HEAD = 20;
 /** Durations as bars, and in words for readers who cannot see them. */
 export function timelineHtml(spans: readonly Span[]): string {
   const now = Math.max(0, ...spans.map(({ from, to = from }) => to));
-  const { lanes, scale } = timelineOf(spans, now);
+  const { lanes, worked } = timelineOf(spans, now);
   if (lanes.length === 0) return "";
   let top = 0;
   const drawn = lanes.map(({ name, rows }) => {
@@ -19,17 +19,17 @@ export function timelineHtml(spans: readonly Span[]): string {
     const bars = rows.flatMap((row) => {
       const y = top;
       top += ROW;
-      return row.bars.map((bar) => barSvg(bar, y, now));
+      return row.bars.map((bar) => barSvg(bar, y));
     });
     return title + bars.join("");
   });
   return `<h2 id="timeline">Timeline</h2>
-<p class="about">${escaped(duration(scale.length))} of work</p>
+<p class="about">${escaped(duration(worked))} of work</p>
 <svg viewBox="0 0 ${WIDTH} ${top}" role="img" aria-label="What took how long">${drawn.join("")}</svg>`;
 }
 
-function barSvg({ span: { kind, label, ok, from, to }, start, width }: Bar, y: number, now: number): string {
-  const words = [label, duration((to ?? now) - from), ...(ok === false ? ["failed"] : [])].join(", ");
+function barSvg({ span: { kind, label, ok }, start, width, took }: Bar, y: number): string {
+  const words = [label, duration(took), ...(ok === false ? ["failed"] : [])].join(", ");
   const x = (start * WIDTH).toFixed(1);
   const wide = (Math.min(width, 1 - start) * WIDTH).toFixed(1);
   const look = `${kind}${ok === false ? " failed" : ""}`;

@@ -23,7 +23,7 @@ export function Timeline({ isOpen, onToggle }: { isOpen: boolean; onToggle: () =
   const { thread, open, checkpoints, past, loading } = usePage();
   const { spans, isRunning } = thread;
   const now = useNow(isRunning);
-  const { lanes, scale } = useMemo(() => timelineOf(spans, now), [spans, now]);
+  const { lanes, scale, worked } = useMemo(() => timelineOf(spans, now), [spans, now]);
 
   useEffect(() => {
     if (isOpen && open !== undefined && !checkpoints) void store.loadHistory();
@@ -39,10 +39,10 @@ export function Timeline({ isOpen, onToggle }: { isOpen: boolean; onToggle: () =
   }
   return (
     <section className="timeline" aria-label="Timeline">
-      <Head isOpen length={duration(scale.length)} onToggle={onToggle} />
+      <Head isOpen length={`${duration(worked)} of work`} onToggle={onToggle} />
       <div className="lanes" tabIndex={0} role="group" aria-label="Bars over time">
         {lanes.map((lane) => (
-          <LaneRows key={lane.owner} lane={lane} now={now} />
+          <LaneRows key={lane.owner} lane={lane} />
         ))}
         {past && (
           <div className="playhead-track" aria-hidden="true">
@@ -85,14 +85,14 @@ function Head({ isOpen, length, onToggle }: { isOpen: boolean; length: string; o
   );
 }
 
-const LaneRows = memo(({ lane, now }: { lane: Lane; now: number }) => (
+const LaneRows = memo(({ lane }: { lane: Lane }) => (
   <div className="lane">
     <p className="lane-name">{inSight(lane.name)}</p>
     <div className="lane-rows">
       {lane.rows.map(({ kind, bars }, index) => (
         <ul key={index} className={`bars bars-${kind}`}>
           {bars.map((bar) => (
-            <BarNode key={`${bar.span.id} ${bar.span.from}`} bar={bar} now={now} />
+            <BarNode key={`${bar.span.id} ${bar.span.from}`} bar={bar} />
           ))}
         </ul>
       ))}
@@ -100,15 +100,10 @@ const LaneRows = memo(({ lane, now }: { lane: Lane; now: number }) => (
   </div>
 ));
 
-function BarNode({ bar: { span, start, width }, now }: { bar: Bar; now: number }) {
-  const { kind, label, ok, from, to } = span;
+function BarNode({ bar: { span, start, width, took } }: { bar: Bar }) {
+  const { kind, label, ok, to } = span;
   const state = to === undefined ? "open" : ok === false ? "failed" : "over";
-  const words = [
-    inSight(label),
-    duration((to ?? now) - from),
-    ok === false && "failed",
-    to === undefined && "goes on",
-  ];
+  const words = [inSight(label), duration(took), ok === false && "failed", to === undefined && "goes on"];
   const title = words.filter(Boolean).join(", ");
   return (
     <li
