@@ -2,11 +2,12 @@ import { AIMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { toMessage } from "../plan/messages/answer.ts";
 import { repairCalls, UnreadCalls } from "../plan/messages/broken-calls.ts";
+import { withoutControlTags } from "../text/control-tags.ts";
 
 /**
  * Asks again for tool calls whose arguments are no JSON, which LangChain takes for no calls at all, so that the run
- * would end. Within the model's own graph step; the broken message is not kept. For agents without a plan, whose
- * middleware does the same.
+ * would end. Within the model's own graph step; the broken message is not kept. Shows control tags in texts of others as
+ * text. For agents without a plan, whose middleware does the same.
  */
 export function brokenCallsMiddleware() {
   return createMiddleware({
@@ -15,7 +16,10 @@ export function brokenCallsMiddleware() {
       const unread = new UnreadCalls();
       const messages = [...request.messages];
       for (;;) {
-        const answer = await handler({ ...request, messages: [...messages] });
+        const answer = await handler({
+          ...request,
+          messages: withoutControlTags(messages, "system_reminder"),
+        });
         if (!AIMessage.isInstance(answer)) return answer;
         repairCalls(answer, []);
         const text = unread.ask(answer);

@@ -3,6 +3,7 @@ import { headAndTail } from "../../files/text/offload.ts";
 import { failureOf } from "../../models/failure/failure.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { conversationText, textOf } from "../conversation-file.ts";
+import { shownTags } from "../text/control-tags.ts";
 import { shortened } from "../text/shortened.ts";
 import { filled } from "./request/user-words.ts";
 import {
@@ -137,7 +138,7 @@ function shown(parts: Parts): BaseMessage[] {
   const content = Object.entries(SUMMARIZER_PARTS)
     .flatMap(([name, title]) => {
       const text = parts[name as keyof Parts];
-      return text ? [`<${name}>\n${title}:\n${text.trimEnd()}\n</${name}>`] : [];
+      return text ? [`<${name}>\n${title}:\n${shownTags(text.trimEnd())}\n</${name}>`] : [];
     })
     .join("\n\n");
   return [new SystemMessage(SUMMARIZER_PROMPT), new HumanMessage(content)];

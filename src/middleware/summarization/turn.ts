@@ -6,6 +6,7 @@ import { NO_TOKENS, sumTokens, usedTokens, type UsageSource } from "../budget/pr
 import { conversationFileFor, withShortMessages, textOf } from "../conversation-file.ts";
 import { ownerOf, type Stage } from "../plan/events.ts";
 import { readPlanState } from "../plan/state.ts";
+import { withoutControlTags } from "../text/control-tags.ts";
 import { shortened } from "../text/shortened.ts";
 import type { SummaryEvent } from "./events.ts";
 import type { SummarizationOptions } from "./options.ts";
@@ -250,7 +251,7 @@ export class ContextTurn {
   }
 
   #summarizer(
-    { messages }: Composition,
+    { messages: composed }: Composition,
     { tokens, refused }: { tokens: number; refused: number | undefined },
   ): Summarizer {
     const { options, sizes, run, own, writer, account } = this.#parts;
@@ -269,6 +270,8 @@ export class ContextTurn {
     const sent = run.outgoingTo(own);
     const fits = sizes.window === undefined || tokens + RESERVE <= sizes.window;
     const isOwn = options.model === undefined && refused === undefined && sent !== undefined && fits;
+    // As the agent's own requests show them: the provider has that beginning cached.
+    const messages = withoutControlTags(composed, "system_reminder");
     const window = windowOf(writer);
     const limit = Math.min(window === undefined ? DEFAULT_PART : window * 0.7, (refused ?? Infinity) / 2);
     return {

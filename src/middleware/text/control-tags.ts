@@ -22,7 +22,7 @@ export function withoutControlTags(messages: readonly BaseMessage[], tag: string
 }
 
 /** The tags of reminders and prompts, in the spellings that models know. */
-const TAGS = ["system[_-]?reminder", "todo_list_system"];
+const TAGS = ["system[_-]?reminder", "todo_list_system", "conversation_so_far", "user_words"];
 const SHOWN = new RegExp(`&lt;(\\s*/?\\s*(?:${[...TAGS, "reminder"].join("|")})\\b)`, "gi");
 
 /**
@@ -36,9 +36,19 @@ export function withTagsOf(file: string, text: string): string {
   );
 }
 
+/** A text of others within a text of the harness: the same. */
+export function shownTags(text: string): string {
+  return text.replaceAll(ANY, "&lt;");
+}
+
+function openingOf(names: readonly string[]): RegExp {
+  return new RegExp(`<(?=\\s*/?\\s*(?:${names.join("|")})\\b)`, "gi");
+}
+
+const ANY = openingOf([...TAGS, "reminder"]);
+
 function withoutTags(message: BaseMessage, tag: string): BaseMessage {
-  const names = [...TAGS, tag.replaceAll(/[^\w-]/g, ".")].join("|");
-  const opening = new RegExp(`<(?=\\s*/?\\s*(?:${names})\\b)`, "gi");
+  const opening = openingOf([...TAGS, tag.replaceAll(/[^\w-]/g, ".")]);
   const content = shownContent(message.content, opening);
   if (content === message.content) return message;
   return ToolMessage.isInstance(message) ? withContent(message, content) : withWords(message, content);

@@ -1,5 +1,6 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { lineCount } from "../../conversation-file.ts";
+import { shownTags } from "../../text/control-tags.ts";
 import { withoutRefusedTexts } from "../../tools/refused-texts.ts";
 import { coveredBy, type ContextMemory, type Summary } from "../state.ts";
 import { CONTEXT_FILE, CONTEXT_HEADING } from "../summary.prompt.ts";
@@ -46,8 +47,8 @@ function headOf(summary: Summary, covered: readonly BaseMessage[], { file }: Com
   const content = [
     "<conversation_so_far>",
     CONTEXT_HEADING,
-    `<user_words>\n${words}\n</user_words>`,
-    `<summary>\n${summary.text}\n</summary>`,
+    `<user_words>\n${shownTags(words)}\n</user_words>`,
+    `<summary>\n${shownTags(summary.text)}\n</summary>`,
     ...(file === undefined ? [] : [filled(CONTEXT_FILE, values)]),
     "</conversation_so_far>",
   ].join("\n");

@@ -37,7 +37,8 @@ describe("what people said", () => {
         keep: { messages: 2 },
       },
     });
-    await agent.invoke({ messages: [new HumanMessage("Sum up the invoices.")] }, config);
+    const task = { messages: [new HumanMessage("Sum up the invoices.")], files: { "/date.js": "1" } };
+    await agent.invoke(task as never, config);
     await agent.invoke(new Command({ resume: "EUR, but only on the total line" }) as never, config);
     const { todos } = (await agent.graph.getState(config)).values as { todos: object[] };
     const reject = { decisions: [{ type: "reject", message: "never touch date.js" }] };
