@@ -288,6 +288,11 @@ describe("consent in a deep agent", () => {
     const { files } = await resume(Object.fromEntries(open.map(({ id }) => [id, { type: "approve" }])));
     expect(files).toEqual({ "/a.md": "2" });
 
+    const known = agentOf([callTool("delete_file", { file_path: "/a.md" }, "known")], {
+      interruptOn: { delete_file: true },
+    });
+    expect((await known.run({ ...go, files: { "/a.md": "1" } })).open).toHaveLength(1);
+
     const bad = callTool("edit_file", { file_path: "/no.md", old_string: "1", new_string: "2" }, "bad");
     const two = agentOf([[bad, write("/b.md", "1", "good")], "ok"], {
       interruptOn: { write_file: true, edit_file: true },

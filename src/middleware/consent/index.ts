@@ -4,7 +4,7 @@ import type { Command } from "@langchain/langgraph";
 import { createMiddleware, type ToolCallRequest } from "langchain";
 import { earlierAnswer, sharedAnswer } from "../../langgraph/answers.ts";
 import type { Unended } from "../../langgraph/call-journal.ts";
-import { isResuming } from "../../langgraph/task.ts";
+import { isResuming, taskInputOf } from "../../langgraph/task.ts";
 import { checkOptions } from "../check-options.ts";
 import { inTurn } from "../ordered-calls/in-turn.ts";
 import { kindOf } from "../ordered-calls/order-of.ts";
@@ -123,7 +123,9 @@ async function failureOf(
   );
   const isAlone = earlier.every(({ name }) => kindOf(name, undefined, {}) === "read" || /_todos$/.test(name));
   if (!isAlone || isResuming(configurable)) return undefined;
-  return foreseenFailure(tool, toolCall, { ...runtime, toolCall, state } as never);
+  // A hook is given its own fields of the state alone.
+  const whole = { ...taskInputOf(configurable), ...state };
+  return foreseenFailure(tool, toolCall, { ...runtime, toolCall, state: whole } as never);
 }
 
 /** A rule that holds for a call whatever it is about. */
