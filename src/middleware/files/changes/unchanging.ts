@@ -1,3 +1,4 @@
+import { fail } from "../../../files/backend/failures.ts";
 import type { FileBackend } from "../../../files/index.ts";
 import { replaceText } from "../../../files/text/replace-text.ts";
 
@@ -14,7 +15,7 @@ export function unchanging(backend: FileBackend): FileBackend {
       const file = await backend.read(path);
       if (!file.ok) return file;
       const replaced = replaceText(file.content, edit);
-      return replaced.ok ? { ok: true, lines: [] } : replaced;
+      return replaced.ok ? { ok: true, lines: [] } : fail(`"${path}" was not changed. ${replaced.error}`);
     },
     delete: async (path) => {
       const file = await backend.readBytes(path);
