@@ -120,5 +120,10 @@ it("two plans in one agent are refused at the first call, with what to remove", 
   await expect(agent.invoke({ messages: [new HumanMessage("go")] })).rejects.toThrow(
     "the agent has two tools write_todos: remove todoListMiddleware from middleware",
   );
+  // In front of it, LangChain refuses it before our middleware is asked.
+  const other = createAgent({ model, tools: [], middleware: [theirs(), ours()] });
+  await expect(other.invoke({ messages: [new HumanMessage("go")] })).rejects.toThrow(
+    'middleware "todoListMiddleware": write_todos. This is not supported',
+  );
   expect(model.requests).toEqual([]);
 });

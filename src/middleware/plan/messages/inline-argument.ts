@@ -18,6 +18,8 @@ export interface Report {
   worksOn?: string;
   /** The reply to the model, with the result of the call. */
   reply?: string;
+  /** The reply to a report that there is nothing to say of, in a word. */
+  confirmed?: string;
   isRefused?: boolean;
   /** The reply has the whole plan in it. */
   showsPlan?: boolean;
@@ -107,12 +109,13 @@ export function withReports(messages: readonly BaseMessage[], tag: string): Base
   return messages.map((message) => {
     if (message.type === "ai") {
       const reports = reportsIn(message);
-      open = reports.filter(({ reply }) => reply !== undefined);
+      open = reports.filter(({ reply, confirmed }) => reply !== undefined || confirmed !== undefined);
       return reports.length > 0 ? changed(message, { tool_calls: asCalled(message, [...reports]) }) : message;
     }
     if (message.type !== "tool" || open.length === 0) return message;
-    const { reply } = taken(open, (message as ToolMessage).tool_call_id) ?? {};
-    return reply === undefined ? message : changed(message, withText(message, `<${tag}>${reply}</${tag}>`));
+    const { reply, confirmed } = taken(open, (message as ToolMessage).tool_call_id) ?? {};
+    const text = reply === undefined ? confirmed && `[${confirmed}]` : `<${tag}>${reply}</${tag}>`;
+    return text === undefined ? message : changed(message, withText(message, text));
   });
 }
 

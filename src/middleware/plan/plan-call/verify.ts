@@ -129,7 +129,7 @@ function noteIn(changes: readonly Change[], id: string): string | undefined {
   return notes.find((note) => /[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(note));
 }
 
-function completedIds(changes: readonly Change[]): string[] {
+export function completedIds(changes: readonly Change[]): string[] {
   return changes.flatMap((change) => {
     if (change.type === "todo-status" && change.to === "completed") return change.id;
     if (change.type === "todo-add" && change.todo.status === "completed") return change.todo.id;

@@ -67,6 +67,16 @@ describe("reports in work calls", () => {
     expect(got).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
+  it("are confirmed in a word, with the result of their call", async () => {
+    const { model } = await run(SCRIPT);
+    const results = model.requests.at(-1)!.messages.filter((message) => ToolMessage.isInstance(message));
+    expect(results.slice(1).map(({ text }) => text)).toEqual([
+      "worked 1",
+      "worked 2\n\n[1 done]",
+      "worked 3\n\n[2 done]",
+    ]);
+  });
+
   it("are asked for in every tool but the plan's own", async () => {
     const { model } = await run(SCRIPT);
     const shown = Object.fromEntries(
@@ -334,7 +344,7 @@ describe("reports and everything else that happens to a plan", () => {
     expect(statuses).toEqual(["completed", "in_progress", "pending"]);
     const [first, second] = model.requests[2]!.messages.slice(-2);
     expect([first!.text, second!.text]).toEqual([
-      "worked 2",
+      "worked 2\n\n[1 done]",
       "worked 3\n\n<system_reminder>todo_done: there is no item 99; known ids: 1-3.\nThis report changed nothing.</system_reminder>",
     ]);
   });

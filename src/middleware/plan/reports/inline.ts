@@ -2,6 +2,7 @@ import { diffTodos, type Change, type Figures, type Ledger, type Todo } from "..
 import { DONE_ARGUMENT, type Report } from "../messages/inline-argument.ts";
 import { planText } from "../plan-call/tools.ts";
 import { changedEntries, rememberChange, type Outcome, type Turns } from "../plan-call/turn.ts";
+import { completedIds } from "../plan-call/verify.ts";
 import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 
 /** The effect of a message's reports. */
@@ -96,7 +97,9 @@ function withReply(report: Report, { issues, accepted }: Outcome): Report {
   // Otherwise a model takes the items of its report that are not named here for completed.
   if (!accepted) lines.push("This report changed nothing.");
   const reply = [...lines, ...(notes.length > 0 ? [`Note: ${notes.join(" ")}`] : [])].join("\n");
-  return { ...report, ...(issues.length > 0 && { isRefused: true }), ...(reply && { reply }) };
+  if (reply) return { ...report, ...(issues.length > 0 && { isRefused: true }), reply };
+  const ids = completedIds(accepted?.changes ?? []).join(", ");
+  return { ...report, ...(ids && { confirmed: `${ids} done` }) };
 }
 
 /** The reply to one report with the whole plan in it. */
