@@ -21,6 +21,15 @@ interface Entry {
   wasAsked?: boolean;
   /** A person has answered its question, and it waits for calls before it. */
   isAnswered?: boolean;
+  /** How far it had come when its run was stopped; absent after a kill. */
+  stopped?: StoppedCall;
+}
+
+/** A call's work until its run was stopped. */
+export interface StoppedCall {
+  /** In milliseconds. */
+  ran: number;
+  printed?: string;
 }
 
 /** The remains of earlier invocations of a step. */
@@ -35,6 +44,8 @@ export interface Unended {
   consents: ReadonlySet<string>;
   /** Whether LangGraph has answers in store for it. */
   hasAnswers: boolean;
+  /** How far this call had come the last time. */
+  stopped?: StoppedCall;
 }
 
 /** The calls that each task has begun, by what LangGraph keeps for it in memory. */
@@ -75,8 +86,11 @@ export class CallRecord {
     const here = unendedOf(writes);
     // Some models give all calls of a turn one id; then the task tells them apart.
     const own = [...here.filter((entry) => entry.task === task), ...before];
-    this.#times = Math.max(0, ...own.filter(({ call }) => call === this.#call).map(({ times }) => times));
+    const begun = own.filter(({ call }) => call === this.#call);
+    this.#times = Math.max(0, ...begun.map(({ times }) => times));
+    const { stopped } = begun.find(({ times }) => times === this.#times) ?? {};
     return {
+      ...(stopped && { stopped }),
       calls: new Set([...here, ...before].map(({ call }) => call)),
       times: this.#times,
       asked: lastAsked(writes, task),
@@ -105,6 +119,12 @@ export class CallRecord {
   /** Whether it was begun in this invocation: somebody further out tries again, or minds it, too. */
   #isBegunHere(): boolean {
     return begunHere.get(scratchpadOf(this.#configurable)!)?.has(this.#call) ?? false;
+  }
+
+  /** Records how far a call has come, when its run is stopped. */
+  async stop(stopped: StoppedCall): Promise<void> {
+    const { task } = this.#step;
+    await this.#put(this.#step, { task, call: this.#call, times: this.#times + 1, stopped });
   }
 
   /** Records that a call stopped to ask: it is to be run again from its beginning. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Execution, FileResult } from "../backend/backend.ts";
 import { fail } from "../backend/failures.ts";
 import { CappedOutput } from "./capped-output.ts";
+import { commandOutput } from "./command-output.ts";
 import { taggedProcesses } from "./stray-processes.ts";
 import { COMMAND_TAG, supervisor } from "./supervisor.ts";
 
@@ -42,6 +43,8 @@ export async function runCommand(
   }
   if (child.pid !== undefined) supervisor.isGroup(tag, child.pid);
   const output = new CappedOutput(maxOutput);
+  const told = commandOutput.getStore();
+  if (told) told.printed = () => output.toString();
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
   }

@@ -11,7 +11,7 @@ import { kindOf } from "../ordered-calls/order-of.ts";
 import { ownerOf } from "../plan/events.ts";
 import type { RepeatOptions } from "../repeats/options.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
-import { unknownOutcome } from "../repeats/repetition.ts";
+import { ranText, unknownOutcome } from "../repeats/repetition.ts";
 import { saidByUser } from "../text/from-user.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
 import { foreseenFailure } from "../tools/loose-tool.ts";
@@ -43,6 +43,8 @@ export interface ConsentRequest extends ReviewFields {
   allowedDecisions: readonly string[];
   /** The number of times that the call was under way when a run was stopped: it may have had its effect. */
   repeated?: number;
+  /** How far the call had come when its run was stopped, in words. */
+  ran?: string;
   /** The error of the last decision, if there was one. */
   error?: string;
   /** An answer without an interrupt's id that was not taken, as it may have been about another call. */
@@ -79,7 +81,7 @@ function gate(name: string, options: ConsentOptions) {
       const reason = await rules.get(toolCall.name)?.refuse?.({ toolCall, ...context });
       if (reason !== undefined) return notMade(toolCall, reason);
       const recorded = await RecordedCall.find(request, { rules, repeats: options.repeats });
-      if (recorded.policy === "unknown") return unknownOutcome(toolCall);
+      if (recorded.policy === "unknown") return unknownOutcome(toolCall, recorded.repeated);
       const ruleOf: RuleOf = (call) =>
         recorded.mustAsk(call) ? always(rules.get(call.name)) : rules.get(call.name);
       const turn = await askingTurn(toolCall, ruleOf, context);
@@ -89,13 +91,15 @@ function gate(name: string, options: ConsentOptions) {
       const run = async (made: typeof request) =>
         (await inTurn(made)) ??
         recorded.run(made, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });
-      if (turn.at < 0) return recorded.policy === "consent" ? unknownOutcome(toolCall) : run(request);
+      if (turn.at < 0)
+        return recorded.policy === "consent" ? unknownOutcome(toolCall, recorded.repeated) : run(request);
       const foreseen = recorded.repeated ? undefined : await failureOf(request, turn);
       if (foreseen) return foreseen;
       const pending = { call: toolCall, tool, ruleOf, repeated: recorded.repeated, ...turn };
       const decision = await decided(pending, context);
-      if (decision === undefined) return unknownOutcome(toolCall);
-      if (decision.type === "reject" || decision.type === "respond") return refused(toolCall, decision);
+      if (decision === undefined) return unknownOutcome(toolCall, recorded.repeated);
+      if (decision.type === "reject" || decision.type === "respond")
+        return refused(toolCall, decision, recorded.repeated);
       const args: Record<string, unknown> = decision.type === "edit" ? decision.args : toolCall.args;
       if (isDeepStrictEqual(args, toolCall.args)) return run(request);
       const result = await run({ ...request, toolCall: { ...toolCall, args } });
@@ -180,13 +184,14 @@ async function requestFor(
   const { error, isMiscounted } = last && "error" in last ? last : {};
   // Who sent a decision too few has to see what else there is to decide.
   const listed = isMiscounted ? open : [call];
+  const ran = repeated?.stopped && ranText(repeated.stopped);
   const reviews = await Promise.all(
     listed.map(async ({ name, args }, at) => {
       const rule = ruleOf(listed[at]!)!;
       const described = await describe(listed[at]!, rule, context);
       const isRepeated = repeated?.calls.has(listed[at]!.id ?? "");
       // LangChain's UIs show the description and know nothing else.
-      const description = [error, isRepeated && REPEAT_TEXTS.question, described]
+      const description = [error, isRepeated && REPEAT_TEXTS.question, listed[at] === call && ran, described]
         .filter(Boolean)
         .join("\n\n");
       return { action: { name, args, description }, rule };
@@ -201,6 +206,7 @@ async function requestFor(
     args: call.args,
     allowedDecisions: ruleOf(call)!.allowedDecisions,
     ...(repeated && { repeated: repeated.times }),
+    ...(ran !== undefined && { ran }),
     ...(error !== undefined && { error }),
     ...reviewFields(reviews),
   };
@@ -218,11 +224,13 @@ async function describe(
 function refused(
   { name, id = "" }: ToolCall,
   { type, message }: { type: "reject" | "respond"; message?: string },
+  repeated: Unended | undefined,
 ): ToolMessage {
   const { rejected, rejectedWithoutReason, responded } = CONSENT_TEXTS;
   const text = type === "respond" ? responded : message === undefined ? rejectedWithoutReason : rejected;
-  const content = text.replace("{name}", () => name).replace("{reason}", () => message ?? "");
-  const additional_kwargs = saidByUser(content);
+  const words = text.replace("{name}", () => name).replace("{reason}", () => message ?? "");
+  const content = repeated ? `${words}\n${ranText(repeated.stopped)}` : words;
+  const additional_kwargs = saidByUser(words);
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }
 

@@ -1,5 +1,6 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { isGraphInterrupt, type Command } from "@langchain/langgraph";
+import { commandOutput, type CommandOutput } from "../../files/shell/command-output.ts";
 import { hasAnswer } from "../../langgraph/answers.ts";
 import { CallRecord, type Unended } from "../../langgraph/call-journal.ts";
 import type { RepeatOptions, RepeatPolicy } from "../repeats/options.ts";
@@ -9,10 +10,13 @@ import { markRepetition, tellRepetition } from "../repeats/repetition.ts";
 import { withNote } from "../tools/noted-result.ts";
 import type { ConsentRules } from "./rules.ts";
 
+/** The last characters of a stopped command's output, which are kept. */
+const MOST_PRINTED = 2000;
+
 interface Request {
   toolCall: ToolCall;
   tool: unknown;
-  runtime: { configurable?: Record<string, unknown> };
+  runtime: { configurable?: Record<string, unknown>; signal?: AbortSignal };
 }
 
 interface Policies {
@@ -96,13 +100,23 @@ export class RecordedCall {
       markRepetition(toolCall, runtime.configurable);
       await tellRepetition(toolCall);
     }
+    const began = Date.now();
+    const output: CommandOutput = {};
+    // At once: when the call itself has ended, its run may be over and nobody would hear of it.
+    const stop = (): void => {
+      const printed = output.printed?.().trim().slice(-MOST_PRINTED).toWellFormed();
+      void this.#record?.stop({ ran: Date.now() - began, ...(printed && { printed }) }).catch(() => {});
+    };
+    runtime.signal?.addEventListener("abort", stop, { once: true });
     try {
-      const result = await handler(request);
+      const result = await commandOutput.run(output, () => handler(request));
       const isFailed = ToolMessage.isInstance(result) && result.status === "error";
       return this.policy && isFailed ? withNote(result, REPEAT_TEXTS.failed, toolCall.id ?? "") : result;
     } catch (error) {
       if (isGraphInterrupt(error)) await this.#record?.pause();
       throw error;
+    } finally {
+      runtime.signal?.removeEventListener("abort", stop);
     }
   }
 }

@@ -3,6 +3,10 @@ export const REPEAT_TEXTS = {
   /** The model, in place of a result. */
   unknown:
     "It is not known whether this {name} call was carried out: the run was stopped while it was under way. It was not run again. Find out what it has done before you make it again.",
+  /** The model and people, of a call that was not run again. */
+  ran: "It had run for {time} when the run was stopped.",
+  printed: "It had run for {time} when the run was stopped, and had printed:\n{printed}",
+  begun: "It was under way when the run was stopped, and may have had its effect.",
   /** The model, in front of the error of a call that was run again. */
   failed: "[This call was under way once before and may have had its effect then.]",
   /** A person who is asked about the call. */

@@ -1,5 +1,6 @@
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
+import type { StoppedCall, Unended } from "../../langgraph/call-journal.ts";
 import { UNFINISHED } from "../tools/result-marks.ts";
 import { REPEAT_TEXTS } from "./repeats.prompt.ts";
 
@@ -49,10 +50,20 @@ export async function tellRepetition({ id = "", name, args }: ToolCall, answer?:
   await dispatchCustomEvent(CALL_REPETITION, event).catch(() => {});
 }
 
+/** How far a call had come when its run was stopped, in words. */
+export function ranText(stopped: StoppedCall | undefined): string {
+  if (!stopped) return REPEAT_TEXTS.begun;
+  const { ran, printed } = stopped;
+  const time = ran < 1000 ? `${ran} ms` : `${Math.round(ran / 1000)} s`;
+  const text = printed === undefined ? REPEAT_TEXTS.ran : REPEAT_TEXTS.printed;
+  return text.replace("{time}", time).replace("{printed}", () => printed ?? "");
+}
+
 /** The answer to the model about a call whose outcome is unknown. */
-export async function unknownOutcome(call: ToolCall): Promise<ToolMessage> {
+export async function unknownOutcome(call: ToolCall, repeated?: Unended): Promise<ToolMessage> {
   const { id = "", name } = call;
-  const content = REPEAT_TEXTS.unknown.replace("{name}", () => name);
+  const known = repeated?.stopped ? `\n${ranText(repeated.stopped)}` : "";
+  const content = `${REPEAT_TEXTS.unknown.replace("{name}", () => name)}${known}`;
   await tellRepetition(call, content);
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, artifact: UNFINISHED });
 }

@@ -56,12 +56,13 @@ export function readQuestion({ id, value }: Interrupt): Question {
     };
   }
   if (request["type"] === "consent") {
-    const { owner, call, name, args, repeated, error } = value as ConsentRequest;
+    const { owner, call, name, args, repeated, ran, error } = value as ConsentRequest;
+    const before = repeated ? [REPEAT_TEXTS.question, ran].filter(Boolean) : [];
     const isHelper = owner !== MAIN;
     return {
       ...base,
       kind: "permission",
-      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${jsonText(args)}${repeated ? `\n${REPEAT_TEXTS.question}` : ""}`,
+      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${[`${name} ${jsonText(args)}`, ...before].join("\n")}`,
       options: ["approve", "reject"],
       call: { owner, call, name, args },
       ...(repeated && { repeated: true as const }),

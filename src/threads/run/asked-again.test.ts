@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command, interrupt } from "@langchain/langgraph";
 import { SCHEDULED } from "@langchain/langgraph-checkpoint";
 import { tool } from "langchain";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { createDeepAgent } from "../../deep/index.ts";
@@ -97,4 +97,42 @@ it("nor when it is stopped while the call stops for a question of its own", asyn
   await agent.invoke(null, config);
   expect(await isAsking(saver, "t")).toBe(true);
   saver.close();
+});
+
+it("a command that was stopped and then refused is recorded with how long it had run and what it had printed", async () => {
+  const command = "echo half of it; touch started; sleep 60";
+  const model = new ScriptedModel([callTool("execute", { command }), "Done."]);
+  const saver = await sqliteSaver(":memory:");
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    model: "scripted",
+    plan: false,
+    dir,
+    shell: true,
+    ask: ["execute"],
+  };
+  const agent = createRunAgent({ settings, model, checkpointer: saver });
+  const stop = new AbortController();
+  const questions: string[] = [];
+  const run = (input: object | null, signal: AbortSignal, type: string) =>
+    runGraph(input, {
+      thread: new Thread(agent, "t"),
+      model: { model, name: "scripted", source: "option" },
+      emit: () => {},
+      signal,
+      answer: ({ text }) => {
+        questions.push(text);
+        return Promise.resolve({ type });
+      },
+    });
+  const first = run(taskInput("Go", {}), stop.signal, "approve");
+  await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
+  stop.abort();
+  expect(await first).toMatchObject({ outcome: "interrupted" });
+  expect(await run(null, new AbortController().signal, "reject")).toMatchObject({ outcome: "done" });
+  const ran = /It had run for \d+ m?s when the run was stopped, and had printed:\nhalf of it/;
+  expect(questions[1]).toMatch(ran);
+  const result = model.requests[1]!.messages.at(-1)!.text;
+  expect(result).toContain("The user does not allow this execute call");
+  expect(result).toMatch(ran);
 });
