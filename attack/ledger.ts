@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,27 +10,46 @@ import { z } from "zod";
 import { createDeepAgent } from "../src/deep/index.ts";
 import { figuresIn } from "../src/middleware/plan/ledger.ts";
 import type { Figures } from "../src/plan/index.ts";
-import { sqliteSaver } from "../src/storage/index.ts";
+import { postgresSaver, sqliteSaver } from "../src/storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
-import { chance, type AttackOptions, type AttackResult } from "./attack.ts";
+import { startPostgres } from "../test/postgres-server.ts";
+import { chance, type Attack, type AttackResult } from "./attack.ts";
 
 const SCRIPTS = 500;
 const SECOND = 1000;
 const DAY = 86_400 * SECOND;
 
 /** Scripted tasks that are asked about, stopped and taken over anywhere: their figures are those of a quiet run. */
-export const ledger = {
+export const ledger: Attack = {
   name: "ledger",
-  run: async ({ tries = SCRIPTS, seed }: AttackOptions): Promise<AttackResult> => {
-    const problems: string[] = [];
-    for (let at = 0; at < tries; at += 1) {
-      const problem = await compare(seed + at);
-      if (problem !== undefined) problems.push(`seed ${seed + at}: ${problem}`);
+  run: async ({ tries = SCRIPTS, seed }) => {
+    const server = await startPostgres();
+    try {
+      return await compareFigures(server.url, { tries, seed });
+    } finally {
+      await server.stop();
     }
-    const notes = problems[0] ?? "every item cost the same, and all of it was what the models used";
-    return { tries, failures: problems.length, notes };
   },
 };
+
+/** The same, on SQLite files and a Postgres database. */
+export async function compareFigures(
+  url: string,
+  { tries, seed }: { tries: number; seed: number },
+): Promise<AttackResult> {
+  const problems: string[] = [];
+  const postgres = await postgresSaver(url, { poolSize: 2 });
+  try {
+    for (let at = 0; at < tries; at += 1) {
+      const problem = await compare(seed + at, postgres);
+      if (problem !== undefined) problems.push(`seed ${seed + at}: ${problem}`);
+    }
+  } finally {
+    await postgres.close();
+  }
+  const notes = problems[0] ?? "every item cost the same, and all of it was what the models used";
+  return { tries, failures: problems.length, notes };
+}
 
 type Call = ReturnType<typeof callTool>;
 
@@ -42,7 +62,7 @@ interface Answer {
 }
 
 interface Circumstances {
-  store: "memory" | "sqlite";
+  store: "memory" | "sqlite" | "postgres";
   /** Tools that are asked about. */
   asked: string[];
   approval: "never" | "first";
@@ -52,17 +72,17 @@ interface Circumstances {
 
 const QUIET: Circumstances = { store: "memory", asked: [], approval: "never", stops: [] };
 
-async function compare(seed: number): Promise<string | undefined> {
+async function compare(seed: number, postgres: BaseCheckpointSaver): Promise<string | undefined> {
   const random = chance(seed);
   const script = scriptOf(random);
   const circumstances: Circumstances = {
-    store: random() < 0.5 ? "memory" : "sqlite",
+    store: random() < 0.5 ? "postgres" : "sqlite",
     asked: ["work", "command", "task"].filter(() => random() < 0.4),
     approval: random() < 0.3 ? "first" : "never",
     stops: Array.from({ length: Math.floor(random() * 4) }, () => 1 + Math.floor(random() * 6)),
   };
-  const { used, ...quiet } = await play(script, QUIET);
-  const { used: _, ...disturbed } = await play(script, circumstances);
+  const { used, ...quiet } = await play(script, QUIET, postgres);
+  const { used: _, ...disturbed } = await play(script, circumstances, postgres);
   const words = JSON.stringify(circumstances);
   const { elapsedMs, modelCalls, inputTokens, outputTokens } = quiet.total;
   const time = script.isParallel ? {} : { elapsedMs };
@@ -137,24 +157,30 @@ function scriptOf(random: () => number): Script {
 }
 
 /** Plays a script to its end, and reads the figures. */
-async function play(script: Script, { store, asked, approval, stops }: Circumstances): Promise<Outcome> {
+async function play(
+  script: Script,
+  { store, asked, approval, stops }: Circumstances,
+  postgres: BaseCheckpointSaver,
+): Promise<Outcome> {
   const folder = store === "sqlite" ? mkdtempSync(join(tmpdir(), "holdfast-ledger-")) : undefined;
-  const saver = folder === undefined ? new MemorySaver() : await sqliteSaver(join(folder, "threads.db"));
+  const file = folder === undefined ? undefined : await sqliteSaver(join(folder, "threads.db"));
+  const saver = file ?? (store === "postgres" ? postgres : new MemorySaver());
   try {
     const game = new Game(script, saver, { asked, approval });
     return await game.play([...stops]);
   } finally {
-    if ("close" in saver) saver.close();
+    file?.close();
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const CONFIG = { configurable: { thread_id: "t" }, durability: "sync" as const };
+const durability = "sync" as const;
 
 class Game {
   readonly #script: Script;
   readonly #saver: BaseCheckpointSaver;
   readonly #terms: Pick<Circumstances, "asked" | "approval">;
+  readonly #config = { configurable: { thread_id: randomUUID() }, durability };
   #now = DAY;
   /** The saved steps until the next stop, and what stops. */
   #left = Infinity;
@@ -175,12 +201,12 @@ class Game {
       this.#abort = new AbortController();
       const agent = this.#agent();
       await agent
-        .invoke(input as never, { ...CONFIG, signal: this.#abort.signal })
+        .invoke(input as never, { ...this.#config, signal: this.#abort.signal })
         .catch((error: unknown) => {
           if (!this.#abort.signal.aborted) throw error;
         });
       this.#now += DAY;
-      const state = await agent.graph.getState(CONFIG);
+      const state = await agent.graph.getState(this.#config);
       const questions = state.tasks.flatMap(({ interrupts }) => interrupts);
       if (questions.length === 0 && state.tasks.length === 0) return this.#outcome(state.values);
       input =
