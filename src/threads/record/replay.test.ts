@@ -143,6 +143,26 @@ it("an answer that was sent back is told, live and later, and why", async () => 
   }
 });
 
+it.each([
+  ["after the run", [plan("Look"), DONE, "Seen."]],
+  [
+    "while it waits",
+    [plan("Look"), callTool("write_file", { file_path: "/a.md", content: "a" }), DONE, "Seen."],
+  ],
+] as const)("a plan that a client edited through the state, %s, is told later", async (_name, script) => {
+  const saver = await sqliteSaver(":memory:");
+  const { later } = await told({ Go: [...script] }, saver);
+  const { graph } = createRunAgent({ settings, checkpointer: saver });
+  const config = { configurable: { thread_id: "t" } };
+  const { todos } = (await graph.getState(config)).values as { todos: object[] };
+  await graph.updateState(config, { todos: [...todos, { content: "Tell", status: "pending" }] });
+  const events = await later();
+  const { agents } = events.reduce(reduce, EMPTY_VIEW);
+  expect(agents.get("main")!.todos.map(({ content }) => content)).toEqual(["Look", "Tell"]);
+  const edits = events.filter((event) => event.type === "plan-change" && event.by === "person");
+  expect(edits).toHaveLength(1);
+});
+
 it("of a fork only what it did itself is told as its own", async () => {
   const checkpointer = new MemorySaver();
   const { graph } = createDeepAgent({
