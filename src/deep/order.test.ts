@@ -99,7 +99,7 @@ describe("calls of one message in a deep agent", () => {
         fc.asyncProperty(turns, async ({ calls, rejected }) => {
           const oneByOne = await run(calls, rejected);
           // Nobody is asked about a call that can only fail, which in one message is not known of the later ones.
-          const asked = calls.filter(({ id, name }) => rejected.has(id!) && /^(write|edit)_/.test(name));
+          const asked = calls.filter((call) => rejected.has(call.id!) && /^(write|edit)_/.test(call.name));
           fc.pre(asked.every(({ id }) => oneByOne[id!]!.startsWith("The user does not allow")));
           expect(await run([calls], rejected)).toEqual(oneByOne);
         }),

@@ -125,11 +125,13 @@ async function failureOf(
       calls.findIndex(({ id }) => id === toolCall.id),
     ),
   );
-  const isAlone = earlier.every(({ name }) => kindOf(name, undefined, {}) === "read" || /_todos$/.test(name));
+  const isAlone = earlier.every(
+    ({ name }) => kindOf(name, undefined, {}) === "read" || name.endsWith("_todos"),
+  );
   if (!isAlone || isResuming(configurable)) return undefined;
   // A hook is given its own fields of the state alone.
   const whole = { ...taskInputOf(configurable), ...state };
-  return foreseenFailure(tool, toolCall, { ...runtime, toolCall, state: whole } as never);
+  return foreseenFailure(tool, toolCall, { ...runtime, toolCall, state: whole });
 }
 
 /** A rule that holds for a call whatever it is about. */

@@ -106,9 +106,8 @@ type Trial = (args: unknown, runtime: ToolRuntime) => Promise<ToolMessage | Comm
 /** Trials of tools, which find out that a call would fail without making it. */
 const trials = new WeakMap<object, Trial>();
 
-export function withTrial<Tool extends object>(tool: Tool, trial: Trial): Tool {
-  trials.set(tool, trial);
-  return tool;
+export function withTrial(called: object, trial: Trial): void {
+  trials.set(called, trial);
 }
 
 /** The result of a call that can only fail; undefined for one that may succeed. Changes nothing. */
