@@ -50,7 +50,9 @@ for (const page of pagesIn(content)) writeFileSync(page, withLinks(readFileSync(
 await bundlePlayground();
 
 const command = process.argv.includes("--serve") ? "dev" : "build";
-const child = spawn(process.execPath, [bin("vitepress/bin/vitepress.js"), command, site], {
+// It looks for Vue in the present directory.
+const child = spawn(process.execPath, [bin("vitepress/bin/vitepress.js"), command], {
+  cwd: site,
   stdio: "inherit",
 });
 child.on("exit", (code) => (process.exitCode = code ?? 1));

@@ -15,6 +15,8 @@ export default defineConfig({
   cleanUrls: true,
   // A link that leads nowhere fails the build.
   ignoreDeadLinks: false,
+  // The search index is one file.
+  vite: { build: { chunkSizeWarningLimit: 4000 } },
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
