@@ -112,6 +112,8 @@ export interface PlanMemory {
   helpers: Record<string, Helper>;
   /** Tool calls whose plan a person edited while approving it. */
   edited: string[];
+  /** The list that the person put in the place of the call's, and the message of that call. */
+  editedList?: { message: string | undefined; args: Record<string, unknown> };
   /** The difference of that plan from the one that the model proposed, in words. */
   editNews?: string;
   /** The rules as the model last knew them, one in a line. */

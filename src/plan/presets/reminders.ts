@@ -54,7 +54,7 @@ export function dueReminders(situation: Situation, reminders: Reminders): Remind
 export function describeChanges(changes: readonly Change[], before: readonly Todo[] = []): string {
   const named = (id: string): string => {
     const content = before.find((todo) => todo.id === id)?.content;
-    return content === undefined ? id : `${id} "${content}"`;
+    return content === undefined ? id : `${id} ${JSON.stringify(content)}`;
   };
   const clauses = changes.flatMap((change) => {
     switch (change.type) {

@@ -4,6 +4,7 @@ import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
 import { show } from "../../../plan/read/reading.ts";
 import { readRules } from "../../../plan/read/values.ts";
 import { renderLines, renderRules } from "../../../plan/render/render.ts";
+import { nextNumber } from "../../../plan/todo/todo.ts";
 import { saidByUser } from "../../text/from-user.ts";
 import {
   askPerson,
@@ -89,12 +90,15 @@ export async function askApproval(
     decision = readDecision(ask({ ...request, error }));
   }
   switch (decision.type) {
-    case "edit":
+    case "edit": {
+      const list = withIds(decision.todos, todos, plan);
       return editedPlan(setup, message, {
-        calls,
-        editNews: editNews(decision.todos, { setup, plan, proposal: todos }),
         ...decision,
+        calls,
+        todos: list,
+        editNews: editNews(list, { setup, plan, proposal: todos }),
       });
+    }
     case "reject":
       return rejectedPlan(message, calls, decision.reason);
     default:
@@ -197,25 +201,34 @@ function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
 }
 
 /**
- * Puts the person's list in the place of the turn's first plan call. No other call of the turn is made: the model meant
- * them for its own plan, and nobody has agreed to that.
+ * Has the turn's list, or else its first plan call, apply the person's; the call itself stands as the model sent it, and its result
+ * says what was changed. No other call of the turn is made: the model meant them for its own plan, and nobody has agreed
+ * to that.
  */
 function editedPlan(
-  { preset: { tools, policy } }: PlanSetup,
+  { preset: { policy, tools } }: PlanSetup,
   message: AIMessage,
-  { calls, todos, editNews: news, rules = rulesIn(calls[0]!) }: { calls: Call[]; editNews: string } & Edit,
+  { calls, todos, editNews: news, rules: sent }: { calls: Call[]; editNews: string } & Edit,
 ): ApprovalUpdate {
-  const first = calls[0]!;
+  const first = calls.find(({ name }) => name === tools.write.name) ?? calls[0]!;
+  const rules = sent ?? rulesIn(first);
   const args = { [policy.listField]: inWords(todos, policy), ...(rules && { rules }) };
   // Some models give all calls of a turn one id: an answer to one would be taken for an answer to the plan call.
   const others = message.tool_calls!.filter((call) => call !== first && call.id !== first.id);
-  const tool_calls = message.tool_calls!.flatMap((call) => {
-    if (call === first) return { ...call, name: tools.write.name, args };
-    return others.includes(call) ? call : [];
-  });
+  const voided = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
+  const isPlain = others.length === message.tool_calls!.length - 1;
+  const editedList = { message: message.id, args };
+  return {
+    messages: isPlain ? voided : [withCalls(message, [first, ...others]), ...voided],
+    _plan: { edited: [first.id ?? ""], editedList, editNews: news, ...AGREED },
+  };
+}
+
+/** The message with these of its calls. */
+function withCalls(message: AIMessage, tool_calls: Call[]): AIMessage {
   const { id, name, content, usage_metadata, response_metadata } = message;
   const { tool_calls: _raw, ...additional_kwargs } = message.additional_kwargs;
-  const edited = new AIMessage({
+  return new AIMessage({
     content,
     tool_calls,
     additional_kwargs,
@@ -224,8 +237,28 @@ function editedPlan(
     ...(name !== undefined && { name }),
     ...(usage_metadata ? { usage_metadata } : {}),
   });
-  const voided = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
-  return { messages: [edited, ...voided], _plan: { edited: [first.id ?? ""], editNews: news, ...AGREED } };
+}
+
+/**
+ * The person's list with an id for each item, where it has any: that of the item with the same words, else one that no item
+ * had, so that nothing new is taken for it.
+ */
+function withIds(
+  list: readonly EditedTodo[],
+  proposal: readonly Todo[],
+  { nextId, todos }: Plan,
+): readonly EditedTodo[] {
+  const ids = new Set(list.map(({ id }) => id));
+  if (!list.some(({ id }) => id)) return list;
+  const items = [...proposal, ...todos];
+  let next = nextNumber(nextId, items);
+  return list.map((item) => {
+    if (item.id) return item;
+    const same = items.find(({ id, content }) => content === item.content && !ids.has(id));
+    const id = same?.id ?? String(next++);
+    ids.add(id);
+    return { ...item, id };
+  });
 }
 
 /** The difference of a person's list from the plan that the model proposed, in words. */

@@ -1,4 +1,4 @@
-import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware, todoListMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -257,6 +257,12 @@ describe("approval", () => {
         /The user edited this plan before approving it\. Against yours: .*"read slowly"/,
       );
       expect(reply.text).toContain("[>] 1: read slowly");
+      // The call stands as the model sent it.
+      const { values } = await agent.graph.getState(config);
+      for (const { messages } of [model.requests[1]!, values as { messages: BaseMessage[] }]) {
+        const call = messages.find((message) => AIMessage.isInstance(message))!.tool_calls![0]!;
+        expect(call.args).toEqual(THREE.args);
+      }
     });
   }
 

@@ -62,7 +62,7 @@ async function runCall(
     return told ? new Command({ update: { _plan: told, messages: [reply] } }) : reply;
   }
   const { changes, patch } = outcome.accepted;
-  const rules = rulesAfter(readRules(call.args["rules"]), found.rules ?? [], {
+  const rules = rulesAfter(readRules(outcome.accepted.args["rules"]), found.rules ?? [], {
     isNew: text === setup.preset.tools.write && isNewPlan(outcome.before),
   });
   if (changes.length > 0) {

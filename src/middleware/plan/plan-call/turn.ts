@@ -52,6 +52,8 @@ export interface Outcome {
   isFirst: boolean;
   /** Absent when nothing of the call was accepted. */
   accepted?: {
+    /** The arguments that were applied: the call's, or those that a person put in their place. */
+    args: Record<string, unknown>;
     /** The changes, as the plan's readers see them. */
     changes: Change[];
     /** The same with actuals, for the graph state. */
@@ -205,32 +207,35 @@ export class Turns {
     const edits = previous?.edits ?? this.#edits(run);
     const isFirst = previous === undefined;
     const refused = (issues: Issue[]): Outcome => ({ before, plan, marks, moves, edits, isFirst, issues });
-    const isWrite = call.name === preset.tools.write.name;
+    const { memory } = run.state;
+    const isEdited = memory.edited.includes(call.id ?? "");
+    const list = memory.editedList;
+    const editedArgs = isEdited && list && list.message === run.message?.id ? list.args : undefined;
+    const isWrite = editedArgs !== undefined || call.name === preset.tools.write.name;
     if (isWrite && preset.parallelWrites === "refuse") {
       const writes = run.calls.filter((other) => other.name === call.name).length;
       if (writes > 1) return refused([parallelWrites(call.name, writes)]);
     }
-    const isEdited = run.state.memory.edited.includes(call.id ?? "");
     const policy = isEdited ? editedPolicy(preset.policy) : preset.policy;
     const apply = isWrite ? applyWrite : applyUpdate;
-    const wanted = apply(plan, call.args, policy);
+    const args = editedArgs ?? call.args;
+    const wanted = apply(plan, args, policy);
     if (!wanted.ok) return refused(wanted.issues);
     const repaired = !isEdited && isRepaired(call, run.message);
     const loss = repaired ? lossInRepair(call.name, before, wanted.changes) : undefined;
     if (loss) return refused([loss]);
 
-    const { toolCalls } = run.state.memory.tally;
+    const { toolCalls } = memory.tally;
     const verified = await this.#verify(wanted, { call, before, marks, run });
     const { unverified } = verified;
     const issues = [...busyItems(wanted.changes, run.state), ...verified.issues];
     const ids = new Set(issues.flatMap(({ item }) => item ?? []));
     const isAsWanted = ids.size === 0 && unverified.size === 0;
-    const result = isAsWanted ? wanted : apply(plan, call.args, policy, { refused: ids, unverified });
+    const result = isAsWanted ? wanted : apply(plan, args, policy, { refused: ids, unverified });
     if (!result.ok || (ids.size > 0 && result.changes.length === 0)) return refused(issues);
 
     const isReset = result.changes[0]?.type === "plan-reset";
     const { todos: after } = result.plan;
-    const { memory } = run.state;
     const move = moveOf(before, after, { memory, isReset });
     const until = call.id ?? String(Object.keys(moves).length);
     const moved = move ? { ...moves, [until]: move } : moves;
@@ -248,6 +253,7 @@ export class Turns {
       edits,
       isFirst,
       accepted: {
+        args,
         changes: result.changes,
         patch,
         marks: changedEntries(marks, next),

@@ -159,7 +159,7 @@ describe("a second plan in the thread", () => {
     const edited = new Command({
       resume: { type: "edit", todos: [coffee, ...renamed(without("4")(first.proposed) as Todo[])] },
     });
-    expect(statuses((await ask(edited)).todos)).toContain("4 blocked, 1 completed");
+    expect(statuses((await ask(edited)).todos)).toContain("9 blocked, 1 completed");
     const { proposed } = await ask("Survey again");
     const todos = [...renamed(proposed), coffee];
     const { answer, todos: done } = await ask(new Command({ resume: { type: "edit", todos } }));

@@ -15,17 +15,17 @@ const STATUSES = {
   "-": "cancelled",
 } as const;
 
-/** A reminder says it of the plan as it is, a tool result of the plan before the call. */
+/** A reminder says it of the plan as it is, a tool result of the plan before the call or of the one that it proposed. */
 const NEWS =
-  /^(?:<\w+>)?The user (?:changed|edited) (?:your plan|your todos|the todo list|the plan before this call): (.+)\.(?:<\/\w+>)?$/m;
+  /^(?:<\w+>)?The user (?:(?:changed|edited) (?:your plan|your todos|the todo list|the plan before this call)|edited this plan before approving it\. Against yours): (.+)\.(?:<\/\w+>)?$/m;
 
 /** As `JSON.stringify` writes it. */
 const STRING = String.raw`"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"`;
 
 /** A clause is read to its end, so that nothing in a person's words is taken for another one. */
 const CLAUSES = [
-  String.raw`(?<status>\S+) is now (?<now>\w+)`,
-  String.raw`removed (?<removed>[^\s;]+)`,
+  String.raw`(?<status>\S+)(?: ${STRING})? is now (?<now>\w+)`,
+  String.raw`removed (?<removed>[^\s;]+)(?: ${STRING})?`,
   String.raw`added (?<added>\S+) "(?<words>[^]*?)" \((?<as>${Object.values(STATUSES).join("|")})\)`,
   String.raw`(?<renamed>\S+) has content (?<content>${STRING})(?:${STRING}|[^";])*`,
 ].map((clause) => `${clause}(?=; |$)`);
@@ -67,10 +67,19 @@ export function readItems(text: string, before: readonly Item[] = []): Item[] {
   });
 }
 
+/** The ids of the items that a person added, as a text reports it. */
+export function addedIds(text: string): (string | undefined)[] {
+  return clausesIn(text).map(({ added }) => added);
+}
+
+function clausesIn(text: string): Record<string, string | undefined>[] {
+  return [...(NEWS.exec(text)?.[1] ?? "").matchAll(CLAUSE)].map(({ groups = {} }) => groups);
+}
+
 /** Items with the edits of a person that a text reports. */
 export function withEdits(items: readonly Item[], text: string): Item[] {
   let edited = [...items];
-  for (const { groups = {} } of (NEWS.exec(text)?.[1] ?? "").matchAll(CLAUSE)) {
+  for (const groups of clausesIn(text)) {
     const { status, now, removed, added, words, as, renamed, content } = groups;
     if (added !== undefined) {
       const item: Item = { id: added, content: words!, status: as as Item["status"], after: [] };

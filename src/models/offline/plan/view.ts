@@ -1,5 +1,5 @@
 import type { Call, Conversation, DoneCall } from "../conversation.ts";
-import { isOpen, readItems, says, withChange, withEdits, type Item } from "./text.ts";
+import { addedIds, isOpen, readItems, says, withChange, withEdits, type Item } from "./text.ts";
 
 /** A step of a plan: what it says, and the positions of those it waits for. */
 export interface Step {
@@ -78,17 +78,16 @@ export function lastOpen(items: readonly Item[]): Item | undefined {
 }
 
 /**
- * The steps by the ids of a new plan: ids count on from the first step, whatever a person made of the words. In a list
- * that a person edited before approving it, items without an id are new.
+ * The steps by the ids of a new plan: ids count on from the first step, whatever a person made of the words. Items that
+ * a person added while approving it are none.
  */
 export function stepsById(
   items: readonly Item[],
   done: DoneCall,
   steps: readonly string[],
 ): Map<string, string> {
-  const sent = (done.args["todos"] ?? done.args["items"] ?? []) as { id?: unknown }[];
-  const isEdited = done.result.includes("The user edited this plan before approving it.");
-  const proposed = items.filter((_, index) => !isEdited || sent[index]?.id !== undefined);
+  const added = addedIds(done.result);
+  const proposed = items.filter(({ id }) => !added.includes(id));
   const same = proposed.find((item) => steps.some((step) => says(item, step)));
   const lowest = Math.min(...proposed.map(({ id }) => Number(id)));
   // A later plan of the thread counts on, behind all steps of an earlier one.

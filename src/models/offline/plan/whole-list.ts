@@ -61,10 +61,12 @@ function wholeList({ tool, sent, args, shown, atOnce }: Form): Dialect {
     read: (view, done, steps) => {
       if (done.name !== tool) return;
       if (done.failed) return readRefused(view, done);
-      view.items = identified(shown(done.result), done.args, view.items);
+      const isProposal = done.result.startsWith("The user edited this plan before approving it.");
+      const before = isProposal ? approved(done, view.items) : view.items;
+      view.items = identified(shown(done.result), before);
       if (!view.written) view.steps = stepsById(view.items, done, steps);
       view.written = true;
-      const edited = withEdits(view.items, done.result);
+      const edited = isProposal ? view.items : withEdits(view.items, done.result);
       view.isOverwritten = JSON.stringify(edited) !== JSON.stringify(view.items);
       view.items = edited;
     },
@@ -86,25 +88,30 @@ function readRefused(view: PlanView, { result }: DoneCall): void {
   view.items = readSnapshot(result, view.items) ?? withEdits(view.items, result);
 }
 
+/** The list of a call as a person edited it before approving it: the result says what they changed. */
+function approved({ args, result }: DoneCall, before: readonly Item[]): Item[] {
+  const sent = (args["todos"] ?? args["items"] ?? []) as (Shown & { text?: string })[];
+  const proposed = sent.map((item) => ({ ...item, content: item.content ?? item.text }));
+  return withEdits(identified(proposed, before), result);
+}
+
 /**
- * Items with ids: those shown, those of a list that a person edited before approving it, else as the harness gives
- * them: the old id by the same words or, for an item in other words, by the same position, else the next number.
+ * Items with ids: those shown, else as the harness gives them: the old id by the same words or, for an item in other
+ * words, by the same position, else the next number.
  */
-function identified(list: readonly Shown[], args: Record<string, unknown>, before: readonly Item[]): Item[] {
-  const sent = (args["todos"] ?? args["items"] ?? []) as { id?: string | number }[];
-  const given = list.map(({ id }, index) => id ?? sent[index]?.id?.toString());
-  const used = new Set([...before.map(({ id }) => id), ...given]);
+function identified(list: readonly Shown[], before: readonly Item[]): Item[] {
+  const used = new Set([...before, ...list].map(({ id }) => id));
   const newId = (from: number): string => {
     let next = from;
     while (used.has(String(next))) next += 1;
     used.add(String(next));
     return String(next);
   };
-  return list.map(({ content, status }, index) => {
+  return list.map(({ id: given, content, status }, index) => {
     const same = before.find((item) => item.content === content);
     const old = before[index];
     const isRenamed = old && !list.some((item) => item.content === old.content);
-    const id = given[index] ?? (same ?? (isRenamed ? old : undefined))?.id ?? newId(index + 1);
+    const id = given ?? (same ?? (isRenamed ? old : undefined))?.id ?? newId(index + 1);
     return { id, content, status, after: [] };
   });
 }
