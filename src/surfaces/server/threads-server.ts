@@ -1,6 +1,7 @@
 import type { BaseStore } from "@langchain/langgraph";
 import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index.ts";
-import { GRAPH, threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
+import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
+import { GRAPH } from "../../threads/thread/thread-settings.ts";
 import type { Auth } from "./http/access.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { pageRoutes } from "./page/index.ts";

@@ -121,6 +121,7 @@ export class ClusterHost extends HostBase implements Host {
     // Nobody knows who watches the thread on another server.
     const request = inAllModes(given);
     const graph = this.graph(request.graph);
+    await graph.checkThread?.(thread);
     if (this.#isStopping) throw stopping();
     const known = await this.noteThread(thread, { ...note, graph: request.graph });
     const { owner } = known;

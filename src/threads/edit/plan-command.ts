@@ -1,3 +1,5 @@
+import { describeChanges, diffTodos, type Todo } from "../../plan/index.ts";
+
 /** The command for the plan, wherever people type commands. */
 export const PLAN_COMMAND = {
   name: "plan",
@@ -15,6 +17,9 @@ export const PLAN_SAYS = {
   none: "There is no plan.",
   unchanged: "Nothing was changed.",
   approve: "New plans wait for your approval from the next message on.",
+  /** Said when an edit is made. */
+  heard: "The agent hears of it at its next call, in this run or with your next message.",
+  waits: "Your edit goes in when the agent's step ends.",
   cleared: "What was not done is off the plan.",
   unknown: (args: string): string => `/plan takes edit, approve or clear, not ${args}.`,
 };
@@ -25,4 +30,11 @@ export function planWish(args: string): PlanWish | undefined {
   if (word === "") return { to: "show", rest };
   if (word === "edit") return { to: word, rest };
   return (word === "approve" || word === "clear") && rest === "" ? { to: word, rest } : undefined;
+}
+
+/** The line that an edit was saved, with what it changed and when the agent hears of it. */
+export function savedWords(before: readonly Todo[], after: readonly Todo[]): string {
+  const changes = diffTodos(before, after);
+  if (changes.length === 0) return PLAN_SAYS.unchanged;
+  return `Saved: ${describeChanges(changes, before)} ${PLAN_SAYS.heard}`;
 }

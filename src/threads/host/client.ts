@@ -49,9 +49,19 @@ export class HostThread {
     return this.#start({ input }, options);
   }
 
+  /** The thread to change, where its graph is this host's. Throws `invalid-request` where it is another program's. */
+  async #own(): Promise<Thread> {
+    await this.checkOwn();
+    return this.read();
+  }
+
+  async checkOwn(): Promise<void> {
+    await this.#host.graph(await this.#host.graphOf(this.id)).checkThread?.(this.id);
+  }
+
   /** Continues with what is left; undefined where the thread is finished. */
   async goOn(options?: StartThreadOptions): Promise<Run | undefined> {
-    const words = await (await this.read()).nextInput();
+    const words = await (await this.#own()).nextInput();
     return words === undefined ? undefined : this.start(words, options);
   }
 
@@ -85,7 +95,8 @@ export class HostThread {
   }
 
   /** Puts a person's list in the place of the plan. Throws what `Thread.writePlan` throws. */
-  editPlan(edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
+  async editPlan(edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
+    await this.checkOwn();
     return this.#host.editPlan(this.id, edit, options);
   }
 
@@ -98,7 +109,7 @@ export class HostThread {
 
   /** Takes back the last message; undefined where there is none. Throws `thread-busy`. */
   async undo(): Promise<Undone | undefined> {
-    const thread = await this.read();
+    const thread = await this.#own();
     const { run } = (await thread.state()).values as { run?: RunSettings };
     const graph = this.#host.graph(await this.#host.graphOf(this.id));
     const undone = await undoLast(thread, graph.copies?.(this.id, run?.dir));
@@ -113,7 +124,7 @@ export class HostThread {
 
   /** Changes settings that the thread keeps, from its next run on. Throws `thread-busy`. */
   async changeSettings(change: Partial<RunSettings>): Promise<void> {
-    await (await this.read()).changeSettings(change);
+    await (await this.#own()).changeSettings(change);
     await this.#host.noteMove(this.id);
   }
 
@@ -122,6 +133,7 @@ export class HostThread {
     to: string,
     { checkpoint, note }: { checkpoint?: string | undefined; note?: ThreadNote } = {},
   ): Promise<void> {
+    await this.checkOwn();
     await copyThread(this.#host.checkpointer, { from: this.id, to, checkpoint });
     if (note) await this.#host.noteThread(to, note);
   }

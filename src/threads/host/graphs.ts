@@ -18,6 +18,8 @@ export interface HostedGraph {
   ) => FileCopies | undefined;
   /** An agent to read threads with; nothing is run on it. */
   reader: (thread?: string) => Promise<RunAgent>;
+  /** Throws `invalid-request` for a thread of another program: anybody may read it, and nobody else changes it. */
+  checkThread?: (thread: string) => Promise<void>;
   /** Returns whether a client may write a channel of an agent's state. */
   isWritable: (channel: string, agent: RunAgent) => boolean;
   /** Prepares a thread that is held for a message, and returns the values that only the harness may add to it. */

@@ -115,7 +115,7 @@ export class RunHost extends HostBase implements Host {
     request: RunRequest,
     { note = {}, attendance }: StartOptions = {},
   ): Promise<Run> {
-    this.graph(request.graph);
+    const { checkThread } = this.graph(request.graph);
     const record = this.#newRecord(thread, request);
     const { strategy = "reject" } = request;
     if (strategy !== "enqueue") {
@@ -125,9 +125,10 @@ export class RunHost extends HostBase implements Host {
     if (this.#isStopping) throw stopping();
     const { graph } = request;
     if (attendance) return this.#enqueue(record, undefined, attendance);
-    return this.#inTurn(thread, async () =>
-      this.#enqueue(record, await this.#noteThread(thread, { ...note, graph }, record)),
-    );
+    return this.#inTurn(thread, async () => {
+      await checkThread?.(thread);
+      return this.#enqueue(record, await this.#noteThread(thread, { ...note, graph }, record));
+    });
   }
 
   #newRecord(thread: string, request: RunRequest): RunRecord {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
+import { HarnessError } from "../../errors.ts";
 import { shortened } from "../../middleware/text/shortened.ts";
 import { waitingInput } from "../plan/pending-edit.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { prepareRun, type PrepareOptions, type WantedSettings } from "../prepare/prepare-run.ts";
 import type { RunSettings } from "../prepare/settings.ts";
-import { settingsOfThread } from "../thread/thread-settings.ts";
+import { GRAPH, isForeign, settingsOfThread } from "../thread/thread-settings.ts";
 import { Thread } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { compactAt } from "../undo/earlier-messages.ts";
@@ -22,9 +23,6 @@ export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" |
   /** Where the offline model works, which knows nothing but directories. Default: nowhere. */
   cwd?: string | undefined;
 }
-
-/** The name of Holdfast's own threads to LangGraph's clients. */
-export const GRAPH = "holdfast";
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
 const WRITABLE = ["messages", "files", "todos", "planRules"];
@@ -59,8 +57,16 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
     readers.set(key, agent);
     return agent;
   };
+  const checkThread = async (thread: string): Promise<void> => {
+    if (!(await isForeign(saver, thread))) return;
+    const message = `Thread ${JSON.stringify(thread)} was not started by Holdfast: only its program can go on with it.`;
+    throw new HarnessError("invalid-request", message);
+  };
   return {
+    checkThread,
     prepare: async (thread, request, attendance) => {
+      // A run that somebody attends is in no ledger, and so was not checked before.
+      if (attendance) await checkThread(thread);
       const { wanted, isNew } = await wantedFor(thread, request);
       const isCompacted = request.compact === true && !isNew;
       return prepareRun(attendance?.settings ?? wanted, {

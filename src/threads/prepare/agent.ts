@@ -37,7 +37,7 @@ import { consentRules, type LiveRules } from "../consent/consent-rules.ts";
 import { denied, type Denied } from "../consent/denied-paths.ts";
 import { ALONE_PROMPT, PLAN_MODE_PROMPT } from "./agent.prompt.ts";
 import { streamGraph } from "./graph-stream.ts";
-import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
+import { chosenMode, DEFAULT_MODES, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
 /** Where the harness keeps what is its own: never in the user's directory. Older threads have a history, too. */
 const [RESULTS, HISTORY] = ["/.holdfast/results", "/.holdfast/history"];
@@ -51,7 +51,7 @@ export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "m
 /** The agent of a thread: a graph with a checkpointer, and how it is run. */
 export interface RunAgent {
   graph: RunGraph;
-  /** The mode of its runs, where somebody has chosen one. */
+  /** The mode of its runs, of an agent of Holdfast's own. */
   mode?: Mode | undefined;
   stream(input: never, options: RunStreamOptions): Promise<AsyncIterable<unknown>>;
 }
@@ -124,7 +124,8 @@ export function createRunAgent({
   mcp?: McpServers | undefined;
 }): RunAgent {
   const { plan, preset, approve } = settings;
-  const mode = live?.mode ?? chosenMode(settings, project?.config);
+  const chosen = live?.mode ?? chosenMode(settings, project?.config);
+  const mode = chosen ?? DEFAULT_MODES.alone;
   if (mode === "plan" && !plan) {
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
   }
@@ -155,13 +156,13 @@ export function createRunAgent({
       run: lastValue(RUN_SETTINGS.optional()),
     }),
     interruptOn: consentRules({
-      mode: mode ?? "edits",
+      mode,
       live,
       rules: { ...project?.config, ask: [...(project?.config.ask ?? []), ...settings.ask] },
       ...toolNames(tools, settings),
       servers: mcp,
       dir,
-      canAsk: canAsk || mode === undefined,
+      canAsk: canAsk || chosen === undefined,
       checkpointer,
     }),
     tools,

@@ -41,6 +41,17 @@ export const RUN_SETTINGS = z.object({
   background: z.boolean().optional(),
 });
 
+/** The modes where nobody has chosen one: of a person who attends each run, and of runs that go on alone. */
+export const DEFAULT_MODES = { attended: "ask", alone: "edits" } as const satisfies Record<string, Mode>;
+
+/** The mode of a thread's runs, for every surface: that of the thread, else of settings files, else the default. */
+export function modeOf(
+  settings: Pick<RunSettings, "mode" | "trusted">,
+  { config, at }: { config?: { mode?: Mode | undefined } | undefined; at: keyof typeof DEFAULT_MODES },
+): Mode {
+  return chosenMode(settings, config) ?? DEFAULT_MODES[at];
+}
+
 /** The mode that somebody has chosen, if somebody has. */
 export function chosenMode(
   { mode, trusted }: Pick<RunSettings, "mode" | "trusted">,

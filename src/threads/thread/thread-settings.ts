@@ -7,3 +7,13 @@ export async function settingsOfThread(saver: ThreadStore, thread: string): Prom
   // A thread that was killed before its first step has its input, and nothing else.
   return RUN_SETTINGS.safeParse((start as { run?: unknown } | undefined)?.run ?? run).data;
 }
+
+/** The name of the graph of Holdfast's own threads. */
+export const GRAPH = "holdfast";
+
+/** Recognizes a thread of another program: it was run, and not with settings or a graph of ours. */
+export async function isForeign(saver: ThreadStore, thread: string): Promise<boolean> {
+  if (await settingsOfThread(saver, thread)) return false;
+  const { graph } = (await saver.ledger.thread(thread)) ?? {};
+  return graph !== GRAPH && (await saver.getThread(thread)) !== undefined;
+}

@@ -1,3 +1,4 @@
+import { PLAN_SAYS } from "../../../src/threads/edit/plan-command.ts";
 import type { Todo } from "../../../src/plan/todo/todo.ts";
 import { planOf, rulesOf, threadOf } from "../../../src/threads/story/thread.ts";
 import { ApiError } from "../client/api.ts";
@@ -145,7 +146,7 @@ export async function writePlan(
   try {
     const saved = await store.api.writePlan(thread, edit);
     show(saved.todos, edit.rules);
-    store.set({ said: "The plan is saved." });
+    store.set({ notes: [`The plan is saved. ${PLAN_SAYS.heard}`] });
     return { type: "saved", todos: saved.todos };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -41,7 +41,7 @@ export interface PageState {
   problem?: string | undefined;
   /** Why parts could not be loaded, in one sentence each. */
   failed: Readonly<Partial<Record<Part, string | undefined>>>;
-  /** The result of the last undo, one sentence each. */
+  /** The result of the last undo or edit, one sentence each. */
   notes?: readonly string[] | undefined;
   /** The last action, to be read aloud. */
   said?: string | undefined;

@@ -1,7 +1,7 @@
 import { HarnessError } from "../../../errors.ts";
-import { describeChanges, diffTodos, type Todo } from "../../../plan/index.ts";
+import type { Todo } from "../../../plan/index.ts";
 import { readRules } from "../../../plan/read/values.ts";
-import { PLAN_SAYS, planWish } from "../../../threads/edit/plan-command.ts";
+import { PLAN_SAYS, planWish, savedWords } from "../../../threads/edit/plan-command.ts";
 import type { HostThread } from "../../../threads/host/client.ts";
 import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
 import { planItems, planText, sentRules } from "../../../threads/plan/plan-text.ts";
@@ -79,13 +79,13 @@ export class SessionPlan {
       { todos: planItems(markdown, base), base, rules: sentRules(markdown) },
       signal,
     );
-    return this.#say(todos, describeChanges(diffTodos(base, todos)) || PLAN_SAYS.unchanged);
+    return this.#say(todos, savedWords(base, todos));
   }
 
   async #clear(signal: AbortSignal): Promise<string> {
     if ((await this.read()).todos.length === 0) return PLAN_SAYS.none;
     const todos = await this.#told(this.#options.thread.clearPlan({ signal }));
-    return this.#say(todos, PLAN_SAYS.cleared);
+    return this.#say(todos, `${PLAN_SAYS.cleared} ${PLAN_SAYS.heard}`);
   }
 
   /** In a block of code, which editors show and copy as it is. */

@@ -18,7 +18,7 @@ import { editable } from "../../../threads/plan/plan-text.ts";
 import type { PrepareOptions, WantedSettings } from "../../../threads/prepare/prepare-run.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import { projectNotice } from "../../../threads/prepare/project.ts";
-import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { modeOf, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { editorServers } from "../editor-servers.ts";
@@ -198,7 +198,7 @@ export class Sessions {
     const session = new Session({
       ...this.#editor,
       thread: host.thread(id),
-      settings: { ...settings, mode: chosenMode(settings, project.config) ?? DEFAULT_MODE },
+      settings: { ...settings, mode: modeOf(settings, { config: project.config, at: "attended" }) },
       // Read for each run: what has changed since is heard, and what is no longer trusted is not.
       projectOf: async (asked) => {
         const now = await projectOf(asked);
@@ -237,8 +237,6 @@ export class Sessions {
     ];
   }
 }
-
-const DEFAULT_MODE: Mode = "ask";
 
 async function checkFolder(cwd: string): Promise<void> {
   const found = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;

@@ -1,10 +1,7 @@
 import { MODES, type Config, type Mode } from "../../../project/index.ts";
 import { hasIsolation } from "../../../threads/prepare/isolation.ts";
-import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { chosenMode, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { shown, type Harmless } from "../output/harmless.ts";
-
-/** The mode of a session without settings. */
-export const DEFAULT_MODE: Mode = "ask";
 
 export const MODE_TEXTS: Readonly<Record<Mode, string>> = {
   plan: "reads only until you have approved a plan, writes files as planned, asks again for what leaves it",
@@ -21,7 +18,7 @@ export function keptSettings<
   Settings extends Parameters<typeof hasIsolation>[0] & Pick<RunSettings, "mode" | "trusted">,
 >(settings: Settings, config: Config): { settings: Settings; notice?: Harmless } {
   if (chosenMode(settings) !== "auto" || hasIsolation(settings, config)) return { settings };
-  return { settings: { ...settings, mode: DEFAULT_MODE }, notice: AUTO_LEFT };
+  return { settings: { ...settings, mode: DEFAULT_MODES.attended }, notice: AUTO_LEFT };
 }
 
 const AUTO_LEFT = shown`The thread was in mode auto, and nothing isolates commands here: you are asked again. /mode auto changes it.`;

@@ -15,7 +15,7 @@ import { localHost } from "../../../threads/host/threads-graph.ts";
 import { hasIsolation } from "../../../threads/prepare/isolation.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
 import { pricesOf, type Prices } from "../../../threads/prepare/prices.ts";
-import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { modeOf, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { withImages, type WithImages } from "../../../threads/run/named-images.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
@@ -29,7 +29,7 @@ import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
 import type { Display } from "./display/display.ts";
 import { liveRules } from "./live-rules.ts";
-import { DEFAULT_MODE, nextMode } from "./modes.ts";
+import { nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
 import { takeUp } from "./resume-thread.ts";
 import { commandNames, commandOf } from "./slash.ts";
@@ -143,7 +143,7 @@ export class Session implements Conversation {
   }
 
   get mode(): Mode {
-    return chosenMode(this.settings, this.project.config) ?? DEFAULT_MODE;
+    return modeOf(this.settings, { config: this.project.config, at: "attended" });
   }
 
   get isIsolated(): boolean {

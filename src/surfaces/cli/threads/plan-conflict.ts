@@ -1,14 +1,12 @@
 import { HarnessError } from "../../../errors.ts";
 import {
-  describeChanges,
-  diffTodos,
   mergeEdit,
   readEdit,
   renderMarkdown,
   type Conflict,
   type Todo,
 } from "../../../plan/index.ts";
-import { PLAN_SAYS } from "../../../threads/edit/plan-command.ts";
+import { PLAN_SAYS, savedWords } from "../../../threads/edit/plan-command.ts";
 import type { HostThread } from "../../../threads/host/client.ts";
 import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
 import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
@@ -42,12 +40,11 @@ export async function editPlanText(
     try {
       todos = planItems(text, base);
       const wanted = planRules(text);
-      const changes = diffTodos(base, await make({ todos, base, rules: wanted }));
+      const words = savedWords(base, await make({ todos, base, rules: wanted }));
       const isRuled = wanted.join("\n") !== rules.join("\n");
-      const isListed = changes.length > 0 || !isRuled;
       return [
-        ...(isListed ? harmlessLines(describeChanges(changes) || PLAN_SAYS.unchanged) : []),
-        ...(isRuled ? [shown`The rules are changed; the agent hears of it at its next call.`] : []),
+        ...(isRuled && words === PLAN_SAYS.unchanged ? [] : harmlessLines(words)),
+        ...(isRuled ? [oneLine(`The rules are changed. ${PLAN_SAYS.heard}`)] : []),
       ];
     } catch (error) {
       const refused = HarnessError.from(error);

@@ -4,7 +4,7 @@ import type { ThreadStore } from "../../../storage/index.ts";
 import type { HostThread } from "../../../threads/host/client.ts";
 import { localHost } from "../../../threads/host/threads-graph.ts";
 import { modelFor } from "../../../threads/prepare/model.ts";
-import type { RunSettings } from "../../../threads/prepare/settings.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import type { Terminal } from "../terminal.ts";
 import { quoted } from "../wording.ts";
@@ -20,7 +20,7 @@ export async function settingsOf(saver: ThreadStore, thread: string): Promise<Ru
   );
 }
 
-/** A thread for commands that read or change it and run nothing. Throws `invalid-options` for one of another program. */
+/** A thread for commands that read or change it and run nothing. One of another program can only be read. */
 export async function openThread(
   saver: ThreadStore,
   thread: string,
@@ -29,7 +29,7 @@ export async function openThread(
   const { env } = terminal;
   const host = localHost({
     saver,
-    defaults: await settingsOf(saver, thread),
+    defaults: (await settingsOfThread(saver, thread)) ?? DEFAULT_SETTINGS,
     modelOf: (name) => modelFor(name, { env, isWatched: false }),
     projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
     copies: copiesFolder(statePath(flags, terminal)),

@@ -5,8 +5,9 @@ import { folder, HEADERS, recover, saver, setStage, start, url } from "../../../
 import { serve } from "../../../../test/served.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
-import { GRAPH, threadsGraph } from "../../../threads/host/threads-graph.ts";
+import { threadsGraph } from "../../../threads/host/threads-graph.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { GRAPH } from "../../../threads/thread/thread-settings.ts";
 
 setStage();
 

@@ -197,6 +197,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     })
     .patch("/:thread/state", async (c) => {
       const { id } = await access.thread(c);
+      await host.thread(id).checkOwn();
       await host.noteThread(id, { metadata: metadataOf(await body(c)) });
       return c.body(null, 204);
     })
@@ -222,6 +223,7 @@ async function updateState(
   given: Body,
   signal: AbortSignal,
 ): Promise<object | null> {
+  await host.thread(thread).checkOwn();
   const { values, as_node: node, checkpoint, checkpoint_id: checkpointId, base } = given;
   const graph = host.graph(await host.graphOf(thread));
   const place = {

@@ -1,7 +1,7 @@
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import { isAsking } from "../../../threads/thread/finished-tasks.ts";
-import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
+import { isForeign, settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../http/access.ts";
 
 /** A thread as the page lists it. */
@@ -14,6 +14,8 @@ export interface PageThread {
   todos: { done: number; total: number };
   status: "running" | "waiting" | "stopped" | "failed" | "done";
   dir?: string;
+  /** Made by another program: it can be looked at, and nobody here goes on with it. */
+  isForeign?: true;
 }
 
 export async function threadOut(
@@ -32,6 +34,7 @@ export async function threadOut(
     todos: summary?.todos ?? { done: 0, total: 0 },
     status: await statusOf(known, { host, saver }),
     ...(dir !== undefined && { dir }),
+    ...((await isForeign(saver, id)) && { isForeign: true as const }),
   };
 }
 

@@ -9,7 +9,7 @@ import { MODES, type Mode } from "../../../project/index.ts";
 import type { StartThreadOptions } from "../../../threads/host/client.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
-import { APPROVALS, chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { APPROVALS, DEFAULT_MODES, modeOf, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { undoneWords } from "../../../threads/undo/undo-last.ts";
@@ -224,7 +224,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
 
 /** Answers 422 for a mode that asks less than the server was started with. */
 function checkMode(mode: Mode, defaults: Omit<RunSettings, "model">): void {
-  const most = chosenMode(defaults) ?? "edits";
+  const most = modeOf(defaults, { at: "alone" });
   if (MODES.indexOf(mode) <= MODES.indexOf(most)) return;
   throw new HTTPException(422, { message: `The server was started with --mode ${most}: ${mode} asks less.` });
 }
@@ -248,7 +248,7 @@ function allowedSettings(
     ...(shell === false && { shell }),
     ...(ask && { ask: [...new Set([...defaults.ask, ...ask])] }),
     // Who wants to be asked is asked about commands, too.
-    ...(ask && chosenMode(defaults) === "auto" && { mode: "edits" }),
+    ...(ask && modeOf(defaults, { at: "alone" }) === "auto" && { mode: DEFAULT_MODES.alone }),
   };
 }
 

@@ -2,7 +2,7 @@ import { HarnessError } from "../../../../errors.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import type { Schedule, Schedules } from "../../../../threads/host/schedules/schedule.ts";
 import { checkTimes, StoredSchedules } from "../../../../threads/host/schedules/stored-schedules.ts";
-import { GRAPH } from "../../../../threads/host/threads-graph.ts";
+import { GRAPH } from "../../../../threads/thread/thread-settings.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";

@@ -24,7 +24,7 @@ export const plan: SlashCommand = {
     if (thread === undefined) return conversation.say(oneLine(PLAN_SAYS.none));
     if (wish.to === "clear") {
       await thread.clearPlan();
-      return conversation.say(oneLine(PLAN_SAYS.cleared));
+      return conversation.say(oneLine(`${PLAN_SAYS.cleared} ${PLAN_SAYS.heard}`));
     }
     const { todos, rules } = await thread.plan();
     if (todos.length === 0) return conversation.say(oneLine(PLAN_SAYS.none));
@@ -44,7 +44,8 @@ async function editInEditor(conversation: Conversation): Promise<void> {
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const lines = await editPlanText(thread, {
     edit: (text) => display.lend(() => edit(text, terminal.env)),
-    make: (change) => thread.editPlan(change),
+    make: (change) =>
+      thread.editPlan(change, { onWait: () => conversation.say(oneLine(PLAN_SAYS.waits)) }),
     isAgain: async (refused) => {
       const answer = await display.ask({
         about: [oneLine(refused.message), ...conflictLines(refused)],
