@@ -1,7 +1,7 @@
 import type { ToolCall } from "@langchain/core/messages";
 import { show } from "../../plan/read/reading.ts";
 import { argumentsProblem } from "../tools/loose-tool.ts";
-import { decisionList, decisionType, editedCall, reasonOf } from "../tools/review.ts";
+import { actorOf, decisionList, decisionType, editedCall, reasonOf } from "../tools/review.ts";
 import type { ConsentRule } from "./options.ts";
 
 /** A person's decision about a call. `edit` brings the arguments that it is made with. */
@@ -11,7 +11,7 @@ export type ConsentDecision =
   | { type: "reject"; message?: string };
 
 /** A decision as it was understood; `respond` is what some UIs send in place of a refusal with a reason. */
-export type ReadDecision = ConsentDecision | { type: "respond"; message: string };
+export type ReadDecision = (ConsentDecision | { type: "respond"; message: string }) & { by?: string };
 
 export type Reading = { decision: ReadDecision } | { error: string; isMiscounted?: boolean };
 
@@ -46,15 +46,16 @@ export async function readDecision(answer: unknown, reviewed: Reviewed): Promise
     return { error: `${type} is not allowed for ${call.name}. ${ways(allowed)}.` };
   }
   const message = reasonOf(decision);
+  const actor = actorOf(decision);
   switch (type) {
     case "approve":
-      return { decision: { type } };
+      return { decision: { type, ...actor } };
     case "edit":
       return readEdit(decision, reviewed);
     case "reject":
-      return { decision: { type, ...(message !== undefined && { message }) } };
+      return { decision: { type, ...actor, ...(message !== undefined && { message }) } };
     case "respond":
-      return message === undefined ? { error: ways(allowed) } : { decision: { type, message } };
+      return message === undefined ? { error: ways(allowed) } : { decision: { type, ...actor, message } };
   }
 }
 
@@ -79,7 +80,7 @@ async function readEdit(decision: unknown, { call, tool }: Reviewed): Promise<Re
   }
   const problem = await argumentsProblem(tool, edited.args);
   return problem === undefined
-    ? { decision: { type: "edit", args: edited.args } }
+    ? { decision: { type: "edit", args: edited.args, ...actorOf(decision) } }
     : { error: `These arguments do not fit ${call.name}: ${problem}` };
 }
 

@@ -14,12 +14,20 @@ export function withEditNote(
   { id, before, after }: { id: string; before: Arguments; after: Arguments },
 ): ToolMessage | Command {
   const note = CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after));
-  const told = withNote(result, note, id);
-  for (const message of messagesIn(told)) {
+  return withMarks(withNote(result, note, id), id, saidByUser(note));
+}
+
+/** Adds fields to the message that answers a call. */
+export function withMarks(
+  result: ToolMessage | Command,
+  id: string,
+  marks: Record<string, unknown>,
+): ToolMessage | Command {
+  for (const message of messagesIn(result)) {
     if (message.tool_call_id !== id) continue;
-    message.additional_kwargs = { ...message.additional_kwargs, ...saidByUser(note) };
+    message.additional_kwargs = { ...message.additional_kwargs, ...marks };
   }
-  return told;
+  return result;
 }
 
 function messagesIn(result: ToolMessage | Command): ToolMessage[] {

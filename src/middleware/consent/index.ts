@@ -12,7 +12,7 @@ import { ownerOf } from "../plan/events.ts";
 import type { RepeatOptions } from "../repeats/options.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { ranText, unknownOutcome } from "../repeats/repetition.ts";
-import { saidByUser } from "../text/from-user.ts";
+import { decidedByUser, saidByUser } from "../text/from-user.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
 import { foreseenFailure } from "../tools/loose-tool.ts";
 import { askPerson, decisionList, reviewFields, type ReviewFields } from "../tools/review.ts";
@@ -20,7 +20,7 @@ import { withholdCalls } from "../tools/withheld-calls.ts";
 import { CONSENT_OPTIONS } from "./check-options.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
 import { miscounted, readDecision, type ReadDecision, type Reading, type Reviewed } from "./decision.ts";
-import { withEditNote } from "./edited-result.ts";
+import { withEditNote, withMarks } from "./edited-result.ts";
 import { openCalls } from "./open-calls.ts";
 import type { ConsentOptions, ConsentRule } from "./options.ts";
 import { RecordedCall } from "./recorded-call.ts";
@@ -100,10 +100,12 @@ function gate(name: string, options: ConsentOptions) {
       if (decision === undefined) return unknownOutcome(toolCall, recorded.repeated);
       if (decision.type === "reject" || decision.type === "respond")
         return refused(toolCall, decision, recorded.repeated);
+      const { id = "" } = toolCall;
       const args: Record<string, unknown> = decision.type === "edit" ? decision.args : toolCall.args;
-      if (isDeepStrictEqual(args, toolCall.args)) return run(request);
-      const result = await run({ ...request, toolCall: { ...toolCall, args } });
-      return withEditNote(result, { id: toolCall.id ?? "", before: toolCall.args, after: args });
+      const isSame = isDeepStrictEqual(args, toolCall.args);
+      const result = await run(isSame ? request : { ...request, toolCall: { ...toolCall, args } });
+      const decidedResult = withMarks(result, id, decidedByUser(decision));
+      return isSame ? decidedResult : withEditNote(decidedResult, { id, before: toolCall.args, after: args });
     },
   });
 }
@@ -225,14 +227,15 @@ async function describe(
 
 function refused(
   { name, id = "" }: ToolCall,
-  { type, message }: { type: "reject" | "respond"; message?: string },
+  decision: ReadDecision & { type: "reject" | "respond" },
   repeated: Unended | undefined,
 ): ToolMessage {
+  const { type, message } = decision;
   const { rejected, rejectedWithoutReason, responded } = CONSENT_TEXTS;
   const text = type === "respond" ? responded : message === undefined ? rejectedWithoutReason : rejected;
   const words = text.replace("{name}", () => name).replace("{reason}", () => message ?? "");
   const content = repeated ? `${words}\n${ranText(repeated.stopped)}` : words;
-  const additional_kwargs = saidByUser(words);
+  const additional_kwargs = { ...saidByUser(words), ...decidedByUser(decision) };
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }
 

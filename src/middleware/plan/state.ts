@@ -73,6 +73,21 @@ export type Row = readonly [
   output: number,
 ];
 
+/** A plan call that a person agreed to, as it was sent or with a list of theirs. */
+export interface ApprovedCall {
+  /** The person, where they are known by a name. */
+  by?: string;
+  /** The ids of the call and of its message, as some models use their call ids again. */
+  id: string | undefined;
+  message: string | undefined;
+  edit?: {
+    /** The person's list, in the place of the call's arguments. */
+    args: Record<string, unknown>;
+    /** Its difference from the plan that the model proposed, in words. */
+    news: string;
+  };
+}
+
 /** The middleware's memory beside the todos. Private to the graph; absolute values, so a replay is harmless. */
 export interface PlanMemory {
   nextId: number;
@@ -110,12 +125,8 @@ export interface PlanMemory {
   moves: Record<string, Move>;
   /** Sub-agents at work, and those that have ended since the ledger was written, by call. */
   helpers: Record<string, Helper>;
-  /** Tool calls whose plan a person edited while approving it. */
-  edited: string[];
-  /** The list that the person put in the place of the call's, and the message of that call. */
-  editedList?: { message: string | undefined; args: Record<string, unknown> };
-  /** The difference of that plan from the one that the model proposed, in words. */
-  editNews?: string;
+  /** The plan call that a person agreed to last. */
+  approved?: ApprovedCall;
   /** The rules as the model last knew them, one in a line. */
   rules: string;
   /** The open plan is from before a person wanted to approve it: whatever is done with it next is asked about. */
@@ -151,7 +162,6 @@ export const NO_MEMORY: PlanMemory = {
   idle: 0,
   moves: {},
   helpers: {},
-  edited: [],
   rules: "",
 };
 

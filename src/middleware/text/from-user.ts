@@ -21,3 +21,26 @@ export function userWordsIn({ additional_kwargs, text }: BaseMessage): string | 
   if (typeof said === "string") return said;
   return isAnswer === true ? text : undefined;
 }
+
+/** A person's decision about a call, as its result records it. */
+export interface RecordedDecision {
+  type: string;
+  /** The person, where they are known by a name. */
+  by?: string;
+  /** Their words. */
+  message?: string;
+}
+
+const DECIDED = "user_decided";
+
+/** The fields that record a person's decision about a call in its result. */
+export function decidedByUser({ type, by, message }: RecordedDecision): Record<string, RecordedDecision> {
+  return {
+    [DECIDED]: { type, ...(by !== undefined && { by }), ...(message !== undefined && { message }) },
+  };
+}
+
+/** The decision of a person that a result records. */
+export function decisionIn({ additional_kwargs }: BaseMessage): RecordedDecision | undefined {
+  return additional_kwargs[DECIDED] as RecordedDecision | undefined;
+}

@@ -87,6 +87,12 @@ export function reasonOf(decision: unknown): string | undefined {
   return said?.trim();
 }
 
+/** The name of the person who decided, where it is known. */
+export function actorOf(decision: unknown): { by?: string } {
+  const by = isRecord(decision) ? decision["by"] : undefined;
+  return typeof by === "string" ? { by } : {};
+}
+
 /** The call as a person wants it, in a decision to edit; the name is absent when only arguments were sent. */
 export function editedCall(decision: unknown): { name?: unknown; args: Record<string, unknown> } | undefined {
   if (!isRecord(decision)) return undefined;

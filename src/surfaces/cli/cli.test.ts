@@ -301,6 +301,11 @@ describe("holdfast run", () => {
     await agent.invoke({ messages: [{ role: "user", content: "x" }] }, config).catch(() => {});
     saver.close();
     expect((await holdfast(["resume", "foreign"])).err).toContain("was not started by holdfast run");
+    // Anybody may look at it.
+    expect((await holdfast(["show", "foreign"])).out).toContain("has no plan");
+    expect((await holdfast(["show", "foreign", "--transcript"])).out).toContain("## You\n\nx");
+    expect((await holdfast(["export", "foreign", "-"])).out).toContain("<!doctype html>");
+    expect((await holdfast(["plan", "edit", "foreign"])).err).toContain("only its program can go on with it");
     script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     expect((await holdfast(["resume"])).out).toContain("resumed ours");
   });

@@ -68,6 +68,8 @@ const asked = z
   })
   .describe("The call that it is about.");
 
+const kind = z.enum(["plan-approval", "clarification", "permission", "other"]);
+
 const repeated = z
   .literal(true)
   .describe("The call was under way when an earlier run was stopped: it may have had its effect already.");
@@ -206,7 +208,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       type: z.literal("question"),
       ...head,
       id: z.string(),
-      kind: z.enum(["plan-approval", "clarification", "permission", "other"]),
+      kind,
       text: z.string(),
       options: z.array(z.string()).describe("Words to answer with; others are possible."),
       owner: owner.optional().describe("Who asks, when it is a sub-agent."),
@@ -217,7 +219,20 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       error: z.string().describe("What was wrong with the last answer.").optional(),
     })
     .describe("The run waits for a person."),
-  z.object({ type: z.literal("answer"), ...head, id: z.string(), answer: z.unknown() }),
+  z.object({
+    type: z.literal("answer"),
+    ...head,
+    id: z.string(),
+    answer: z.unknown().describe("A decision has `by`, where the person is known by a name."),
+    question: z
+      .object({
+        kind,
+        name: z.string().describe("The tool, where it is about a call.").optional(),
+        text: z.string().describe("A question in the agent's words.").optional(),
+      })
+      .describe("The question that it answers. A saved thread tells of it here alone.")
+      .optional(),
+  }),
   z
     .object({ type: z.literal("message"), ...head, text: z.string() })
     .describe("A person's message to the agent at work, which reads it at its next call."),

@@ -98,6 +98,20 @@ export function questionEvent({ todos, rules, call, text, ...question }: Questio
   };
 }
 
+/** Answers as events of their run, by the ids of their questions. */
+export function answerEvents(
+  answers: Readonly<Record<string, unknown>>,
+  questions: readonly Question[],
+): RunEventBody[] {
+  return Object.entries(answers).map(([id, answer]) => {
+    const asked = questions.find((question) => question.id === id);
+    if (!asked) return { type: "answer", id, answer };
+    const { kind, call, text } = asked;
+    const about = { ...(call && { name: call.name }), ...(kind === "clarification" && { text }) };
+    return { type: "answer", id, answer, question: { kind, ...about } };
+  });
+}
+
 function boundedCall({ args, ...call }: NonNullable<Question["call"]>): NonNullable<QuestionEvent["call"]> {
   const json = JSON.stringify(args);
   const isCut = json.length > MOST_IN_EVENT;

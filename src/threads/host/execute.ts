@@ -4,6 +4,7 @@ import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import { ending } from "../events/ending.ts";
 import type { RunEvent } from "../events/events.ts";
 import { OUTCOME_CODES } from "../events/exit-codes.ts";
+import { answerEvents } from "../events/questions.ts";
 import type { RunStreamOptions } from "../prepare/agent.ts";
 import { runThread, RunEvents } from "../run/run-thread.ts";
 import { Thread, type Hold } from "../thread/thread.ts";
@@ -74,7 +75,8 @@ export async function execute(run: Run, execution: Execution): Promise<Executed>
     const notice = attendance ? await attendance.onBegin?.({ thread: owned, ready }) : ready.notice;
     if (attendance) signal.throwIfAborted();
     run.notify = (text) => events.emit({ type: "notice", text });
-    for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
+    const asked = Object.keys(begun.answers).length > 0 ? await owned.questions(state) : [];
+    for (const event of answerEvents(begun.answers, asked)) events.emit(event);
     const end = await runThread(begun.input, {
       thread: owned,
       held,

@@ -1,12 +1,14 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { NO_TOKENS, usedTokens } from "../../middleware/budget/prices.ts";
 import type { Summary } from "../../middleware/summarization/state.ts";
+import { decisionIn } from "../../middleware/text/from-user.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { isSame } from "../../plan/todo/diff.ts";
 import { failuresIn, labelOf } from "../../subagents/events.ts";
 import type { Verdict } from "../../subagents/report.ts";
 import type { RunEventBody } from "../events/events.ts";
+import { PLAN_TOOLS } from "../story/plan-tools.ts";
 import { detailsOf, ended, resultOf, remindersIn } from "./recorder.ts";
 
 /** A saved agent at a moment. */
@@ -95,7 +97,7 @@ export class AgentReplay {
         yield* other(message);
       }
       // A tool changes the plan before it ends.
-      else yield* [...this.#plan(frame), ...this.#result(message)];
+      else yield* [...this.#plan(frame), ...this.#decision(message), ...this.#result(message)];
     }
     yield* this.#plan(frame);
   }
@@ -169,6 +171,22 @@ export class AgentReplay {
     );
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
     return [start, this.#now({ type: "subagent-start", ...job })];
+  }
+
+  /** A person's decision about a call, or their answer to its question, as its result records it. */
+  #decision(message: ToolMessage): Told[] {
+    const { tool_call_id: id, name = "tool" } = message;
+    const { user_answered: isAnswer } = message.additional_kwargs;
+    const decision = decisionIn(message);
+    const answer = isAnswer === true ? message.text.replace(/^The user answers: /, "") : decision;
+    if (answer === undefined) return [];
+    const { question: text } = this.#calls.get(id)?.args ?? {};
+    const question = isAnswer
+      ? { kind: "clarification" as const, ...(typeof text === "string" && { text }) }
+      : PLAN_TOOLS.includes(name)
+        ? { kind: "plan-approval" as const }
+        : { kind: "permission" as const, name };
+    return [this.#now({ type: "answer", id, answer, question })];
   }
 
   #result(message: ToolMessage): Told[] {

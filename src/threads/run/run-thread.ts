@@ -12,7 +12,7 @@ import { MailboxService } from "../edit/mailbox.ts";
 import { ending, finished, type Ending } from "../events/ending.ts";
 import type { RunEvent, RunEventBody } from "../events/events.ts";
 import { OUTCOME_CODES } from "../events/exit-codes.ts";
-import { questionEvent, type Question } from "../events/questions.ts";
+import { answerEvents, questionEvent, type Question } from "../events/questions.ts";
 import { eventIn } from "../events/stream-events.ts";
 import { EMPTY_VIEW, MAIN, reduce, type RunView } from "../events/view.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
@@ -270,7 +270,7 @@ async function answers(
     if (signal.aborted) return undefined;
     if (value !== undefined) given[question.id] = value;
   }
-  for (const [id, value] of Object.entries(given)) events.emit({ type: "answer", id, answer: value });
+  for (const event of answerEvents(given, questions)) events.emit(event);
   return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
 }
 

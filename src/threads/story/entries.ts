@@ -139,8 +139,14 @@ export class Conversation {
       }
       case "answer": {
         const index = this.#open.get(questionKey(event.id));
-        if (index === undefined) return;
-        return this.#put(index, { ...(this.#entries[index] as QuestionEntry), answer: event.answer ?? null });
+        const { id, answer = null, question } = event;
+        if (index !== undefined)
+          return this.#put(index, { ...(this.#entries[index] as QuestionEntry), answer });
+        if (!question) return;
+        const { kind, name, text = "" } = question;
+        const call = name === undefined ? undefined : { owner: MAIN, call: id, name, args: {} };
+        const asked = { id, kind, text, options: [], call };
+        return this.#add({ kind: "question", at, owner: MAIN, question: asked, answer });
       }
       case "summary":
       case "summary-failure":

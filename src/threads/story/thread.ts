@@ -1,4 +1,4 @@
-import type { Todo } from "../../plan/todo/todo.ts";
+import { isOpen, type Todo } from "../../plan/todo/todo.ts";
 import type { Usage } from "../events/events.ts";
 import {
   EMPTY_VIEW,
@@ -44,6 +44,8 @@ export interface ThreadState {
   /** Open questions, in the order in which they were asked. */
   questions: readonly Question[];
   isRunning: boolean;
+  /** A person has approved a plan since the last message. */
+  isApproved: boolean;
   /** The end of the last run. */
   end?: Extract<StampedEvent, { type: "run-end" }>;
   /** The time of ended runs: waiting for a person is no work. */
@@ -62,6 +64,7 @@ export const EMPTY_THREAD: ThreadState = {
   helpers: new Map(),
   questions: [],
   isRunning: false,
+  isApproved: false,
   time: { workedMs: 0, waitedMs: 0 },
   last: 0,
 };
@@ -117,7 +120,9 @@ function after(state: ThreadState, event: StampedEvent): ThreadState {
       const questions = event.task === undefined ? state.questions : [];
       const { askedAt = event.at } = state.view;
       const time = { ...state.time, waitedMs: state.time.waitedMs + event.at - askedAt };
-      return { ...next, isRunning: true, questions, time };
+      // An approval is for one message.
+      const isApproved = event.task === undefined && state.isApproved;
+      return { ...next, isRunning: true, questions, time, isApproved };
     }
     case "run-end": {
       const cost = event.cost === undefined ? state.cost : (state.cost ?? 0) + event.cost;
@@ -133,8 +138,16 @@ function after(state: ThreadState, event: StampedEvent): ThreadState {
     }
     case "question":
       return { ...next, questions: withQuestion(state.questions, questionOf(event)) };
-    case "answer":
-      return { ...next, questions: state.questions.filter(({ id }) => id !== event.id) };
+    case "answer": {
+      const questions = state.questions.filter(({ id }) => id !== event.id);
+      const { type } = (event.answer ?? {}) as { type?: unknown };
+      const isPlan = event.question?.kind === "plan-approval";
+      return {
+        ...next,
+        questions,
+        ...(isPlan && { isApproved: type === "approve" || type === "edit" }),
+      };
+    }
     default:
       return next;
   }
@@ -153,6 +166,12 @@ function timeAfter(
 /** The main agent's plan. */
 export function planOf({ view }: ThreadState): readonly Todo[] {
   return view.agents.get(MAIN)?.todos ?? [];
+}
+
+/** The name of a thread's mode: it changes when a plan is approved, for as long as that is open. */
+export function modeName(mode: string, thread: ThreadState): string {
+  const isWorking = thread.isApproved && planOf(thread).some(isOpen);
+  return mode === "plan" && isWorking ? "plan approved" : mode;
 }
 
 /** The rules of the main agent's plan. */

@@ -8,7 +8,7 @@ import { clockOf } from "./lanes.ts";
 import { lineDiff } from "./line-diff.ts";
 import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
 import { factsOf, type ThreadState } from "./thread.ts";
-import { clock, duration, inSight, sentBackWords, summaryWords } from "./words.ts";
+import { answerWords, clock, duration, inSight, sentBackWords, summaryWords } from "./words.ts";
 
 /** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */
 export function transcript(events: readonly RunEvent[]): string {
@@ -113,8 +113,11 @@ function partOf(event: RunEvent): string[] {
     }
     case "question":
       return [`## A question\n\n${event.text}`];
-    case "answer":
-      return [`## Your answer\n\n${fenced(jsonText(event.answer, 2), "json")}`];
+    case "answer": {
+      const { answer, question } = event;
+      const asked = question?.text ? `${question.text}\n\n` : "";
+      return [`## A decision\n\n${asked}${answerWords(answer, question)}`];
+    }
     case "summary":
       return [`*${event.owner === MAIN ? "" : `${ownerName(event.owner)}: `}${summaryWords(event)}*`];
     case "run-end":

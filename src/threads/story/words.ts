@@ -142,3 +142,25 @@ const STATUS_VERBS: Readonly<Record<Status, string>> = {
   blocked: "blocked",
   cancelled: "cancelled",
 };
+
+/** A person's answer in a sentence, with the question as far as it is known. */
+export function answerWords(
+  answer: unknown,
+  { kind, name }: { kind?: string | undefined; name?: string | undefined } = {},
+): string {
+  const decision = typeof answer === "object" && answer !== null ? answer : {};
+  const { type, reason, message = reason, by = "You" } = decision as Partial<Record<string, string>>;
+  const what = name ?? (kind === "plan-approval" ? "the plan" : "it");
+  switch (type) {
+    case "approve":
+      return `${by} approved ${what}.`;
+    case "edit":
+      return `${by} approved ${what} with changes.`;
+    case "reject":
+      return `${by} rejected ${what}${message ? `: ${message}` : "."}`;
+    case "respond":
+      return `${by} answered ${what}: ${message}`;
+    default:
+      return `${by} answered: ${typeof answer === "string" ? answer : JSON.stringify(answer)}`;
+  }
+}

@@ -28,6 +28,8 @@ export interface Thread {
   todos: { done: number; total: number };
   status: ThreadStatus;
   dir?: string;
+  /** Made by another program: it can be looked at, and nobody here goes on with it. */
+  isForeign?: true;
 }
 
 export const MODES = ["plan", "ask", "edits", "auto"] as const;

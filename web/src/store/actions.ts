@@ -1,5 +1,5 @@
-import { PLAN_SAYS } from "../../../src/threads/edit/plan-command.ts";
 import type { Todo } from "../../../src/plan/todo/todo.ts";
+import { PLAN_SAYS } from "../../../src/threads/edit/plan-command.ts";
 import { planOf, rulesOf, threadOf } from "../../../src/threads/story/thread.ts";
 import { ApiError } from "../client/api.ts";
 import type { Answer, Checkpoint, SentPlan, SentTask, Settings } from "../client/contract.ts";

@@ -39,7 +39,13 @@ export function App() {
         document.querySelector<HTMLElement>("#task")?.focus();
       }
       const todos = planOf(page.thread);
-      if (event.key === "e" && open !== undefined && todos.length > 0 && !page.past) {
+      if (
+        event.key === "e" &&
+        open !== undefined &&
+        todos.length > 0 &&
+        !page.past &&
+        !page.listed?.isForeign
+      ) {
         event.preventDefault();
         setRegion("plan");
         if (!draft) setDraft(startDraft(todos));

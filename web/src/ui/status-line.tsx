@@ -1,9 +1,16 @@
 import { useState } from "react";
 import { MAIN, tokensOf, workedMs } from "../../../src/threads/events/view.ts";
-import { agentOf, costOfThread, planOf, type ThreadState } from "../../../src/threads/story/thread.ts";
+import {
+  agentOf,
+  costOfThread,
+  modeName,
+  planOf,
+  type ThreadState,
+} from "../../../src/threads/story/thread.ts";
 import { amount, dollars, duration, inSight } from "../../../src/threads/story/words.ts";
 import { THREAD_NAMES } from "../model/thread-names.ts";
 import { statusOf, type PageState } from "../store/state.ts";
+import { modeOf } from "./composer/thread-options.tsx";
 import { useNow, usePage } from "./use-store.ts";
 
 /** One line that says how things stand. */
@@ -23,6 +30,7 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
               {status ? THREAD_NAMES[status] : connection === "connecting" ? "Connecting…" : "Ready"}
             </strong>
             {hasThread && <span>{progressWords(page)}</span>}
+            {hasThread && <span>{modeName(modeOf(page.settings), thread)}</span>}
             {said && <span className="hidden">{said}</span>}
           </>
         )}

@@ -5,8 +5,9 @@ import { show } from "../../../plan/read/reading.ts";
 import { readRules } from "../../../plan/read/values.ts";
 import { renderLines, renderRules } from "../../../plan/render/render.ts";
 import { nextNumber } from "../../../plan/todo/todo.ts";
-import { saidByUser } from "../../text/from-user.ts";
+import { decidedByUser, saidByUser } from "../../text/from-user.ts";
 import {
+  actorOf,
   askPerson,
   decisionList,
   decisionType,
@@ -21,11 +22,15 @@ import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, readPlanState, type MemoryUpdate } from "../state.ts";
 
-/** A person's decision about a plan. `edit` brings the list that takes its place; its rules stay where none come. */
-export type PlanDecision =
+/**
+ * A person's decision about a plan. `edit` brings the list that takes its place; its rules stay where none come. `by`:
+ * the person's name, where several may decide.
+ */
+export type PlanDecision = { by?: string } & (
   | { type: "approve" }
   | { type: "edit"; todos: readonly EditedTodo[]; rules?: readonly string[] }
-  | { type: "reject"; reason?: string };
+  | { type: "reject"; reason?: string }
+);
 
 /** An item of an edited plan: its content, and whatever else is to be set. */
 export type EditedTodo = Partial<Todo> & { content: string };
@@ -92,17 +97,13 @@ export async function askApproval(
   switch (decision.type) {
     case "edit": {
       const list = withIds(decision.todos, todos, plan);
-      return editedPlan(setup, message, {
-        ...decision,
-        calls,
-        todos: list,
-        editNews: editNews(list, { setup, plan, proposal: todos }),
-      });
+      const news = editNews(list, { setup, plan, proposal: todos });
+      return editedPlan(setup, message, { ...decision, calls, todos: list, news });
     }
     case "reject":
-      return rejectedPlan(message, calls, decision.reason);
+      return rejectedPlan(message, calls, decision);
     default:
-      return isProposed(state) ? { _plan: AGREED } : undefined;
+      return { _plan: { approved: { id: call.id, message: message.id, ...actorOf(decision) }, ...AGREED } };
   }
 }
 
@@ -124,22 +125,24 @@ function ask(request: PlanApprovalRequest): unknown {
   return askPerson(request, "planMiddleware: approval");
 }
 
-type Edit = Omit<Extract<PlanDecision, { type: "edit" }>, "type">;
+type Edit = Extract<PlanDecision, { type: "edit" }>;
 type Reading = (PlanDecision & { error?: undefined }) | { type: "unreadable"; error: string };
 
 /** Understands a decision in the short form, as a bare word, or in the lists of LangChain's UIs. */
 function readDecision(answer: unknown): Reading {
   const decision = decisionList(answer)?.[0] ?? answer;
   const type = decisionType(decision);
-  if (type === "approve") return { type };
+  const actor = actorOf(decision);
+  if (type === "approve") return { type, ...actor };
   if (type === "edit") {
     const args = editedCall(decision)?.args ?? (isRecord(decision) ? decision : {});
     const todos = args["todos"] ?? args["items"];
     const rules = readRules(args["rules"]);
-    if (Array.isArray(todos)) return { type, todos: todos as EditedTodo[], ...(rules && { rules }) };
+    if (Array.isArray(todos))
+      return { type, todos: todos as EditedTodo[], ...actor, ...(rules && { rules }) };
   } else if (type) {
     const reason = reasonOf(decision);
-    return { type: "reject", ...(reason !== undefined && { reason }) };
+    return { type: "reject", ...actor, ...(reason !== undefined && { reason }) };
   }
   const valid = '{type:"approve"}, {type:"edit",todos:[…]} or {type:"reject",reason}';
   return { type: "unreadable", error: `Resume with ${valid}; got ${show(answer)}.` };
@@ -208,7 +211,7 @@ function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
 function editedPlan(
   { preset: { policy, tools } }: PlanSetup,
   message: AIMessage,
-  { calls, todos, editNews: news, rules: sent }: { calls: Call[]; editNews: string } & Edit,
+  { calls, todos, news, rules: sent, by }: { calls: Call[]; news: string } & Edit,
 ): ApprovalUpdate {
   const first = calls.find(({ name }) => name === tools.write.name) ?? calls[0]!;
   const rules = sent ?? rulesIn(first);
@@ -217,10 +220,15 @@ function editedPlan(
   const others = message.tool_calls!.filter((call) => call !== first && call.id !== first.id);
   const voided = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
   const isPlain = others.length === message.tool_calls!.length - 1;
-  const editedList = { message: message.id, args };
+  const approved = {
+    id: first.id,
+    message: message.id,
+    ...(by !== undefined && { by }),
+    edit: { args, news },
+  };
   return {
     messages: isPlain ? voided : [withCalls(message, [first, ...others]), ...voided],
-    _plan: { edited: [first.id ?? ""], editedList, editNews: news, ...AGREED },
+    _plan: { approved, ...AGREED },
   };
 }
 
@@ -284,12 +292,17 @@ const PLAN_REPLACED = "Not applied: the user replaced your plan by an edited one
 const CALL_WITHHELD =
   "Not run: the user edited the plan that you proposed in the same turn. Make this call again only if the edited plan wants it.";
 
-function rejectedPlan(message: AIMessage, calls: Call[], reason: string | undefined): ApprovalUpdate {
+function rejectedPlan(
+  message: AIMessage,
+  calls: Call[],
+  { reason, ...decision }: Extract<PlanDecision, { type: "reject" }>,
+): ApprovalUpdate {
+  const mark = decidedByUser({ ...decision, ...(reason !== undefined && { message: reason }) });
   const rejected = `The user rejected this plan${reason ? `: ${reason}` : ""}. It was not applied.`;
   const other = "Not run: the user rejected the plan that was proposed in the same turn.";
   const replies = message.tool_calls!.map((call) => {
     if (!calls.includes(call)) return notRun(call, other);
-    return notRun(call, rejected, call === calls[0] ? saidByUser(rejected) : {});
+    return notRun(call, rejected, call === calls[0] ? { ...saidByUser(rejected), ...mark } : {});
   });
   return { messages: replies, jumpTo: "model" };
 }

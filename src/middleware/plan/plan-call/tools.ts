@@ -13,8 +13,9 @@ import {
 import type { Change, Todo, ToolText } from "../../../plan/index.ts";
 import { readRules } from "../../../plan/read/values.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
-import { saidByUser } from "../../text/from-user.ts";
+import { decidedByUser, saidByUser } from "../../text/from-user.ts";
 import { callId, looseTool, type ToolRuntime } from "../../tools/loose-tool.ts";
+import { actorOf } from "../../tools/review.ts";
 import { planTool } from "../../tools/wrapped-tool.ts";
 import { announce } from "../announce.ts";
 import { rememberEdits, rememberSeen } from "../seen.ts";
@@ -41,7 +42,7 @@ async function runCall(
   const id = callId(runtime);
   const call = { name: text.name, args: args as Record<string, unknown>, id };
   const outcome = await turns.evaluate(call, runtime.state, runtime);
-  const { edits } = outcome;
+  const { edits, approved } = outcome;
   const found = readPlanState(runtime.state);
   const heard = edits.length > 0 ? rememberEdits(found.memory.seen, found.todos) : undefined;
   const memory = mergeMemory(found.memory, heard);
@@ -50,9 +51,13 @@ async function runCall(
   const news = told && setup.preset.reminders.edited ? newsOf(edits) : "";
   const said = [
     ...(told ? [newsOf(edits).trimEnd()] : []),
-    ...(memory.edited.includes(id) ? [`${approvedEdit(memory)}\n${renderSnapshot(outcome.plan.todos)}`] : []),
+    ...(approved?.edit ? [`${approvedEdit(outcome)}${renderSnapshot(outcome.plan.todos)}`] : []),
   ].join("\n");
-  const marks = { ...(told && { [PLAN_EDITED]: true }), ...(said && saidByUser(said)) };
+  const marks = {
+    ...(told && { [PLAN_EDITED]: true }),
+    ...(said && saidByUser(said)),
+    ...(approved && decidedByUser({ type: approved.edit ? "edit" : "approve", ...actorOf(approved) })),
+  };
   const answer = (content: string, status: "success" | "error"): ToolMessage =>
     new ToolMessage({ content, status, name: text.name, tool_call_id: id, additional_kwargs: marks });
 
@@ -103,9 +108,10 @@ function rulesAfter(
   return next === undefined || isSame(next, current) ? undefined : next;
 }
 
-function approvedEdit({ editNews = "" }: PlanMemory): string {
-  const difference = editNews === "" ? "" : ` Against yours: ${editNews}`;
-  return `The user edited this plan before approving it.${difference}`;
+function approvedEdit({ approved }: Outcome): string {
+  if (!approved?.edit) return "";
+  const { news } = approved.edit;
+  return `The user edited this plan before approving it.${news && ` Against yours: ${news}`}\n`;
 }
 
 /** Said in a result and not in a reminder: the call may have changed what the person changed. */
@@ -146,8 +152,7 @@ function acceptance(
   ]
     .map((line) => `\n${line}`)
     .join("");
-  const approved = memory.edited.includes(call.id) ? `${approvedEdit(memory)}\n` : "";
-  const edited = news + approved;
+  const edited = news + approvedEdit(outcome);
   if (preset.result === "echo") {
     const list = JSON.stringify(todos.map(({ content, status }) => ({ content, status })));
     return `${edited}Updated todo list to ${list}${remarks}`;

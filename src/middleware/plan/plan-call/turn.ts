@@ -25,6 +25,7 @@ import type { PlanSetup } from "../setup.ts";
 import {
   planFrom,
   readPlanState,
+  type ApprovedCall,
   type Helper,
   type MemoryUpdate,
   type PlanMemory,
@@ -50,6 +51,8 @@ export interface Outcome {
   edits: readonly Change[];
   /** The turn's first plan call tells the model of these edits. */
   isFirst: boolean;
+  /** A person's approval of the call. */
+  approved: ApprovedCall | undefined;
   /** Absent when nothing of the call was accepted. */
   accepted?: {
     /** The arguments that were applied: the call's, or those that a person put in their place. */
@@ -206,12 +209,21 @@ export class Turns {
     const before = plan.todos;
     const edits = previous?.edits ?? this.#edits(run);
     const isFirst = previous === undefined;
-    const refused = (issues: Issue[]): Outcome => ({ before, plan, marks, moves, edits, isFirst, issues });
+    const approved = approvedOf(run.state.memory, call.id, run.message);
+    const refused = (issues: Issue[]): Outcome => ({
+      before,
+      plan,
+      marks,
+      moves,
+      edits,
+      isFirst,
+      approved,
+      issues,
+    });
     const { memory } = run.state;
-    const isEdited = memory.edited.includes(call.id ?? "");
-    const list = memory.editedList;
-    const editedArgs = isEdited && list && list.message === run.message?.id ? list.args : undefined;
-    const isWrite = editedArgs !== undefined || call.name === preset.tools.write.name;
+    const editedArgs = approved?.edit?.args;
+    const isEdited = editedArgs !== undefined;
+    const isWrite = isEdited || call.name === preset.tools.write.name;
     if (isWrite && preset.parallelWrites === "refuse") {
       const writes = run.calls.filter((other) => other.name === call.name).length;
       if (writes > 1) return refused([parallelWrites(call.name, writes)]);
@@ -252,6 +264,7 @@ export class Turns {
       moves: moved,
       edits,
       isFirst,
+      approved,
       accepted: {
         args,
         changes: result.changes,
@@ -331,6 +344,15 @@ function busyItems(changes: readonly Change[], { memory }: PlanState): Issue[] {
 /** The rules for a list that a person wrote into the model's call: they may reopen and reword what is completed. */
 export function editedPolicy(policy: Policy): Policy {
   return { ...policy, completed: "editable" };
+}
+
+/** The approval of a call, where a person agreed to it. */
+function approvedOf(
+  { approved }: PlanMemory,
+  id: string | undefined,
+  message: AIMessage | undefined,
+): ApprovedCall | undefined {
+  return approved && approved.id === id && approved.message === message?.id ? approved : undefined;
 }
 
 /** The shared parts of a plan's middleware. */

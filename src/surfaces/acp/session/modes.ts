@@ -7,3 +7,10 @@ export const EDITOR_MODES = [
   { id: "edits", name: "Edit", description: "Changes files; asks before it runs commands" },
   { id: "auto", name: "Auto", description: "Asks for nothing" },
 ] as const satisfies readonly SessionMode[];
+
+/** Mode `plan` while an approved plan is worked on. */
+export const PLAN_APPROVED = {
+  id: "plan",
+  name: "Plan approved",
+  description: "Works on the plan that you approved; asks again for what leaves it",
+} as const satisfies SessionMode;

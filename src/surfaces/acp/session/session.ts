@@ -6,6 +6,7 @@ import type {
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { HarnessError } from "../../../errors.ts";
+import { isApproved } from "../../../middleware/plan/people/approval.ts";
 import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Todo } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
@@ -44,6 +45,8 @@ export interface SessionOptions extends Pick<PrepareOptions, "projectOf" | "pric
   settings: RunSettings & { dir: string; mode: Mode };
   /** A notice to show before the first prompt, besides errors of the agent. */
   notice?: string | undefined;
+  /** Called when a plan is approved, and when it no longer is. */
+  onApproval: () => void;
 }
 
 /** The prompt at work. */
@@ -75,6 +78,8 @@ export class Session implements LiveRules {
   readonly #said: string[] = [];
   /** Whether the next prompt has the conversation summarized. */
   #isCompactedNext = false;
+  /** The person has approved the plan that is worked on. */
+  isApproved = false;
 
   constructor(options: SessionOptions) {
     const { sdk, client, capabilities, thread, settings } = options;
@@ -254,7 +259,9 @@ export class Session implements LiveRules {
 
   /** Shows the title of a new thread, and returns the notices before its first answer. */
   async #begin({ thread, ready }: Begun, task: string): Promise<string | undefined> {
-    const { title } = (await thread.state()).values as { title?: string };
+    const values = (await thread.state()).values as { title?: string };
+    this.#approve(isApproved(values));
+    const { title } = values;
     if (title !== undefined) return undefined;
     this.send({ sessionUpdate: "session_info_update", title: titleOf(task) });
     const notices = [ready.notice, this.#options.notice].filter((line) => line !== undefined);
@@ -275,7 +282,16 @@ export class Session implements LiveRules {
    */
   async #answer(question: Question, signal: AbortSignal): Promise<unknown> {
     const isOutdated = question.call !== undefined && this.#askedAt.get(question.id) !== this.allow.length;
-    return isOutdated ? undefined : this.#asking.ask(question, signal);
+    if (isOutdated) return undefined;
+    const answer = await this.#asking.ask(question, signal);
+    if (question.kind === "plan-approval") this.#approve(["approve", "edit"].includes(typeOf(answer)));
+    return answer;
+  }
+
+  #approve(isNow: boolean): void {
+    if (isNow === this.isApproved) return;
+    this.isApproved = isNow;
+    if (this.mode === "plan") this.#options.onApproval();
   }
 
   /** Tells the whole conversation so far. */
@@ -286,6 +302,10 @@ export class Session implements LiveRules {
     }
     this.#calls.endAll("Not finished.");
   }
+}
+
+function typeOf(answer: unknown): string {
+  return (answer as { type?: string } | undefined)?.type ?? "";
 }
 
 /** The response to a prompt. Throws the run's error. */

@@ -26,7 +26,7 @@ import { INVALID_PARAMS, type Sdk } from "../sdk.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
 import { readEditOf, readShow } from "../updates/plan-request.ts";
 import { commandsFor } from "./commands.ts";
-import { EDITOR_MODES } from "./modes.ts";
+import { EDITOR_MODES, PLAN_APPROVED } from "./modes.ts";
 import { Session } from "./session.ts";
 
 /** Options of sessions, the same for every editor. */
@@ -157,6 +157,10 @@ export class Sessions {
     const session = this.get(id);
     session.settings = { ...session.settings, mode: known };
     session.send({ sessionUpdate: "current_mode_update", currentModeId: known });
+    this.#tellChoices(session);
+  }
+
+  #tellChoices(session: Session): void {
     session.send({ sessionUpdate: "config_option_update", configOptions: this.#choices(session) });
   }
 
@@ -206,6 +210,7 @@ export class Sessions {
       },
       pricesOf: (model) => pricesOf(model, project),
       notice: projectNotice(project),
+      onApproval: () => this.#tellChoices(session),
     });
     this.#open.set(id, session);
     const availableCommands = commandsFor(project);
@@ -215,7 +220,8 @@ export class Sessions {
     return { sessionId: id, modes, configOptions: this.#choices(session) };
   }
 
-  #choices({ settings: { mode, model } }: Session): SessionConfigOption[] {
+  #choices({ settings: { mode, model }, isApproved }: Session): SessionConfigOption[] {
+    const modes = EDITOR_MODES.map((one) => (one.id === "plan" && isApproved ? PLAN_APPROVED : one));
     const models = [...new Set([model, ...this.#options.models])];
     return [
       {
@@ -224,7 +230,7 @@ export class Sessions {
         category: "mode",
         type: "select",
         currentValue: mode,
-        options: EDITOR_MODES.map(({ id: value, ...said }) => ({ value, ...said })),
+        options: modes.map(({ id: value, ...said }) => ({ value, ...said })),
       },
       {
         id: "model",

@@ -2,7 +2,7 @@ import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk
 import type { Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN } from "../../../threads/events/view.ts";
-import { summaryWords } from "../../../threads/story/words.ts";
+import { answerWords, summaryWords } from "../../../threads/story/words.ts";
 import type { Calls } from "./calls.ts";
 import { planUpdate } from "./plan-entries.ts";
 
@@ -55,6 +55,8 @@ export class Conversation {
         return this.#calls.end(event);
       case "notice":
         return this.#notice(event.text);
+      case "answer":
+        return this.#notice(answerWords(event.answer, event.question));
       case "message":
         return this.showTask(event.text);
       case "summary":

@@ -2,7 +2,7 @@ import { shortened } from "../../../middleware/text/shortened.ts";
 import { countTodos, itemWords, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/events/view.ts";
-import { sentBackWords, summaryWords } from "../../../threads/story/words.ts";
+import { answerWords, sentBackWords, summaryWords } from "../../../threads/story/words.ts";
 import { clock, dollars, duration, short } from "./amounts.ts";
 import { harmless, harmlessLines, oneLine, shown, type Harmless } from "./harmless.ts";
 import { STATUS_STYLES, type Paint } from "./paint.ts";
@@ -68,8 +68,9 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
     case "text":
     case "completion-refusal":
     case "tool-start":
-    case "answer":
       return [];
+    case "answer":
+      return [paint("dim", oneLine(answerWords(event.answer, event.question)))];
   }
 }
 

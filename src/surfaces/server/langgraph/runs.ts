@@ -11,6 +11,7 @@ import { body, json, toJson } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { queryPart } from "../http/list-part.ts";
 import type { ServerParts } from "../http/parts.ts";
+import { signed } from "../http/signed.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { ClassicEvents, type Wanted } from "./events/classic-events.ts";
 import { interruptOut } from "./events/wire.ts";
@@ -228,7 +229,7 @@ export async function startRun(
   if (!known && thread !== undefined && !isCreated) {
     throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
   }
-  const bound = await withAnswers(host, id, request);
+  const bound = await withAnswers(host, id, request, c.get("user"));
   const isGoingOn = !bound.command && !bound.checkpoint && Object.keys(bound.input ?? {}).length === 0;
   const isAtRest = async (): Promise<boolean> => !(await host.isBusy(id));
   if (isGoingOn && (!known || ((await isAtRest()) && (await stateOf(host, id)).tasks.length === 0))) {
@@ -249,7 +250,12 @@ export async function startRun(
  * which nobody has seen. Answers 422 where nothing is asked, and for what cannot be read, before anything is begun: it
  * would stay in the thread.
  */
-async function withAnswers(host: Host, thread: string, request: RunRequest): Promise<RunRequest> {
+async function withAnswers(
+  host: Host,
+  thread: string,
+  request: RunRequest,
+  user: string | undefined,
+): Promise<RunRequest> {
   const { command: { resume, ...rest } = {}, checkpoint: place, ...others } = request;
   if (resume === undefined) return request;
   const active = await host.active(thread);
@@ -258,7 +264,7 @@ async function withAnswers(host: Host, thread: string, request: RunRequest): Pro
   const state = await stateOf(host, thread, place && { place });
   const answers = answersById(resume, waitingOf(state));
   const where = place && { checkpoint: place };
-  if (answers) return { ...others, ...where, command: { ...rest, resume: answers } };
+  if (answers) return { ...others, ...where, command: { ...rest, resume: signed(answers, user) } };
   if (rest.update || rest.goto) return { ...others, ...where, command: rest };
   if (state.tasks.length === 0 || (await host.isBusy(thread))) {
     throw new HTTPException(422, { message: "There is no open question in this thread." });

@@ -22,6 +22,7 @@ import {
   url,
   WRITE,
 } from "../../../../test/page-stage.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
 import { EMPTY_VIEW, reduce } from "../../../threads/events/view.ts";
 import type { StampedEvent } from "../../../threads/host/stream/live-events.ts";
@@ -252,4 +253,33 @@ it("why a run failed is still to be seen when the page is loaded again, of a run
 
   await send("POST", `/threads/${thread}/runs`, { task: "Go on" });
   expect((await settled(thread)).events.at(-1)).toMatchObject({ outcome: "done" });
+});
+
+it("a thread of another program is looked at, and nobody here goes on with it or changes it", async () => {
+  await start(["Never said."]);
+  const theirs = createDeepAgent({
+    model: new ScriptedModel([PLAN, "Mine.", "Mine.", "Mine."]),
+    checkpointer: saver,
+  });
+  const place = { configurable: { thread_id: "theirs" } };
+  await theirs.invoke({ messages: [{ role: "user", content: "My own" }] }, place);
+  const { thread, events } = await open("theirs");
+  expect(thread).toMatchObject({ id: "theirs", isForeign: true });
+  expect(JSON.stringify(events)).toContain("My own");
+  const head = await theirs.graph.getState(place);
+  const tried: [string, string, object][] = [
+    ["POST", "runs", { task: "Mine now" }],
+    ["POST", "resume", {}],
+    ["POST", "undo", {}],
+    ["POST", "fork", {}],
+    ["PUT", "plan", { todos: [], base: [] }],
+    ["PATCH", "settings", { mode: "ask" }],
+  ];
+  for (const [method, path, body] of tried) {
+    const answer = await send(method, `/threads/theirs/${path}`, body);
+    expect([path, answer]).toMatchObject([path, { status: 422, body: { error: "invalid-request" } }]);
+  }
+  const after = await theirs.graph.getState(place);
+  expect(after.config).toEqual(head.config);
+  expect(await saver.ledger.thread("theirs")).toBeUndefined();
 });

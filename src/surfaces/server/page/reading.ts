@@ -58,7 +58,11 @@ export async function openThread(
   return {
     // What was read of a run at work is not all of it, though it may have ended meanwhile.
     thread: active ? { ...thread, status: "running" } : thread,
-    settings: settings ?? parts.own?.defaults ?? {},
+    // The mode that its next run has: settings files count where the thread has none.
+    settings: {
+      ...(settings ?? parts.own?.defaults),
+      ...(found.agent.mode && { mode: found.agent.mode }),
+    },
     questions,
     ...(typeof head === "string" && { head }),
     events: [...past, ...live.filter(({ n = 0 }) => n <= last)],

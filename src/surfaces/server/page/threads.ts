@@ -16,6 +16,7 @@ import { undoneWords } from "../../../threads/undo/undo-last.ts";
 import { body, checked, json } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { queryPart } from "../http/list-part.ts";
+import { signed } from "../http/signed.ts";
 import type { OwnThreads, PageParts } from "./parts.ts";
 import { historyOf, openThread } from "./reading.ts";
 import { threadOut } from "./thread-out.ts";
@@ -185,7 +186,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
         if (!asked) throw conflict("The question is no longer open.");
         checkAnswer(asked.kind, answer);
       }
-      const run = await thread.answer(answers);
+      const run = await thread.answer(signed(answers, c.get("user")));
       return json(c, { run: run.id }, 202);
     })
     .put("/:thread/plan", async (c) => {

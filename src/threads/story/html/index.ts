@@ -4,7 +4,7 @@ import type { Entry } from "../entries.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
 import { itemFacts, planTitle, type PlanRecord } from "../plans.ts";
 import { agentOf, factsOf, type ThreadState } from "../thread.ts";
-import { changeWords } from "../words.ts";
+import { answerWords, changeWords } from "../words.ts";
 import { callHtml } from "./call.ts";
 import { escaped } from "./escaped.ts";
 import { timelineHtml } from "./timeline.ts";
@@ -112,8 +112,11 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
       return words ? `<p class="note">${escaped(`Plan: ${words}`)}</p>` : "";
     }
     case "question": {
-      const answer = entry.answer === undefined ? "not answered" : JSON.stringify(entry.answer);
-      return `<p class="text note">${escaped(`${entry.question.text}\nAnswer: ${answer}`)}</p>`;
+      const { question, answer } = entry;
+      const { kind, call, text } = question;
+      const words =
+        answer === undefined ? "Not answered yet." : answerWords(answer, { kind, name: call?.name });
+      return `<p class="text note">${escaped([text, words].filter(Boolean).join("\n"))}</p>`;
     }
     case "notice":
       return `<p class="note">${escaped(entry.text)}</p>`;

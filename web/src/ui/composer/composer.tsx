@@ -49,6 +49,10 @@ export function Composer() {
     for (const name of ["settings", "images", "compact"]) store.drafts.forget(open, name);
     store.set({ notes: undefined });
   };
+  if (page.listed?.isForeign)
+    return (
+      <p className="composer note">Another program made this thread. Only that program can continue it.</p>
+    );
   const attach = (added: readonly NamedImage[]): void =>
     setImages((now) => [...now, ...added].slice(0, MOST_IMAGES));
   return (

@@ -8,7 +8,7 @@ import type {
 } from "../../../../src/threads/story/entries.ts";
 import { PLAN_TOOLS } from "../../../../src/threads/story/plan-tools.ts";
 import type { ThreadState } from "../../../../src/threads/story/thread.ts";
-import { changeWords, inSight } from "../../../../src/threads/story/words.ts";
+import { answerWords, changeWords, inSight } from "../../../../src/threads/story/words.ts";
 import { Call } from "./call.tsx";
 import { HelperCard } from "./helper.tsx";
 import { Markdown } from "./markdown.tsx";
@@ -92,19 +92,7 @@ function PlanLine({ entry }: { entry: PlanEntry }) {
 }
 
 function Answered({ entry: { question, answer } }: { entry: QuestionEntry }) {
-  const { type, reason } = (typeof answer === "object" && answer !== null ? answer : {}) as {
-    type?: string;
-    reason?: string;
-  };
-  const about = question.call ? question.call.name : question.kind === "plan-approval" ? "the plan" : "it";
-  const text =
-    type === "approve"
-      ? `You approved ${about}.`
-      : type === "edit"
-        ? `You approved ${about} with changes.`
-        : type === "reject"
-          ? `You rejected ${about}${reason ? `: ${reason}` : "."}`
-          : `You answered: ${typeof answer === "string" ? answer : JSON.stringify(answer)}`;
+  const text = answerWords(answer, { kind: question.kind, name: question.call?.name });
   return (
     <div className="answered">
       {question.kind === "clarification" && <p className="answered-question">{question.text}</p>}

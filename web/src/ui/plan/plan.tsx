@@ -28,7 +28,7 @@ export function Plan() {
   const todos = planOf(thread);
   const done = todos.filter(({ status }) => status === "completed").length;
   const closed = todos.filter(({ status }) => status === "cancelled").length;
-  const canEdit = !page.past && open !== undefined;
+  const canEdit = !page.past && open !== undefined && !page.listed?.isForeign;
   // A draft goes on top of the plan, which has to be there.
   const isEditing = draft !== undefined && open !== undefined && page.loading === "idle";
   return (

@@ -44,8 +44,7 @@ async function editInEditor(conversation: Conversation): Promise<void> {
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const lines = await editPlanText(thread, {
     edit: (text) => display.lend(() => edit(text, terminal.env)),
-    make: (change) =>
-      thread.editPlan(change, { onWait: () => conversation.say(oneLine(PLAN_SAYS.waits)) }),
+    make: (change) => thread.editPlan(change, { onWait: () => conversation.say(oneLine(PLAN_SAYS.waits)) }),
     isAgain: async (refused) => {
       const answer = await display.ask({
         about: [oneLine(refused.message), ...conflictLines(refused)],
