@@ -139,7 +139,7 @@ function withText({ content }: BaseMessage, text: string): Pick<BaseMessage, "co
 }
 
 /** A copy with other fields: the message itself belongs to the state. */
-function changed(message: BaseMessage, fields: object): BaseMessage {
+export function changed(message: BaseMessage, fields: object): BaseMessage {
   const copy = Object.create(Object.getPrototypeOf(message) as object) as BaseMessage;
   return Object.assign(copy, message, fields);
 }

@@ -17,6 +17,7 @@ import {
   reviewFields,
   type ReviewFields,
 } from "../../tools/review.ts";
+import { changed } from "../messages/inline-argument.ts";
 import { editedPolicy, planCalls, Turns } from "../plan-call/turn.ts";
 import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -233,18 +234,9 @@ function editedPlan(
 }
 
 /** The message with these of its calls. */
-function withCalls(message: AIMessage, tool_calls: Call[]): AIMessage {
-  const { id, name, content, usage_metadata, response_metadata } = message;
+function withCalls(message: AIMessage, tool_calls: Call[]): BaseMessage {
   const { tool_calls: _raw, ...additional_kwargs } = message.additional_kwargs;
-  return new AIMessage({
-    content,
-    tool_calls,
-    additional_kwargs,
-    response_metadata,
-    ...(id !== undefined && { id }),
-    ...(name !== undefined && { name }),
-    ...(usage_metadata ? { usage_metadata } : {}),
-  });
+  return changed(message, { tool_calls, additional_kwargs });
 }
 
 /**

@@ -56,6 +56,43 @@ describe("an exported thread", () => {
     expect(html).toContain("$0.50");
   });
 
+  it("draws Markdown as the page does, and nothing else that a model wrote is markup", () => {
+    const text = `## Changes\n\n**All** of \`a.ts\`, see [it](https://a.example/"x).\n\n| file | lines |\n|---|---|\n| ${EVIL} | 2 |`;
+    const page = exportHtml(
+      "t",
+      follow(EMPTY_THREAD, [{ ...stamp, type: "model-end", owner: "main", text, usage }]),
+    );
+    expect(page).toContain('<p class="heading">Changes</p>');
+    expect(page).toContain("<p><strong>All</strong> of <code>a.ts</code>, see <a href=");
+    expect(page).toContain('href="https://a.example/%22x" rel="noopener noreferrer">it</a>');
+    expect(page).toContain('<tr><th scope="col">file</th><th scope="col">lines</th></tr>');
+    expect(page.match(/<(script|img)\b/gi)).toBeNull();
+  });
+
+  it("has the answers that a person gave, also those that a saved thread tells of", () => {
+    const page = exportHtml(
+      "t",
+      follow(EMPTY_THREAD, [
+        {
+          ...stamp,
+          type: "answer",
+          id: "c",
+          answer: { type: "reject", by: "Ann", message: "not <b>" },
+          question: { kind: "permission", name: "write_file" },
+        },
+        {
+          ...stamp,
+          type: "answer",
+          id: "d",
+          answer: "green",
+          question: { kind: "clarification", text: "Which?" },
+        },
+      ]),
+    );
+    expect(page).toContain("Ann rejected write_file: not &lt;b&gt;");
+    expect(page).toContain("Which?\nYou answered: green");
+  });
+
   it("shows what a call changed line by line, and what took how long as bars", () => {
     const call = { ...stamp, type: "tool-end", owner: "main", ok: true, result: "Done." } as const;
     const args = { file_path: "/a.ts", old_string: "let a;\nlet b;", new_string: "let a;\nconst b = 1;" };

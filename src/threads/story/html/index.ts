@@ -7,6 +7,7 @@ import { agentOf, factsOf, type ThreadState } from "../thread.ts";
 import { answerWords, changeWords } from "../words.ts";
 import { callHtml } from "./call.ts";
 import { escaped } from "./escaped.ts";
+import { proseHtml } from "./prose.ts";
 import { timelineHtml } from "./timeline.ts";
 
 /**
@@ -40,6 +41,7 @@ ${entriesHtml(thread, MAIN)}
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.6 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem}
 h1{font-size:1.5rem}h2{font-size:1rem}.about,.note{opacity:.7;font-size:.875rem}.text{white-space:pre-wrap;overflow-wrap:anywhere}
 .task{border-left:3px solid;padding-left:1rem;font-weight:600}pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8125rem;border:1px solid;border-radius:6px;padding:.75rem;opacity:.85}
+.prose{overflow-wrap:anywhere}.heading{font-weight:600}table{border-collapse:collapse}th,td{border:1px solid;padding:.25rem .5rem;text-align:left}blockquote{border-left:3px solid;margin-left:0;padding-left:1rem}
 .helper{border-left:1px solid;margin:1rem 0;padding-left:1rem}summary{cursor:pointer}dd{margin:0}
 svg{width:100%}svg text{font-size:13px;fill:currentColor}rect{fill:#7a8699}rect.item{fill:#2f7ad1}rect.helper{fill:#8a63d2}rect.question{fill:#c98a12}rect.failed{fill:#c8323c}
 .diff span{display:block}.added{background:#2ea04333}.removed{background:#f8514933}`;
@@ -96,7 +98,7 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
     case "task":
       return `<p class="text task">${escaped(entry.text)}</p>`;
     case "text":
-      return `<p class="text">${escaped(entry.text)}</p>`;
+      return proseHtml(entry.text);
     case "call":
       // What it came to is told as a change of the plan.
       return PLAN_TOOLS.includes(entry.name) && entry.ok ? "" : callHtml(entry);

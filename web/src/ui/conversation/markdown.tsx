@@ -1,5 +1,5 @@
 import { memo } from "react";
-import { parseMarkdown, type Block, type Inline } from "../../model/markdown.ts";
+import { parseMarkdown, type Block, type Inline } from "../../../../src/threads/story/html/markdown.ts";
 
 /** A model's words as nodes. Nothing in them is ever read as HTML. */
 export const Markdown = memo(({ text }: { text: string }) => (
