@@ -1,11 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, openSync, closeSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { sayTrust } from "../src/project/index.ts";
 import { sqliteSaver } from "../src/storage/index.ts";
+import { projectFindings } from "../src/surfaces/cli/doctor/project.ts";
 import { inPipes } from "./in-pipes.ts";
 import { inOneProcess } from "./one-process.ts";
 
@@ -146,6 +157,22 @@ it("doctor --json says of each finding whether it was tested", async () => {
     tested: false,
   });
   expect(findings.find(({ area }) => area === "storage")).toMatchObject({ level: "ok", tested: true });
+});
+
+it("doctor ticks no MCP servers that it has not started, and names the package without which none can be", async () => {
+  writeFileSync(join(home, ".mcp.json"), '{"mcpServers":{"one":{"command":"true"}}}');
+  mkdirSync(join(home, ".git"));
+  const place = { cwd: home, env: environment({}) };
+  await sayTrust(home, true, place.env);
+  const inFile = async (state: "installed" | undefined) =>
+    (await projectFindings(place, { stateOf: () => state })).findings.find(({ text }) =>
+      text.includes(".mcp.json"),
+    );
+  expect(await inFile("installed")).toMatchObject({ level: "note", tested: false });
+  expect(await inFile(undefined)).toMatchObject({
+    level: "problem",
+    fix: "npm install @modelcontextprotocol/client@2",
+  });
 });
 
 it("doctor reads every page of a file of threads, also of one too large to be read at every start", async () => {

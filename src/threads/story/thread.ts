@@ -192,11 +192,18 @@ export function costOfThread({ view, cost }: ThreadState, prices: Prices | undef
 export function factsOf({ view, time }: ThreadState, cost: number | undefined): string[] {
   return [
     view.model,
-    ...(time.workedMs >= 1000 ? [`${duration(time.workedMs)} of work`] : []),
-    ...(time.waitedMs >= 1000 ? [`${duration(time.waitedMs)} waiting for you`] : []),
+    ...timeWords(time),
     `${amount(tokensOf(view.usage))} tokens`,
     ...(cost === undefined ? [] : [dollars(cost)]),
   ].filter(Boolean);
+}
+
+/** Times of work and of waiting, each from a second on. */
+export function timeWords({ workedMs, waitedMs }: ThreadState["time"]): string[] {
+  return [
+    ...(workedMs >= 1000 ? [`${duration(workedMs)} of work`] : []),
+    ...(waitedMs >= 1000 ? [`${duration(waitedMs)} waiting for you`] : []),
+  ];
 }
 
 /** A new run begins with an empty view; the plans and what was spent stay. */

@@ -1,3 +1,6 @@
+import { createRequire } from "node:module";
+import { isSource } from "../../../package-file.ts";
+
 /** One thing that was looked at. `note` is for information, `problem` for what keeps a run from working. */
 export interface Finding {
   area:
@@ -17,4 +20,17 @@ export interface Finding {
   text: string;
   /** The remedy. */
   fix?: string;
+}
+
+/** How a package is there that only those install who use it; undefined where it is not. */
+export function packageState(name: string): "installed" | "included" | undefined {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return "installed";
+  } catch (error) {
+    // One without a way in for require is there, too.
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") return "installed";
+    // The built command has it inside (decision 30).
+    return isSource ? undefined : "included";
+  }
 }

@@ -1,11 +1,10 @@
 import { createRequire } from "node:module";
 import { bubblewrapWorks } from "../../../files/shell/isolation/bubblewrap.ts";
 import { seatbeltIsThere } from "../../../files/shell/isolation/seatbelt.ts";
-import { isSource } from "../../../package-file.ts";
 import { version } from "../../../version.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
 import { editorOf } from "../threads/external-editor.ts";
-import type { Finding } from "./finding.ts";
+import { packageState, type Finding } from "./finding.ts";
 
 const PACKAGES = ["langchain", "@langchain/langgraph", "@langchain/core"];
 
@@ -70,17 +69,9 @@ function editor({ env }: Terminal): Finding {
 /** A command that needs a package which only those install who use it. */
 function protocol({ area, command, sdk }: (typeof PROTOCOLS)[number]): Finding {
   const about = { area, level: "note", tested: false } as const;
-  try {
-    createRequire(import.meta.url).resolve(sdk);
-    return { ...about, text: `holdfast ${command}: ${sdk} is installed` };
-  } catch (error) {
-    // One without a way in for require is there, too.
-    const isThere = (error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND";
-    if (isThere) return { ...about, text: `holdfast ${command}: ${sdk} is installed` };
-    // The built command has it inside (decision 30).
-    if (!isSource) return { ...about, text: `holdfast ${command}: ${sdk} is included` };
-    return { ...about, text: `holdfast ${command} needs ${sdk}`, fix: `npm install ${sdk}@2` };
-  }
+  const state = packageState(sdk);
+  if (state) return { ...about, text: `holdfast ${command}: ${sdk} is ${state}` };
+  return { ...about, text: `holdfast ${command} needs ${sdk}`, fix: `npm install ${sdk}@2` };
 }
 
 function screen(terminal: Terminal): Finding {

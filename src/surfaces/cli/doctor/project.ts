@@ -2,21 +2,24 @@ import { HarnessError } from "../../../errors.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import { openProject, type Project } from "../../../project/index.ts";
 import type { Terminal } from "../terminal.ts";
-import type { Finding } from "./finding.ts";
+import { packageState, type Finding } from "./finding.ts";
+
+const MCP_CLIENT = "@modelcontextprotocol/client";
 
 /** Every file that a run in this directory would read, what it sets, and why something is left out. */
-export async function projectFindings({
-  env,
-  cwd,
-}: Terminal): Promise<{ findings: Finding[]; project?: Project }> {
+export async function projectFindings(
+  { env, cwd }: Pick<Terminal, "env" | "cwd">,
+  { stateOf = packageState }: { stateOf?: typeof packageState } = {},
+): Promise<{ findings: Finding[]; project?: Project }> {
   try {
     const project = await openProject({ dir: cwd, env });
-    const findings = project.files.map(({ path, kind, isUsed, says }): Finding => ({
-      area: "project",
-      level: isUsed ? "ok" : "note",
-      tested: isUsed,
-      text: `${kind}: ${path}: ${says}`,
-    }));
+    const findings = project.files.map(({ path, kind, isUsed, says }): Finding => {
+      const finding = { area: "project", text: `${kind}: ${path}: ${says}` } as const;
+      if (kind !== "mcp" || !isUsed) return { ...finding, level: isUsed ? "ok" : "note", tested: isUsed };
+      // Its servers are not started here.
+      if (stateOf(MCP_CLIENT)) return { ...finding, level: "note", tested: false };
+      return { ...finding, level: "problem", tested: true, fix: `npm install ${MCP_CLIENT}@2` };
+    });
     const allowed = new Allowed(cwd, env);
     const rules = await allowed.rules();
     if (rules.length > 0) {

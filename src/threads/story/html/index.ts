@@ -30,7 +30,7 @@ export function exportHtml(title: string, thread: ThreadState, cost?: number): s
 <p class="about">${escaped(factsOf(thread, cost).join(" · "))}</p>
 ${contentsHtml([...sections, ...(thread.spans.length > 0 ? [TIMELINE] : []), CONVERSATION])}
 ${sections.map((section) => planHtml(section.plan.todos, section.plan.rules, section)).join("\n")}
-${timelineHtml(thread.spans)}
+${timelineHtml(thread)}
 <h2 id="${CONVERSATION.id}">${CONVERSATION.title}</h2>
 ${entriesHtml(thread, MAIN)}
 </body>

@@ -1,5 +1,5 @@
 import { timelineOf, type Bar } from "../lanes.ts";
-import type { Span } from "../spans.ts";
+import { timeWords, type ThreadState } from "../thread.ts";
 import { duration } from "../words.ts";
 import { escaped } from "./escaped.ts";
 
@@ -8,9 +8,9 @@ const ROW = 18;
 const HEAD = 20;
 
 /** Durations as bars, and in words for readers who cannot see them. */
-export function timelineHtml(spans: readonly Span[]): string {
+export function timelineHtml({ spans, time }: Pick<ThreadState, "spans" | "time">): string {
   const now = Math.max(0, ...spans.map(({ from, to = from }) => to));
-  const { lanes, worked } = timelineOf(spans, now);
+  const { lanes } = timelineOf(spans, now);
   if (lanes.length === 0) return "";
   let top = 0;
   const drawn = lanes.map(({ name, rows }) => {
@@ -24,7 +24,7 @@ export function timelineHtml(spans: readonly Span[]): string {
     return title + bars.join("");
   });
   return `<h2 id="timeline">Timeline</h2>
-<p class="about">${escaped(duration(worked))} of work</p>
+<p class="about">${escaped(timeWords(time).join(", "))}</p>
 <svg viewBox="0 0 ${WIDTH} ${top}" role="img" aria-label="What took how long">${drawn.join("")}</svg>`;
 }
 
