@@ -254,13 +254,13 @@ describe("/plan in an editor", () => {
     editor.said();
     await editor.prompt(session, "/plan edit\n- [>] #1: Dig\n- [ ] #2: Plant tulips\n- [ ] Water");
     expect(editor.said()).toMatch(
-      /- \[x\] #1: Dig\n(?: {2}.*\n)*- \[>\] #2: Plant tulips\n- \[ \] #3: Water\n/,
+      /Saved: .*2 has content "Plant tulips"; .*The agent hears of it at its next call, in this run or with your next message\.\n[^]*- \[x\] #1: Dig\n(?: {2}.*\n)*- \[>\] #2: Plant tulips\n- \[ \] #3: Water\n/,
     );
     await editor.prompt(session, "/plan edit - [?] Water");
     expect(editor.said().trim()).toMatch(/^Line 1: "\[\?\]" is not a mark; use .*$/);
     await editor.prompt(session, "/plan clear");
     expect(editor.said()).toMatch(
-      /What was not done is off the plan\.\n\n```markdown\n- \[x\] #1: Dig\n(?: {2}.*\n)*```/,
+      /What was not done is off the plan\. The agent hears of it at its next call, .*\n\n```markdown\n- \[x\] #1: Dig\n(?: {2}.*\n)*```/,
     );
     expect(await plan(session)).toEqual(["1 Dig completed"]);
     await editor.prompt(session, "/plan edit\n- [x] #1: Dig\n- [ ] Plant");

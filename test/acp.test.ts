@@ -286,6 +286,11 @@ describe("holdfast acp", () => {
     expect(sent()).toContain(refused);
     expect(plain.asked.map(({ toolCall }) => toolCall.title)).toContain("Work on this plan?");
     expect([existsSync(join(dir, "a")), existsSync(join(dir, "b"))]).toEqual([false, true]);
+    // The mode has another name once the plan is approved.
+    const names = ofKind(plain.updates, "config_option_update").map(({ configOptions }) =>
+      JSON.stringify(configOptions).includes('"Plan approved"'),
+    );
+    expect(names.at(-1)).toBe(true);
 
     // Also where the next words are an answer, which goes on in the middle of a turn.
     script = [todos(), calls(["ask_clarification", { question: "How?" }])];

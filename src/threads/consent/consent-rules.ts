@@ -7,6 +7,8 @@ import { PREFIX } from "../../mcp/tools/tool-names.ts";
 import type { ConsentRule } from "../../middleware/consent/options.ts";
 import { ownerOf } from "../../middleware/plan/events.ts";
 import { isApproved } from "../../middleware/plan/people/approval.ts";
+import { filesIn } from "../../middleware/plan/plan-call/item-words.ts";
+import { readPlanState } from "../../middleware/plan/state.ts";
 import { isMutation } from "../../middleware/tools/mutations.ts";
 import type { Config, Mode } from "../../project/index.ts";
 import { compileRule, type Rule, type RuledCall } from "../../project/rules.ts";
@@ -65,13 +67,13 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
       reading.includes(name) ||
       (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true) ||
       (mode === "plan" && call.command !== undefined && isReadingCommand(call.command));
-    // A run that came to this mode on its way has asked nobody about the plan that is open.
-    const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
-    if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
     const isWrite = isMutation(name);
     // Who would be asked about what is refused anyway?
     if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
       return "allow";
+    // A run that came to this mode on its way has asked nobody about the plan that is open.
+    const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
+    if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
     if (ask.some((rule) => rule.catches(call))) return "ask";
     const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
     if (isWrite && mode !== "auto" && options.dir !== undefined && isObeyedFile(call.path ?? "")) {
@@ -81,7 +83,8 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     const isServed = name.startsWith(PREFIX) && !isRead;
     if (isServed && mode !== "auto" && (call.about ?? []).some(isObeyedFile)) return "ask";
     if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
-    return isWrite && mode !== "ask" ? "allow" : "ask";
+    if (!isWrite || mode === "ask") return "ask";
+    return mode === "plan" && phase.leaves(call.path ?? "") ? "ask" : "allow";
   };
 
   const rule: ConsentRule = {
@@ -111,8 +114,9 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
 /** Whether work has begun in plan mode: it has while a plan is open that a person has approved. */
 class PlanPhase {
   readonly #checkpointer: BaseCheckpointSaver | undefined;
-  /** The main agent's value, which its sub-agents share, as their plans are their own. */
+  /** The main agent's values, which its sub-agents share, as their plans are their own. */
   #isWorking: boolean | undefined;
+  #files: readonly string[] = [];
 
   constructor(checkpointer: BaseCheckpointSaver | undefined) {
     this.#checkpointer = checkpointer;
@@ -120,9 +124,20 @@ class PlanPhase {
 
   async isWorking({ runtime }: Call): Promise<boolean> {
     // A middleware is shown its own fields alone.
-    if (ownerOf(runtime, "main") === "main") this.#isWorking = isApproved(getCurrentTaskInput());
-    else this.#isWorking ??= isApproved(await this.#saved(runtime));
-    return this.#isWorking;
+    if (ownerOf(runtime, "main") === "main") return this.#look(getCurrentTaskInput());
+    return this.#isWorking ?? this.#look(await this.#saved(runtime));
+  }
+
+  /** Tells of a file that is not in the plan. A plan that names no files does not say which are. */
+  leaves(path: string): boolean {
+    const isNamed = (file: string): boolean => `/${path}`.endsWith(`/${file.replace(/^[./]+/, "")}`);
+    return this.#files.length > 0 && !this.#files.some(isNamed);
+  }
+
+  #look(state: unknown): boolean {
+    const { todos } = readPlanState(state);
+    this.#files = todos.flatMap(({ content }) => filesIn(content));
+    return (this.#isWorking = isApproved(state));
   }
 
   async #saved({ configurable }: Call["runtime"]): Promise<unknown> {

@@ -382,6 +382,18 @@ describe("mode plan", () => {
     expect(asked).toEqual(["execute"]);
   });
 
+  it("asks for files that an approved plan which names files does not name, also in sub-agents", async () => {
+    const named = callTool("write_todos", { todos: ["Write src/a.ts", "Add tests to b.test.ts"] });
+    const job = callTool("task", { description: "look", subagent_type: "general-purpose" });
+    const ours = [write("/src/a.ts"), write("/lib/b.test.ts")];
+    const steps = [named, ours, job, [write("/deep/src/a.ts"), write("/README.md")]];
+    const { asked } = await play(steps, { settings }, [{ type: "approve" }]);
+    expect(asked).toEqual(["write_file"]);
+    expect(readFileSync(join(dir, "src/a.ts"), "utf8")).toBe("x");
+    expect(readFileSync(join(dir, "lib/b.test.ts"), "utf8")).toBe("x");
+    expect(readdirSync(dir).toSorted()).toEqual(["deep", "lib", "src"]);
+  });
+
   it("asks about a plan from before it, whatever is done with it next", async () => {
     const checkpointer = new MemorySaver();
     const begun = await play([plan, ...ENDING], { settings: { plan: true }, checkpointer });
@@ -435,6 +447,75 @@ describe("mode plan", () => {
 
   it("needs a plan", async () => {
     await expect(play(["ok"], { settings: { mode: "plan" } })).rejects.toThrow("Mode plan needs a plan");
+  });
+});
+
+/**
+ * The order in which a call is judged. Each row has all that the row below has, and one word more, which counts: nothing
+ * later allows what was refused before.
+ */
+describe("one order", () => {
+  const first = [plan, write("/.git/config")];
+  const rows: Record<
+    string,
+    { given: Given; steps: Step[]; answers?: unknown[]; says: string; asks: string[] }
+  > = {
+    "a rule that denies": {
+      given: {
+        settings: { plan: true, mode: "plan" },
+        config: { deny: ["write_file"], ask: ["write_file"] },
+      },
+      steps: [write("/.git/config")],
+      says: "the rule write_file forbids it",
+      asks: [],
+    },
+    "a permission of files": {
+      given: { settings: { plan: true, mode: "plan" }, config: { ask: ["write_file"] } },
+      steps: [write("/.git/config")],
+      says: "/.git/config",
+      asks: [],
+    },
+    "a mode": {
+      given: { settings: { plan: true, mode: "plan" }, config: { ask: ["write_file"] } },
+      steps: [write("/a")],
+      says: CONSENT_REASONS.planFirst,
+      asks: [],
+    },
+    "the approval of a plan": {
+      given: { settings: { plan: true, mode: "plan" }, config: { ask: ["write_file"] } },
+      steps: [[plan, write("/a")]],
+      says: "",
+      asks: ["plan-approval"],
+    },
+    consent: {
+      given: { settings: { plan: true, mode: "plan" }, config: { ask: ["write_file"] } },
+      steps: [[plan, write("/a")]],
+      answers: [{ type: "approve" }],
+      says: "",
+      asks: ["write_file"],
+    },
+    "a permission, though plan and mode allow it": {
+      given: { settings: { plan: true, mode: "plan" } },
+      steps: [first],
+      answers: [{ type: "approve" }],
+      says: "/.git/config",
+      asks: [],
+    },
+  };
+
+  it.each(Object.entries(rows))("%s counts before what stands below", async (_name, row) => {
+    const { asked, replies } = await play([...row.steps, ...ENDING], row.given, row.answers);
+    expect(asked).toEqual(row.asks);
+    if (row.asks.length === 0) expect(replies.join("\n")).toContain(row.says);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it.runIf(isIsolated())("isolation holds for a command that everything else allows", async () => {
+    const settings = { mode: "auto", sandbox: "always" } as const;
+    const outside = `${dir}-outside`;
+    await play([run(`echo x > ${outside}; echo x > inside`), "ok"], { settings });
+    expect(readdirSync(dir)).toEqual(["inside"]);
+    expect(() => readFileSync(outside)).toThrow("ENOENT");
   });
 });
 

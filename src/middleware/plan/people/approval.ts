@@ -113,9 +113,13 @@ export function isProposed(state: unknown): boolean {
   return readPlanState(state).memory.proposed === true;
 }
 
-/** Tells that a plan is open and that nobody has still to agree to it. */
+/** Tells that a plan is open, or was approved with the calls of the last turn, and that nobody has still to agree to it. */
 export function isApproved(state: unknown): boolean {
-  return readPlanState(state).todos.some(isOpen) && !isProposed(state);
+  const { todos, memory } = readPlanState(state);
+  if (memory.proposed) return false;
+  const { messages = [] } = (state ?? {}) as { messages?: BaseMessage[] };
+  const turn = messages.findLast((message) => AIMessage.isInstance(message))?.id;
+  return todos.some(isOpen) || (turn !== undefined && turn === memory.approved?.message);
 }
 
 /** Written before a run that wants to be asked before the plan that is open is gone on with. */

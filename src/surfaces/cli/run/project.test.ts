@@ -239,7 +239,7 @@ describe("a project that nobody has said yes to", () => {
     const after = (await holdfast(["doctor"], { HOLDFAST_MODEL: "" })).out;
     expect(after).toContain(`✓ instructions: ${folder}/AGENTS.md: in the prompt\n`);
     expect(after).toContain(`✓ skills: ${folder}/.agents/skills: greet\n`);
-    expect(after).toContain(`✓ mcp: ${folder}/.mcp.json: servers: evil\n`);
+    expect(after).toContain(`· mcp: ${folder}/.mcp.json: servers: evil\n`);
     put(".config/holdfast/config.json", '{"modell":"offline"}');
     const wrong = await holdfast(["doctor"]);
     expect(wrong.out).toContain('there is no setting "modell" (did you mean "model"?)');
