@@ -262,6 +262,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       await page.keyboard.type("Tidy up");
       await page.keyboard.press("Control+Enter");
       await page.getByRole("button", { name: "Edit" }).waitFor();
+      await expectText(page, "The plan is saved. The agent hears of it at its next call");
       const [body] = sent("plan") as [{ todos: { id?: string; content: string }[]; base: unknown }];
       expect(body.base).toEqual(BUSY_PLAN);
       expect(body.todos.map(({ id }) => id)).toEqual(["1", "2", "3", "5", "4", undefined]);

@@ -346,6 +346,32 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectText(page, "Three are checked.");
   });
 
+  it("lets a thread of another program be looked at, and offers nothing that would go on with it", async () => {
+    const told = busyThread();
+    told.thread = { ...told.thread, status: "done", isForeign: true };
+    suite.server.add(told);
+    const page = await suite.openThread();
+    await expectText(page, "Only that program can continue it.");
+    await expectText(page, "Rewrite the page");
+    expect(await page.getByRole("textbox", { name: "Next task" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
+  });
+
+  it("says in the status line that the plan of mode plan is approved, until the next message", async () => {
+    const told = busyThread();
+    told.settings = { mode: "plan" };
+    suite.server.add(told);
+    const page = await suite.openThread();
+    const status = page.locator("footer .status-words");
+    await expectText(status, "plan");
+    const question = { kind: "plan-approval" as const };
+    suite.server.tell({ ...suite.at(50), type: "answer", id: "p", answer: { type: "approve" }, question });
+    await expectText(status, "plan approved");
+    const next = { type: "run-start", model: "m", resumed: true, task: "Else" } as const;
+    suite.server.tell({ ...suite.at(51), ...next });
+    await expect.poll(() => status.textContent()).not.toContain("plan approved");
+  });
+
   it("loads a thread again that went on in another process, and only that one", async () => {
     const told = busyThread();
     suite.server.add(told);

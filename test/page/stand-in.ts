@@ -6,6 +6,7 @@ import type {
   Checkpoint,
   FileVersions,
   Question,
+  Settings,
   StampedEvent,
   Thread,
   ThreadContent,
@@ -41,6 +42,7 @@ interface Told {
 export interface ToldThread {
   thread: Thread;
   events: StampedEvent[];
+  settings?: Settings;
   questions?: Question[];
   files?: readonly FileVersions[];
   checkpoints?: readonly Checkpoint[];
@@ -197,8 +199,8 @@ export class StandIn {
     return { checkpoints, more: from + checkpoints.length < newestFirst.length };
   }
 
-  #content({ thread, events, questions = [] }: ToldThread): ThreadContent {
-    return { thread, settings: { model: "offline" }, questions, events, last: this.#n };
+  #content({ thread, events, questions = [], settings = {} }: ToldThread): ThreadContent {
+    return { thread, settings: { model: "offline", ...settings }, questions, events, last: this.#n };
   }
 
   #stream(request: IncomingMessage, response: ServerResponse): void {

@@ -524,6 +524,9 @@ describe("commands of a session", () => {
     stage.type(`/plan${ENTER}`);
     await stage.see(/\[ \] 2 Plant roses/);
     expect(stage.all()).not.toContain("it has moved on");
+    expect(stage.all().replaceAll(/\s+/g, " ")).toContain(
+      'Saved: 2 has content "Plant roses". The agent hears of it at its next call, in this run or with your next message.',
+    );
   });
 
   it("/export writes the conversation, /cost says what it took, Ctrl-O shows the last call", async () => {
