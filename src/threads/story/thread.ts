@@ -199,10 +199,10 @@ export function factsOf({ view, time }: ThreadState, cost: number | undefined): 
 }
 
 /** Times of work and of waiting, each from a second on. */
-export function timeWords({ workedMs, waitedMs }: ThreadState["time"]): string[] {
+export function timeWords(time: ThreadState["time"]): string[] {
   return [
-    ...(workedMs >= 1000 ? [`${duration(workedMs)} of work`] : []),
-    ...(waitedMs >= 1000 ? [`${duration(waitedMs)} waiting for you`] : []),
+    ...(time.workedMs >= 1000 ? [`${duration(time.workedMs)} of work`] : []),
+    ...(time.waitedMs >= 1000 ? [`${duration(time.waitedMs)} waiting for you`] : []),
   ];
 }
 

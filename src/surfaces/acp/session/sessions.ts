@@ -10,7 +10,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { HarnessError } from "../../../errors.ts";
 import type { Todo } from "../../../plan/index.ts";
-import { MODES, type Mode, type Project } from "../../../project/index.ts";
+import { MODES, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
