@@ -66,6 +66,7 @@ export {
   type SandboxOptions,
   type SandboxProvider,
 } from "./middleware/sandbox/index.ts";
+export { readRoles, type Role, type RolesOptions, type RolesRead } from "./middleware/roles/read-roles.ts";
 export { readSkills, type SkillsRead } from "./middleware/skills/read-skills.ts";
 export type { Skill, SkillSource } from "./middleware/skills/skill.ts";
 export { summarizationMiddleware, type SummarizationOptions } from "./middleware/summarization/index.ts";

@@ -134,6 +134,7 @@ export class SessionStage {
       files: [],
       config: {},
       skills: [],
+      roles: [],
       instructions: async () => "",
       mcp: { mcpServers: {} },
       ...options.project,

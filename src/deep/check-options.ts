@@ -106,18 +106,21 @@ const OPTIONS = z
   } satisfies Record<keyof DeepAgentOptions, z.ZodType>)
   .partial();
 
+const ONLY = z.strictObject({ only: z.array(z.string()) });
+
 const SPEC = z.strictObject({
   ...TERMS,
   ...z.object(PARTS).partial().shape,
+  tools: z.array(z.union([z.string(), PARTS.tools.element])).optional(),
   prompt: z.string().optional(),
   modelSettings: MODEL_SETTINGS.optional(),
   permissions: FILES_OPTIONS.shape.permissions,
   interruptOn: INTERRUPT_ON.optional(),
   stateSchema: z.unknown().optional(),
-  mcp: z.union([z.boolean(), MCP]).optional(),
+  mcp: z.union([z.boolean(), ONLY, MCP]).optional(),
   web: z.boolean().optional(),
   fileTools: FILES_OPTIONS.shape.fileTools,
-  skills: SKILL_LIST.optional(),
+  skills: z.union([ONLY, SKILL_LIST]).optional(),
   instructions: INSTRUCTION_LIST.optional(),
   subagents: z.literal(false).optional(),
 } satisfies Record<keyof SubagentSpec, z.ZodType>);

@@ -35,6 +35,7 @@ import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.pro
 import { webToolsOf } from "../web/tools.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
+import { inherited, picked, promptOf } from "./inherited.ts";
 import {
   DEFAULT_MIDDLEWARE,
   type AnyTool,
@@ -145,11 +146,6 @@ function assemble(given: DeepAgentOptions, place: Place): object {
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }
 
-/** The application's own words. */
-function promptOf({ systemPrompt, instructions }: DeepAgentOptions): DeepAgentOptions["systemPrompt"] {
-  return systemPrompt ?? (typeof instructions === "string" ? instructions : undefined);
-}
-
 function libraryOf(options: DeepAgentOptions): SkillLibrary | undefined {
   const { skills = [], skillsFolder: folder } = options;
   if (skills.length === 0) return undefined;
@@ -221,7 +217,11 @@ const INNERMOST = DEFAULT_MIDDLEWARE.slice(DEFAULT_MIDDLEWARE.indexOf("DanglingC
 /** Makes runnable sub-agents of their descriptions; each is built when it is first used. */
 function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place): CompiledSubagent[] {
   const specs = options.subagents ?? [];
-  const general: SubagentSpec = { name: GENERAL_PURPOSE, description: GENERAL_PURPOSE_DESCRIPTION };
+  const general: SubagentSpec = {
+    name: GENERAL_PURPOSE,
+    description: GENERAL_PURPOSE_DESCRIPTION,
+    mcp: true,
+  };
   const builtIn = options.generalPurpose === false ? [] : [general, ...[readerOf(options) ?? []].flat()];
   const all = [...builtIn.filter(({ name }) => specs.every((spec) => spec.name !== name)), ...specs];
   return all.map((spec) => {
@@ -232,16 +232,17 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
       spec.modelSettings ?? {},
       `createDeepAgent: subagents.${spec.name}`,
     );
-    const { name, description, timeLimit, fork = false, permissions } = spec;
+    const { name, description, timeLimit, budget, fork = false, permissions } = spec;
     const above = permissions && options.permissions ? [options.permissions] : [];
     const ownPlace = {
       ...place,
       permissions: [...(place.permissions ?? []), ...above],
       isFork: fork,
     };
+    const ownOptions = inherited(spec, options, own);
     let agent: CompiledSubagent["runnable"] | undefined;
     const build = (): CompiledSubagent["runnable"] =>
-      (agent ??= assemble(childOptions(spec, options, own), ownPlace) as CompiledSubagent["runnable"]);
+      (agent ??= assemble(ownOptions, ownPlace) as CompiledSubagent["runnable"]);
     return {
       name,
       description,
@@ -250,63 +251,9 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
       stateFields: sharedFields(options.stateSchema, spec.stateSchema, name),
       fork,
       ...(timeLimit !== undefined && { timeLimit }),
+      ...(budget && { budget }),
     };
   });
-}
-
-function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseChatModel): DeepAgentOptions {
-  const replaced = (parent.middleware ?? []).filter(
-    ({ name }) =>
-      DEFAULT_MIDDLEWARE.some((known) => known === name) &&
-      name !== "SubagentsMiddleware" &&
-      !(name === "PlanMiddleware" && spec.plan !== undefined),
-  );
-  const inherited = picked(parent, [
-    "without",
-    "canExecute",
-    "readFirst",
-    "media",
-    "backend",
-    "skills",
-    "skillsFolder",
-    "permissions",
-    "resultLimit",
-    "resultFolder",
-    "summarization",
-    "interruptOn",
-    "repeats",
-    "loopGuard",
-    "subagents",
-    "generalPurpose",
-    "fileTools",
-    "maxConcurrency",
-    "background",
-    "maxDepth",
-  ]);
-  const systemPrompt = spec.systemPrompt ?? spec.prompt ?? promptOf(parent);
-  const tools = spec.tools ?? parent.tools;
-  const { permissions, stateSchema, interruptOn, mcp = !spec.tools, web = !spec.tools } = spec;
-  const instructions = spec.instructions ?? parent.instructions;
-  return {
-    ...inherited,
-    ...picked(spec, ["fileTools", "skills"]),
-    ...(spec.subagents === false && { subagents: [], generalPurpose: false }),
-    ...(permissions && { permissions }),
-    ...(interruptOn && { interruptOn: { ...parent.interruptOn, ...interruptOn } }),
-    ...(stateSchema !== undefined && { stateSchema }),
-    name: spec.name,
-    model,
-    // A person who approves the main plan is not asked about the plan of every helper.
-    plan: spec.plan ?? (parent.plan === false ? false : { ...parent.plan, approval: "never" }),
-    middleware: [...replaced, ...(spec.middleware ?? [])],
-    ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(typeof instructions === "object" && { instructions }),
-    ...(tools && { tools }),
-    // Tools that are named for a sub-agent are all it has, unless more is said.
-    ...(typeof mcp === "object" ? { mcp } : mcp ? picked(parent, ["mcp"]) : {}),
-    ...(web ? picked(parent, ["web"]) : {}),
-    ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
-  };
 }
 
 function checkToolNames(tools: readonly AnyTool[], builtIn: readonly string[]): void {
@@ -318,14 +265,6 @@ function checkToolNames(tools: readonly AnyTool[], builtIn: readonly string[]): 
     if (seen.has(name)) fail(`two tools are called "${name}"`);
     seen.add(name);
   }
-}
-
-function picked<Key extends keyof DeepAgentOptions>(
-  options: Pick<DeepAgentOptions, Key>,
-  keys: readonly Key[],
-): Pick<DeepAgentOptions, Key> {
-  const entries = keys.flatMap((key) => (options[key] === undefined ? [] : [[key, options[key]] as const]));
-  return Object.fromEntries(entries) as Pick<DeepAgentOptions, Key>;
 }
 
 function fail(reason: string): never {

@@ -28,16 +28,22 @@ export interface SubagentSpec extends SubagentTerms {
   /** Its instructions; `prompt` is the same. */
   systemPrompt?: string | SystemMessage;
   prompt?: string;
-  /** Default: the parent's tools, with those of its `mcp` and `web`. */
-  tools?: readonly AnyTool[];
-  /** MCP servers of its own; `true`: the parent's, `false`: none. Default: the parent's, unless it has `tools`. */
-  mcp?: boolean | McpOptions | McpServers;
+  /**
+   * Its tools. A name stands for the parent's tool; where there are names, it has no file or web tools, plan or
+   * sub-agents but those that are named. Default: the parent's tools.
+   */
+  tools?: readonly (AnyTool | string)[];
+  /**
+   * MCP servers of its own; `true`: the parent's; `only`: those servers or tools (`mcp__server__tool`) of the parent's.
+   * Default: none. A fork has the parent's.
+   */
+  mcp?: boolean | { only: readonly string[] } | McpOptions | McpServers;
   /** Web tools; `true`: the parent's, if it has any. Default: the parent's, unless it has `tools`. */
   web?: boolean;
   /** The file tools that it has. Default: the parent's. */
   fileTools?: readonly FileToolChoice[];
-  /** Skills in place of the parent's. */
-  skills?: readonly SkillSource[];
+  /** Skills in place of the parent's; `only`: those of the parent's with these names. */
+  skills?: readonly SkillSource[] | { only: readonly string[] };
   /** Instructions in place of the parent's list. */
   instructions?: readonly InstructionSource[];
   /** `false`: it has no sub-agents, however deep they may go. */

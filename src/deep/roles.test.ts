@@ -1,7 +1,11 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { readRoles } from "../middleware/roles/read-roles.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
 import { createDeepAgent } from "./index.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
@@ -54,6 +58,50 @@ it("a sub-agent has the instructions, file tools and skills of its own descripti
   expect(system).toContain("Count twice.");
   expect(system).not.toContain("Be brief.");
   expect(names.toSorted()).toEqual(["ls", "note"]);
+});
+
+it("a sub-agent that names its tools has these alone, of its parent's", async () => {
+  const named = scout({ tools: ["read_file", "note", "web_fetch"] });
+  const { names } = await requestOf("scout", { web: true, subagents: [named], maxDepth: 2 });
+  expect(names.toSorted()).toEqual(["note", "read_file", "web_fetch"]);
+  const planner = scout({ tools: ["write_todos", "task"] });
+  const wider = await requestOf("scout", { subagents: [planner], maxDepth: 2 });
+  expect(wider.names.toSorted()).toEqual(["task", "update_todos", "write_todos"]);
+  const wrong = () => createDeepAgent({ tools: [note], subagents: [scout({ tools: ["sing"] })] });
+  expect(wrong).toThrow('subagents.scout.tools names "sing", which is no tool; there are ls, read_file');
+});
+
+it("a role's file gives a sub-agent its prompt, tools, skills and budget", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-roles-"));
+  try {
+    const text =
+      "---\nname: scout\ndescription: looks\ntools: Read, note\nskills: [cite]\nbudget:\n  calls: 1\n---\nBe quick.\n";
+    mkdirSync(join(folder, "skills/cite"), { recursive: true });
+    mkdirSync(join(folder, "skills/draw"));
+    writeFileSync(join(folder, "scout.md"), text);
+    for (const name of ["cite", "draw"]) {
+      writeFileSync(
+        join(folder, `skills/${name}/SKILL.md`),
+        `---\nname: ${name}\ndescription: to ${name}\n---\n`,
+      );
+    }
+    const { roles, notes, remarks } = await readRoles([folder], { tools: ["note"] });
+    expect([...notes, ...remarks]).toEqual([]);
+    const task = callTool("task", { description: "look", subagent_type: "scout" });
+    const model = new ScriptedModel([task, callTool("note", {}), "Done."]);
+    const skills = [join(folder, "skills")];
+    const { messages } = await createDeepAgent({ model, tools: [note], skills, subagents: roles }).invoke(go);
+    const { messages: request, tools } = model.requests[1]!;
+    expect(request[0]!.text).toContain("Be quick.");
+    expect(request[0]!.text).toContain("- cite: to cite");
+    expect(request[0]!.text).not.toContain("- draw");
+    expect(JSON.stringify(tools)).not.toContain("write_file");
+    expect(messages.at(-2)!.text).toContain(
+      "[In part: Stopped after 1 model call, the most for this sub-agent.]",
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 function scout(more: Partial<SubagentSpec> = {}): SubagentSpec {

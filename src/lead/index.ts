@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { createDeepAgent } from "../deep/index.ts";
+import { equipmentOf } from "../deep/inherited.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { withPermissions } from "../files/index.ts";
@@ -170,32 +171,37 @@ function helpers(
     name: "general-purpose",
     description: GENERAL_PURPOSE_DESCRIPTION,
     systemPrompt: LEAD_SYSTEM_PROMPT,
+    mcp: true,
   };
+  const parent = {
+    plan: false,
+    tools,
+    ...(mcp && { mcp }),
+    ...(web !== undefined && { web }),
+    ...(skills && { skills }),
+  } as const;
   const specs = subagents.some(({ name }) => name === general.name) ? subagents : [general, ...subagents];
   return specs.map((spec) => {
     if ("runnable" in spec) return spec;
-    const { name, description, systemPrompt, prompt, responseFormat, plan = false, middleware = [] } = spec;
-    const { timeLimit, fork, permissions = [], stateSchema, fileTools, instructions } = spec;
-    const { skills: ownSkills = skills, mcp: wanted = !spec.tools, web: hasWeb = !spec.tools } = spec;
-    const servers = wanted === true ? mcp : wanted || undefined;
+    const { name, description, systemPrompt, prompt, responseFormat, middleware = [] } = spec;
+    const { timeLimit, budget: limits, fork, permissions = [], stateSchema, instructions } = spec;
+    const { mayDelegate: _, tools: own = [], ...equipment } = equipmentOf(spec, parent);
     const consent = interruptOn || spec.interruptOn ? { ...interruptOn, ...spec.interruptOn } : undefined;
     const agent = createDeepAgent({
+      ...(skills && { skills }),
+      ...equipment,
+      tools: own.filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
       name,
-      plan,
       maxDepth: 0,
       model: modelOf(spec),
       backend: (context) => withPermissions(sandboxes.backend(context), sandbox?.permissions ?? []),
       canExecute: true,
-      ...(ownSkills && { skills: ownSkills, skillsFolder: SKILLS_FOLDER }),
-      ...(fileTools && { fileTools }),
+      skillsFolder: SKILLS_FOLDER,
       ...(instructions && { instructions }),
       permissions,
       ...(consent && { interruptOn: consent }),
       ...(stateSchema !== undefined && { stateSchema }),
       ...(repeats !== undefined && { repeats }),
-      tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
-      ...(servers && { mcp: servers }),
-      ...(hasWeb && web !== undefined && { web }),
       middleware,
       ...(loopGuard !== undefined && { loopGuard }),
       // It spends the lead's.
@@ -213,6 +219,7 @@ function helpers(
       runnable: runnable as CompiledSubagent["runnable"],
       ownsFiles: true,
       ...(timeLimit !== undefined && { timeLimit }),
+      ...(limits && { budget: limits }),
       ...(fork !== undefined && { fork }),
     };
   });

@@ -112,14 +112,23 @@ describe("public servers", () => {
   });
 
   it("are there for sub-agents as their descriptions say", async () => {
-    const roles = { without: { mcp: false }, asked: { tools: [], mcp: true }, reader: undefined } as const;
+    const roles = {
+      without: {},
+      asked: { tools: [], mcp: true },
+      server: { mcp: { only: ["every"] } },
+      tool: { mcp: { only: ["mcp__every__echo"] } },
+      other: { mcp: { only: ["mcp__every__add", "elsewhere"] } },
+      fork: { fork: true },
+      reader: undefined,
+    } as const;
+    const equipped = ["asked", "server", "tool", "fork"];
     for (const [name, role] of Object.entries(roles)) {
       const task = callTool("task", { description: "look", subagent_type: name });
       const model = new ScriptedModel([task, "nothing", "done"]);
       const subagents = role ? [{ name, description: "looks", ...role }] : [];
       await createDeepAgent({ model, mcp, plan: false, subagents }).invoke(go);
       const offered = JSON.stringify(model.requests[1]!.tools).includes("mcp__every__echo");
-      expect([name, offered]).toEqual([name, name === "asked"]);
+      expect([name, offered]).toEqual([name, equipped.includes(name)]);
     }
   });
 

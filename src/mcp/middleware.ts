@@ -15,7 +15,8 @@ import { FIND_TOOLS, findTools } from "./tools/find-tools.ts";
 import { withImagesBehind } from "./tools/images.ts";
 import { PREFIX } from "./tools/tool-names.ts";
 
-const SEARCH_ABOVE = 3000;
+/** So many tools, or definitions of so many tokens, are searched, unless `searchAbove` says otherwise. */
+const [SEARCH_FROM, SEARCH_ABOVE] = [10, 3000];
 
 /**
  * Gives an agent the tools of MCP servers, which are started with its first model call. Where their definitions are
@@ -24,12 +25,15 @@ const SEARCH_ABOVE = 3000;
  */
 export function mcpMiddleware(mcp: McpOptions | McpServers) {
   const servers = serversOf(mcp, "mcpMiddleware");
-  const { searchAbove = SEARCH_ABOVE } = servers.options;
+  const { searchAbove } = servers.options;
+  const areMany = (tools: readonly DynamicStructuredTool[]): boolean =>
+    (searchAbove === undefined && tools.length >= SEARCH_FROM) ||
+    tokens(tools) > (searchAbove ?? SEARCH_ABOVE);
   const searches = new WeakMap<object, { search: DynamicStructuredTool | undefined }>();
   /** The tool that stands for others, where they are too many. */
   const searchFor = (tools: readonly DynamicStructuredTool[]): DynamicStructuredTool | undefined => {
     const known = searches.get(tools) ?? {
-      search: tokens(tools) > searchAbove ? findTools(tools) : undefined,
+      search: areMany(tools) ? findTools(tools) : undefined,
     };
     searches.set(tools, known);
     return known.search;

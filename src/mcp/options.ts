@@ -39,7 +39,10 @@ export interface McpSettings {
   startTimeoutMs?: number;
   /** The longest silence of a call; progress renews the time, thirty times at most. Default 120,000. */
   callTimeoutMs?: number;
-  /** Definitions of more tokens than this, about, are found by a search tool instead of sent. Default 3,000. */
+  /**
+   * Definitions of more tokens than this, about, are found by a search tool instead of sent. Default: from ten tools on,
+   * or above 3,000 tokens.
+   */
   searchAbove?: number;
   /**
    * Calls that wait for a person's consent: all, those of tools that do not declare that they only read, or only

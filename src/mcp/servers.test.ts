@@ -230,7 +230,7 @@ describe("a server that asks a person", () => {
 });
 
 it("a schema that a provider would refuse is shown without what it would refuse", async () => {
-  const mcp = servers({ mcpServers: { h: hostile("odd") } });
+  const mcp = servers({ mcpServers: { h: hostile("odd") }, searchAbove: 100_000 });
   const model = new ScriptedModel([callTool("mcp__h__odd", { a: 1 }), "done"]);
   const agent = createDeepAgent({ model, mcp, plan: false });
   const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] });

@@ -74,6 +74,11 @@ export class McpServers {
     return annotations?.readOnlyHint === true;
   }
 
+  /** Those of these servers and tools (`mcp__server__tool`) that are named. */
+  named(names: readonly string[]): McpServers {
+    return new NamedServers(this, names);
+  }
+
   /** Ends all servers. They are started again when they are needed. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
@@ -123,6 +128,34 @@ export class McpServers {
     this.#notes.push(note);
     const tell = this.options.onNote ?? ((text: string) => process.emitWarning(text));
     tell(note);
+  }
+}
+
+/** Some of other servers, which start and end them. */
+class NamedServers extends McpServers {
+  readonly #all: McpServers;
+  readonly #names: readonly string[];
+  #last: { all: readonly DynamicStructuredTool[]; chosen: readonly DynamicStructuredTool[] } | undefined;
+
+  constructor(all: McpServers, names: readonly string[]) {
+    super({ ...all.options, mcpServers: {} });
+    this.#all = all;
+    this.#names = names;
+  }
+
+  override async tools(): Promise<readonly DynamicStructuredTool[]> {
+    const all = await this.#all.tools();
+    if (this.#last?.all !== all) this.#last = { all, chosen: all.filter((tool) => this.#isNamed(tool)) };
+    return this.#last.chosen;
+  }
+
+  override find(name: string): DynamicStructuredTool | undefined {
+    const tool = this.#all.find(name);
+    return tool && this.#isNamed(tool) ? tool : undefined;
+  }
+
+  #isNamed({ name, metadata }: DynamicStructuredTool): boolean {
+    return this.#names.includes(name) || this.#names.includes(String(metadata?.["server"]));
   }
 }
 

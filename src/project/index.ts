@@ -1,18 +1,19 @@
 import { join } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { isInside } from "../files/paths/inside.ts";
+import { readRoles, type Role } from "../middleware/roles/read-roles.ts";
 import { readSkills } from "../middleware/skills/read-skills.ts";
 import type { Skill } from "../middleware/skills/skill.ts";
 import { MODES, parseConfig, parseJson, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
-import { isThere, projectPlaces, userPlaces, type Environment } from "./places.ts";
+import { foldersIn, isThere, projectPlaces, userPlaces, type Environment } from "./places.ts";
 import { repositoryOf, settingsAt, type SettingsFile, type TrustState } from "./repository.ts";
 import { Trust } from "./trust.ts";
 
 /** A file or folder that was found, and what became of it. */
 export interface ProjectFile {
   path: string;
-  kind: "config" | "instructions" | "skills" | "mcp";
+  kind: "config" | "instructions" | "skills" | "agents" | "mcp";
   isUsed: boolean;
   /** Left out because nobody has said yes to it. */
   isUntrusted?: boolean;
@@ -31,6 +32,8 @@ export interface Project {
   /** Reads all instructions as they are now. */
   instructions: () => Promise<string>;
   skills: Skill[];
+  /** Sub-agents by their files. */
+  roles: Role[];
   /** The servers to start, as in `.mcp.json`; not checked yet. */
   mcp: { mcpServers: Record<string, unknown> };
 }
@@ -80,11 +83,14 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
   }
   if (!isTrusted) files.push(...(repository?.texts ?? []).map((path) => untrusted(path, "instructions")));
 
-  const ownSkills = [".claude/skills", ".agents/skills"].map((path) => join(user.home, path));
-  const skills = await skillsOf(ownSkills, { within: "/", files });
-  for (const path of repository?.skills ?? []) {
-    if (isTrusted) skills.push(...(await skillsOf([path], { within: repository!.root, files })));
-    else files.push(untrusted(path, "skills"));
+  const within = repository?.root ?? "/";
+  const skills = await skillsOf(foldersIn(user.home, "skills"), { within: "/", files });
+  if (isTrusted) skills.push(...(await skillsOf(repository!.skills, { within, files })));
+  const roles = await rolesOf(foldersIn(user.home, "agents"), { within: "/", files, skills });
+  if (isTrusted) roles.push(...(await rolesOf(repository!.roles, { within, files, skills })));
+  else {
+    files.push(...(repository?.skills ?? []).map((path) => untrusted(path, "skills")));
+    files.push(...(repository?.roles ?? []).map((path) => untrusted(path, "agents")));
   }
 
   let config = own;
@@ -112,6 +118,7 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
     config,
     instructions: async () => (await readInstructions(folders)).text,
     skills,
+    roles: [...new Map(roles.map((role) => [role.name, role])).values()],
     mcp: { mcpServers: servers },
   };
 }
@@ -217,6 +224,24 @@ async function skillsOf(
     const names = skills.map(({ name }) => name).join(", ") || "none that can be used";
     files.push({ path: root, kind: "skills", isUsed: skills.length > 0, says: names });
     for (const note of notes) files.push({ path: root, kind: "skills", isUsed: false, says: note });
+  }
+  return all;
+}
+
+async function rolesOf(
+  folders: readonly string[],
+  { within, files, skills }: { within: string; files: ProjectFile[]; skills: readonly Skill[] },
+): Promise<Role[]> {
+  const names = skills.map(({ name }) => name);
+  const all: Role[] = [];
+  for (const folder of folders) {
+    if (!(await isThere(folder))) continue;
+    const { roles, notes, remarks } = await readRoles([folder], { within, skills: names });
+    all.push(...roles);
+    const says = roles.map(({ name }) => name).join(", ") || "none that can be used";
+    files.push({ path: folder, kind: "agents", isUsed: roles.length > 0, says });
+    for (const note of notes) files.push({ path: folder, kind: "agents", isUsed: false, says: note });
+    for (const remark of remarks) files.push({ path: folder, kind: "agents", isUsed: true, says: remark });
   }
   return all;
 }

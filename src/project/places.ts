@@ -63,3 +63,11 @@ export function isThere(path: string): Promise<boolean> {
     () => false,
   );
 }
+
+/** Kinds of folders that other agents read, too. */
+export type FolderKind = "skills" | "agents";
+
+/** The folders of a kind in a home or a project; those of the later one count. */
+export function foldersIn(folder: string, kind: FolderKind): string[] {
+  return [join(folder, ".claude", kind), join(folder, ".agents", kind)];
+}

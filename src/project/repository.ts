@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isInside } from "../files/paths/inside.ts";
 import { readSettings } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
-import { isThere, projectPlaces, type UserPlaces } from "./places.ts";
+import { foldersIn, isThere, projectPlaces, type FolderKind, type UserPlaces } from "./places.ts";
 import { fingerprintOf, Trust } from "./trust.ts";
 
 /**
@@ -31,8 +31,9 @@ export interface Repository {
   /** The folders that instructions are looked for in, and the files that are there now. */
   instructions: InstructionFolder[];
   texts: string[];
-  /** The folders with skills. */
+  /** The folders with skills, and those with roles of sub-agents. */
   skills: string[];
+  roles: string[];
   state: TrustState;
   /** Keeps that the user says yes to what is there now. */
   accept: () => Promise<void>;
@@ -44,13 +45,15 @@ export async function repositoryOf(dir: string, user: UserPlaces): Promise<Repos
   const mcp = await settingsIn(root, ".mcp.json");
   const instructions = folders.map((path): InstructionFolder => ({ path, within: root, shownFrom: root }));
   const texts = (await readInstructions(instructions)).files.map(({ path }) => path);
-  const skills: string[] = [];
-  for (const path of folders.flatMap((one) => [join(one, ".claude/skills"), join(one, ".agents/skills")])) {
-    if (await isThere(path)) skills.push(path);
-  }
+  const existing = async (kind: FolderKind): Promise<string[]> => {
+    const all = folders.flatMap((folder) => foldersIn(folder, kind));
+    const areThere = await Promise.all(all.map(isThere));
+    return all.filter((_, at) => areThere[at]);
+  };
+  const [skills, roles] = [await existing("skills"), await existing("agents")];
   const trust = new Trust(user.trust);
   const fingerprint = fingerprintOf([config, mcp]);
-  const hasAny = config !== undefined || mcp !== undefined || texts.length > 0 || skills.length > 0;
+  const hasAny = config !== undefined || mcp !== undefined || [...texts, ...skills, ...roles].length > 0;
   const said = hasAny ? await trust.of(root) : undefined;
   const isSame = said?.fingerprint === fingerprint || (!config && !mcp);
   const answer = said === undefined ? "unknown" : !said.trusted ? "refused" : isSame ? "trusted" : "changed";
@@ -61,6 +64,7 @@ export async function repositoryOf(dir: string, user: UserPlaces): Promise<Repos
     instructions,
     texts,
     skills,
+    roles,
     state: hasAny ? answer : "none",
     accept: () => trust.say(root, true, fingerprint),
   };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Budget } from "../middleware/budget/account.ts";
+import { LIMITS } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import type { SubagentsOptions } from "./options.ts";
@@ -10,6 +11,7 @@ export const TERMS = {
   name: z.string(),
   description: z.string(),
   timeLimit: z.number().min(1, "must be at least 1 millisecond").optional(),
+  budget: LIMITS.pick({ modelCalls: true, tokens: true }).optional(),
   fork: z.boolean().optional(),
 } satisfies Record<keyof SubagentTerms, z.ZodType>;
 

@@ -62,14 +62,17 @@ function seconds(milliseconds: number): string {
  * The run of a child: its owner's name, also in the metadata that callbacks and traces see, with its item; what it
  * spends from, as many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
  */
-function childConfig({ fork = false }: CompiledSubagent, { runtime, owner, todo, budget, told }: ChildPlace) {
+function childConfig(
+  { fork = false, budget: limits }: CompiledSubagent,
+  { runtime, owner, todo, budget, told }: ChildPlace,
+) {
   const { configurable, config, signal } = runtime;
   // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
   const { checkpoint_id: _, ...rest } = configurable ?? {};
   return {
     configurable: {
       ...rest,
-      ...(budget && { [BUDGET_KEY]: budget.accountFor(runtime, todo) }),
+      ...(budget && { [BUDGET_KEY]: budget.accountFor(runtime, { item: todo, limits }) }),
       [OWNER_KEY]: owner,
       [SPENT_KEY]: told,
       // A fork's requests begin as its caller's do.

@@ -108,7 +108,8 @@ function finalWords(messages: readonly BaseMessage[]): string | undefined {
   return [...beside, said].join("\n\n");
 }
 
-const PLAN_TOOLS = new Set(
+/** The names of plan tools, of all presets. */
+export const PLAN_TOOLS: ReadonlySet<string | undefined> = new Set(
   Object.values(PRESETS).flatMap(({ tools: { write, update } }) => [write.name, update?.name]),
 );
 

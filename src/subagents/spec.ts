@@ -1,5 +1,6 @@
 import type { Runnable } from "@langchain/core/runnables";
 import { HarnessError } from "../errors.ts";
+import type { Limits } from "../middleware/budget/options.ts";
 
 /** Options of every sub-agent, whoever built it. */
 export interface SubagentTerms {
@@ -8,6 +9,8 @@ export interface SubagentTerms {
   description: string;
   /** Milliseconds; at the limit it is stopped, and what it has found so far is its report. Default: none. */
   timeLimit?: number;
+  /** Limits of its own, besides those of the run: at one of them its report so far goes back. Default: none. */
+  budget?: Pick<Limits, "modelCalls" | "tokens">;
   /** Begins with the caller's conversation, and its task at the end. Default: it knows only its task. */
   fork?: boolean;
 }

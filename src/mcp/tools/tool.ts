@@ -50,7 +50,7 @@ export function serverTool(tool: Tool, { connection, secrets, waiting }: ToolPla
     },
   );
   // Where those who mind repetitions and consent look for them.
-  if (annotations) made.metadata = { annotations };
+  made.metadata = { server, ...(annotations && { annotations }) };
   return made;
 }
 

@@ -16,6 +16,8 @@ export interface AccountTerms {
   isResumable?: boolean;
   /** Said of the model calls, in the place of how many there were. */
   text?: string;
+  /** Whose limits they are. Default: one run's. */
+  whose?: string;
 }
 
 /** A part of the budget: of the run, or of an item. */
@@ -162,7 +164,7 @@ export class Account {
       const ms = spent.ms - (this.#items.get(id) ?? spent.ms);
       return { whose: `one item (${id})`, limits: perItem ?? {}, spent: { ...sum(cost, running), ms } };
     });
-    return [{ whose: "one run", limits, spent }, ...items];
+    return [{ whose: this.#terms.whose ?? "one run", limits, spent }, ...items];
   }
 
   #all(): Account[] {
@@ -222,12 +224,15 @@ export class Budget {
     return account;
   }
 
-  /** The account of a sub-agent that works on an item, if it has one. */
-  accountFor(context: RunContext, item: string | undefined): Account | undefined {
+  /** The account of a sub-agent, for the item that it works on, and with limits of its own. */
+  accountFor(
+    context: RunContext,
+    { item, limits }: { item?: string | undefined; limits?: Limits | undefined },
+  ) {
     const account = this.accountOf(context);
-    if (!account || item === undefined) return account;
-    const own = account.forItem(item);
-    this.#own.add(own);
+    const forItem = item === undefined ? account : account?.forItem(item);
+    const own = limits ? new Account({ limits, whose: "this sub-agent" }, forItem) : forItem;
+    if (own) this.#own.add(own);
     return own;
   }
 }

@@ -12,18 +12,19 @@ export const PRICES = z.strictObject({
   written: price.optional(),
 });
 
-const LIMITS = {
+/** Limits of a run, an item or a sub-agent. */
+export const LIMITS = z.strictObject({
   modelCalls: amount.optional(),
   tokens: amount.optional(),
   cost: z.number().gt(0, "must be above 0").optional(),
   ms: amount.optional(),
-} satisfies Record<keyof Limits, z.ZodType>;
+} satisfies Record<keyof Limits, z.ZodType>);
 
 /** The limits of a run. */
 export const BUDGET_LIMITS = z
   .strictObject({
-    ...LIMITS,
-    perItem: z.strictObject(LIMITS).optional(),
+    ...LIMITS.shape,
+    perItem: LIMITS.optional(),
     prices: PRICES.optional(),
   } satisfies Record<keyof BudgetOptions, z.ZodType>)
   .refine(({ cost, perItem, prices }) => prices || (cost ?? perItem?.cost) === undefined, {

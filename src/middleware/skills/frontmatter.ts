@@ -1,14 +1,13 @@
 import { z } from "zod";
-import type { Skill } from "./skill.ts";
 
-/** The most characters of a `SKILL.md`: it is read whole when its name is called. */
+/** The most characters of a file with frontmatter: it is read whole. */
 const MAX_LENGTH = 100_000;
 
 const NAME = "must be 1 to 64 lower-case letters and digits, with single hyphens between them";
-const DESCRIPTION = "must say in 1 to 1,024 characters what the skill is for";
+const DESCRIPTION = "must say in 1 to 1,024 characters what it is for";
 
 /** The rules of the Agent Skills convention. Other fields are left to whoever understands them. */
-const FRONTMATTER = z.object({
+export const NAMED = z.object({
   name: z
     .string(NAME)
     .max(64, NAME)
@@ -25,23 +24,24 @@ const FRONTMATTER = z.object({
     ),
 });
 
-/** Reads a `SKILL.md`, or says what is wrong with it. */
-export async function readFrontmatter(
+/** Reads a file's frontmatter and the text below it, or says what is wrong with it. */
+export async function readFrontmatter<Schema extends z.ZodType<object>>(
   text: string,
-): Promise<Pick<Skill, "name" | "description" | "body"> | string> {
+  schema: Schema,
+): Promise<(z.output<Schema> & { body: string }) | string> {
   if (text.length > MAX_LENGTH) return `has more than ${MAX_LENGTH} characters`;
   const [all, yaml] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   if (all === undefined) return "does not begin with frontmatter between two lines of ---";
   const { parse } = await import("yaml");
   let data: unknown;
   try {
-    // Aliases can make much of little, and no skill needs one.
+    // Aliases can make much of little, and nobody needs one here.
     data = parse(yaml!, { maxAliasCount: 0, logLevel: "error", prettyErrors: false });
   } catch (error) {
     const [reason = ""] = (error as Error).message.split("\n");
     return `has frontmatter that is not YAML: ${reason}`;
   }
-  const read = FRONTMATTER.safeParse(data);
+  const read = schema.safeParse(data);
   if (read.success) return { ...read.data, body: text.slice(all.length) };
   const [issue] = read.error.issues;
   return `has frontmatter that cannot be used: ${[issue!.path.join("."), issue!.message].filter(Boolean).join(" ")}`;

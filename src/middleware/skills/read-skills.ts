@@ -3,7 +3,7 @@ import { join, resolve, sep } from "node:path";
 import { diskBackend } from "../../files/disk/index.ts";
 import { isInside } from "../../files/paths/inside.ts";
 import { inOrder, nameOf } from "../../files/paths/paths.ts";
-import { readFrontmatter } from "./frontmatter.ts";
+import { NAMED, readFrontmatter } from "./frontmatter.ts";
 import type { Skill, SkillSource } from "./skill.ts";
 
 /** More than anybody has: each stands in the prompt. */
@@ -84,7 +84,7 @@ async function readSkill(place: Place, notes: string[]): Promise<Skill | undefin
   const file = await place.files.read(place.base === "/" ? "/SKILL.md" : `${place.base}/SKILL.md`);
   // A folder without one is none.
   if (!file.ok && file.reason === "missing") return undefined;
-  const read = file.ok ? await readFrontmatter(file.content) : file.error;
+  const read = file.ok ? await readFrontmatter(file.content, NAMED) : file.error;
   if (typeof read === "string") {
     notes.push(file.ok ? `${where}/SKILL.md ${read}.` : `${where}: ${read}`);
     return undefined;

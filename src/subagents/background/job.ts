@@ -100,9 +100,11 @@ export class BackgroundJob {
     const { configurable = {} } = runtime;
     const { signal } = this.#abort;
     if (signal.aborted) return { stopped: signal.reason };
+    const { todo_id: item } = this.assignment.job;
+    const { budget: limits } = this.assignment.subagent;
     const own = {
       ...detachedConfigurable(configurable, { ns, stream: this.#stream, isResumed, mayTakeAnswer }),
-      [BUDGET_KEY]: budget?.accountFor(runtime, this.assignment.job.todo_id) ?? configurable[BUDGET_KEY],
+      [BUDGET_KEY]: budget?.accountFor(runtime, { item, limits }) ?? configurable[BUDGET_KEY],
     };
     const writer = (chunk: unknown): void => this.#tell(chunk);
     const config = { ...runtime.config, writer };

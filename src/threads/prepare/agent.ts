@@ -12,7 +12,7 @@ import {
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
-import type { AnyTool, DeepAgentOptions } from "../../deep/options.ts";
+import type { AnyTool, DeepAgentOptions, SubagentSpec } from "../../deep/options.ts";
 import { HarnessError } from "../../errors.ts";
 import {
   compositeBackend,
@@ -46,7 +46,10 @@ const [RESULTS, HISTORY] = ["/.holdfast/results", "/.holdfast/history"];
 export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task", ...WEB_TOOLS];
 
 /** The parts of a project that an agent is built with. */
-export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "mcp">;
+export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "mcp"> & {
+  /** Sub-agents besides those that are built in. */
+  roles?: readonly SubagentSpec[];
+};
 
 /** The agent of a thread: a graph with a checkpointer, and how it is run. */
 export interface RunAgent {
@@ -169,6 +172,7 @@ export function createRunAgent({
     // As with servers: what a thread keeps of them is part of it.
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
+    subagents: project?.roles ?? [],
     ...(isAlone && { systemPrompt: ALONE_PROMPT }),
     ...(mode === "plan" && { systemPrompt: PLAN_MODE_PROMPT }),
     ...directory(settings, { config: project?.config, place, forbidden }),

@@ -1,3 +1,5 @@
+import type { SubagentSpec } from "../../deep/options.ts";
+import { HarnessError } from "../../errors.ts";
 import type { ChosenModel } from "../../models/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import type { LiveRules } from "../consent/consent-rules.ts";
@@ -58,13 +60,18 @@ export async function prepareRun(
   const project = await projectOf?.(named);
   const prices = pricesOf?.(model.name, project);
   const settings = withPricedBudget(named, prices);
-  const notices = [isolationNotice(settings, project?.config), model.isFallback ? FALLBACK : undefined];
+  const roles = await withModels(project?.roles ?? [], modelOf);
+  const notices = [
+    isolationNotice(settings, project?.config),
+    model.isFallback ? FALLBACK : undefined,
+    ...roles.notes,
+  ];
   const notice = notices.filter((line) => line !== undefined).join(" ");
   const agent = createRunAgent({
     settings,
     model: model.model,
     checkpointer: saver,
-    project,
+    project: project && { ...project, roles: roles.specs },
     mcp: await servers?.of(settings, project),
     live,
     place,
@@ -84,3 +91,22 @@ export async function prepareRun(
 /** The notice where no model is configured. */
 export const FALLBACK =
   'No model is configured, so "offline" is used: it can only survey a directory. Set HOLDFAST_MODEL for a real one, and see holdfast doctor.';
+
+/** Roles with the models that they name. One that cannot be used is a note: its role has the agent's. */
+async function withModels(roles: readonly SubagentSpec[], modelOf: PrepareOptions["modelOf"]) {
+  const specs: SubagentSpec[] = [];
+  const notes: string[] = [];
+  for (const { model: name, ...role } of roles) {
+    if (typeof name !== "string") specs.push({ ...role, ...(name && { model: name }) });
+    else {
+      const chosen = await modelOf(name).catch((error: unknown) => {
+        notes.push(
+          `The sub-agent ${role.name} has the agent's model: ${HarnessError.from(error)?.message ?? String(error)}`,
+        );
+        return undefined;
+      });
+      specs.push({ ...role, ...(chosen && { model: chosen.model }) });
+    }
+  }
+  return { specs, notes };
+}

@@ -173,6 +173,25 @@ describe("a project that nobody has said yes to", () => {
     expect(after).toContain("Say hello to you.");
   });
 
+  it("has sub-agents by their files once it is trusted, with their tools, model and budget", async () => {
+    const scout =
+      "---\nname: scout\ndescription: looks\ntools: Read\nmodel: none:x\nbudget: { calls: 1 }\n---\nBe quick.\n";
+    put("work/.agents/agents/scout.md", scout);
+    script = [call("task", { subagent_type: "scout", description: "look" })];
+    await run("Go");
+    expect(sent().at(-1)).toContain("there is no sub-agent");
+    await holdfast(["trust", "."]);
+    server.clearRequests();
+    const read = call("read_file", { file_path: "/AGENTS.md" });
+    script = [call("task", { subagent_type: "scout", description: "look" }), read];
+    const { out } = await run("Go");
+    expect(out).toContain("The sub-agent scout has the agent's model:");
+    const { messages, tools } = server.getRequests()[1]!.body as ChatCompletionRequest;
+    expect(JSON.stringify(messages)).toContain("Be quick.");
+    expect(tools!.map((tool) => tool.function.name)).toEqual(["read_file"]);
+    expect(sent().at(-1)).toContain("Stopped after 1 model call, the most for this sub-agent");
+  });
+
   it("what was agreed to for good holds in a run, and doctor shows it with the way to take it back", async () => {
     const env = { HOME: home };
     await new Allowed(folder, env).add(["write_file(/notes/**)"]);

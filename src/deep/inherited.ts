@@ -1,0 +1,146 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { HarnessError } from "../errors.ts";
+import { serversOf } from "../mcp/servers.ts";
+import type { FileToolChoice } from "../middleware/files/options.ts";
+import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
+import { readSkills } from "../middleware/skills/read-skills.ts";
+import { PLAN_TOOLS } from "../subagents/report.ts";
+import { webToolsOf, WEB_TOOLS } from "../web/tools.ts";
+import { DEFAULT_MIDDLEWARE, type AnyTool, type DeepAgentOptions, type SubagentSpec } from "./options.ts";
+
+/** The options of a sub-agent: those of its description, and its parent's for the rest. Throws `invalid-options`. */
+export function inherited(
+  spec: SubagentSpec,
+  parent: DeepAgentOptions,
+  model: BaseChatModel,
+): DeepAgentOptions {
+  const { permissions, stateSchema, interruptOn, middleware = [] } = spec;
+  const replaced = (parent.middleware ?? []).filter(
+    ({ name }) =>
+      DEFAULT_MIDDLEWARE.some((known) => known === name) &&
+      name !== "SubagentsMiddleware" &&
+      !(name === "PlanMiddleware" && spec.plan !== undefined),
+  );
+  const systemPrompt = spec.systemPrompt ?? spec.prompt ?? promptOf(parent);
+  const instructions = spec.instructions ?? parent.instructions;
+  const { mayDelegate, ...equipment } = equipmentOf(spec, parent);
+  return {
+    ...picked(parent, INHERITED),
+    ...equipment,
+    ...(!mayDelegate && { subagents: [], generalPurpose: false }),
+    ...(permissions && { permissions }),
+    ...(interruptOn && { interruptOn: { ...parent.interruptOn, ...interruptOn } }),
+    ...(stateSchema !== undefined && { stateSchema }),
+    name: spec.name,
+    model,
+    middleware: [...replaced, ...middleware],
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(typeof instructions === "object" && { instructions }),
+    ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
+  };
+}
+
+const INHERITED = [
+  "without",
+  "canExecute",
+  "readFirst",
+  "media",
+  "backend",
+  "skills",
+  "skillsFolder",
+  "permissions",
+  "resultLimit",
+  "resultFolder",
+  "summarization",
+  "interruptOn",
+  "repeats",
+  "loopGuard",
+  "subagents",
+  "generalPurpose",
+  "fileTools",
+  "maxConcurrency",
+  "background",
+  "maxDepth",
+] as const satisfies readonly (keyof DeepAgentOptions)[];
+
+/** A sub-agent's tools, servers, skills and plan. Throws `invalid-options` for the name of a tool that there is not. */
+export function equipmentOf(spec: SubagentSpec, parent: DeepAgentOptions): Equipment {
+  return { ...toolsOf(spec, parent), ...skillsOf(spec, parent), ...mcpOf(spec, parent) };
+}
+
+type Equipment = Tools & Pick<DeepAgentOptions, "skills" | "mcp">;
+type Tools = Pick<DeepAgentOptions, "tools" | "fileTools" | "web" | "plan"> & { mayDelegate: boolean };
+
+function toolsOf(spec: SubagentSpec, parent: DeepAgentOptions): Tools {
+  const given = spec.tools ?? parent.tools;
+  const own = given?.filter((tool): tool is AnyTool => typeof tool !== "string");
+  const names = given?.filter((tool) => typeof tool === "string") ?? [];
+  // A person who approves the main plan is not asked about the plan of every helper.
+  const plan = parent.plan === false ? false : { ...parent.plan, approval: "never" as const };
+  if (names.length === 0) {
+    return {
+      ...(own && { tools: own }),
+      ...picked(spec, ["fileTools"]),
+      // Tools that are given to a sub-agent are all it has, unless more is said.
+      ...((spec.web ?? !spec.tools) && picked(parent, ["web"])),
+      plan: spec.plan ?? plan,
+      mayDelegate: spec.subagents !== false,
+    };
+  }
+  const isNamed = (name: unknown): boolean => names.some((one) => one === name);
+  const { fileTools = Object.keys(FILE_ARGUMENTS) as FileToolChoice[] } = parent;
+  const web = names.some((name) => WEB_TOOLS.includes(name)) ? webToolsOf(parent.web) : [];
+  const theirs = [...(parent.tools ?? []), ...web].filter((tool) => isNamed(toolName(tool)));
+  const known = [
+    ...Object.keys(FILE_ARGUMENTS),
+    ...WEB_TOOLS,
+    ...PLAN_TOOLS,
+    "task",
+    ...theirs.map(toolName),
+  ];
+  const stranger = names.find((name) => !known.includes(name));
+  if (stranger !== undefined) {
+    const all = [...Object.keys(FILE_ARGUMENTS), ...WEB_TOOLS, ...(parent.tools ?? []).map(toolName)];
+    const reason = `subagents.${spec.name}.tools names "${stranger}", which is no tool; there are ${all.join(", ")}`;
+    throw new HarnessError("invalid-options", `createDeepAgent: ${reason}.`);
+  }
+  return {
+    tools: [...theirs, ...(own ?? [])],
+    fileTools:
+      spec.fileTools ?? fileTools.filter((tool) => isNamed(typeof tool === "string" ? tool : tool.name)),
+    ...(spec.web && picked(parent, ["web"])),
+    plan: spec.plan ?? (names.some((name) => PLAN_TOOLS.has(name)) ? plan : false),
+    mayDelegate: spec.subagents !== false && isNamed("task"),
+  };
+}
+
+const toolName = (tool: AnyTool): string => String((tool as { name?: unknown }).name);
+
+function skillsOf({ skills }: SubagentSpec, parent: DeepAgentOptions): Pick<DeepAgentOptions, "skills"> {
+  if (!skills) return {};
+  if (!("only" in skills)) return { skills };
+  const { only } = skills;
+  const chosen = async () =>
+    (await readSkills(parent.skills ?? [])).skills.filter(({ name }) => only.includes(name));
+  return { skills: parent.skills && only.length > 0 ? [chosen] : [] };
+}
+
+function mcpOf({ mcp, fork }: SubagentSpec, parent: DeepAgentOptions): Pick<DeepAgentOptions, "mcp"> {
+  if (mcp === true || (mcp === undefined && fork)) return picked(parent, ["mcp"]);
+  if (!mcp) return {};
+  if (!("only" in mcp)) return { mcp };
+  return parent.mcp ? { mcp: serversOf(parent.mcp, "createDeepAgent").named(mcp.only) } : {};
+}
+
+/** The application's own words. */
+export function promptOf({ systemPrompt, instructions }: DeepAgentOptions): DeepAgentOptions["systemPrompt"] {
+  return systemPrompt ?? (typeof instructions === "string" ? instructions : undefined);
+}
+
+export function picked<Key extends keyof DeepAgentOptions>(
+  options: Pick<DeepAgentOptions, Key>,
+  keys: readonly Key[],
+): Pick<DeepAgentOptions, Key> {
+  const entries = keys.flatMap((key) => (options[key] === undefined ? [] : [[key, options[key]] as const]));
+  return Object.fromEntries(entries) as Pick<DeepAgentOptions, Key>;
+}
