@@ -109,7 +109,7 @@ describe("consent in a deep agent", () => {
     // LangGraph shows one question of a sub-agent at a time.
     while (result.open.length > 0) {
       const [{ id, value }] = result.open as [Open];
-      expect(value.owner).toBe("main/general-purpose:t1");
+      expect(value.owner).toBe("main/go:t1");
       asked.push(value.call);
       result = await resume({ [id]: decisions[value.call] });
     }

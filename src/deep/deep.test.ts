@@ -363,8 +363,8 @@ describe("sub-agents", () => {
     expect(events.slice(0, 5)).toEqual([
       "main model 0/3",
       "subagent-start general-purpose 1",
-      "main/general-purpose model 0/1",
-      "main/general-purpose model 1/1",
+      "main/dig model 0/1",
+      "main/dig model 1/1",
       "subagent-end general-purpose 1 true",
     ]);
     expect(events).toContain("main harness 1/3");
@@ -390,8 +390,8 @@ describe("sub-agents", () => {
       }
       return [...seen];
     };
-    expect(await owners({ owner: "planner" })).toEqual(["planner/general-purpose"]);
-    expect(await owners({})).toEqual(["main/general-purpose"]);
+    expect(await owners({ owner: "planner" })).toEqual(["planner/sub"]);
+    expect(await owners({})).toEqual(["main/sub"]);
   });
 
   it("lose nothing when 20 of them make 5 edits each on 100 files at once", async () => {

@@ -113,7 +113,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
       ...picked(options, ["media", "resultLimit", "resultFolder", "fileTools"]),
     }),
     ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),
-    ...(skills ? [skillsMiddleware(skills)] : []),
+    ...(skills ? [skillsMiddleware(skills, depth > 0 && !isFork ? "helper" : "agent")] : []),
     ...(subagents.length > 0
       ? [
           subagentsMiddleware({

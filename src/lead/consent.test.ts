@@ -54,7 +54,7 @@ describe("a lead agent", () => {
     expect(sent).toEqual([]);
     const [next] = await run(approve);
     expect(sent).toEqual(["own"]);
-    expect(next!.value).toMatchObject({ owner: "main/general-purpose:t1", call: "helped" });
+    expect(next!.value).toMatchObject({ owner: "main/go:t1", call: "helped" });
     expect(await run(approve)).toEqual([]);
     expect(sent).toEqual(["own", "helped"]);
   });

@@ -51,6 +51,44 @@ export function labelOf(name: string, title: unknown): string {
   return words === "" ? name : shortened(words, LONGEST_TITLE);
 }
 
+/** A call in a message of the model. */
+export interface TurnCall {
+  id?: string;
+  name: string;
+  args: object;
+}
+
+/** Sub-agents whose names say nothing about their task. */
+const PLAIN = ["general-purpose", "reader"];
+
+/**
+ * The title of a task, by the calls of its turn: the given one. Where there is none and the sub-agent's name does not
+ * tell it from others, the words of its description that do.
+ */
+export function titleOf(call: string, turn: readonly TurnCall[]): string | undefined {
+  const own = turn.find(({ id }) => id === call);
+  if (!own) return undefined;
+  const { title, kind, words } = taskOf(own);
+  if (title !== undefined) return title;
+  const others = turn
+    .filter((other) => other !== own && other.name === own.name)
+    .map(taskOf)
+    .filter((other) => other.title === undefined && other.kind === kind);
+  if (others.length === 0 && !PLAIN.includes(kind)) return undefined;
+  const apart = words.findIndex((word, at) => others.some((other) => other.words[at] !== word));
+  return words.slice(others.length > 0 ? Math.max(apart, 0) : 0).join(" ");
+}
+
+function taskOf({ args }: TurnCall): { title: string | undefined; kind: string; words: string[] } {
+  const { title, subagent_type: kind, description } = args as Record<string, unknown>;
+  const text = typeof description === "string" ? description.trim() : "";
+  return {
+    title: typeof title === "string" && title.trim() !== "" ? title : undefined,
+    kind: String(kind).trim(),
+    words: text.split(/\s+/),
+  };
+}
+
 /** Recognizes a `SubagentEvent` among the chunks of a custom stream. */
 export function isSubagentEvent(chunk: unknown): chunk is SubagentEvent {
   const { type } = (chunk ?? {}) as { type?: unknown };

@@ -17,7 +17,7 @@ import { Crew } from "./background/crew.ts";
 import { backgroundHooks } from "./background/index.ts";
 import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
-import { markFailures } from "./events.ts";
+import { markFailures, titleOf, type TurnCall } from "./events.ts";
 import { givenTo, type Job } from "./exchange.ts";
 import type { SubagentsOptions } from "./options.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
@@ -56,14 +56,15 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
     schema,
   };
   return checkedTool(text, async (args, runtime) => {
-    const { description, subagent_type, title, todo_id: todo } = args;
+    const { description, subagent_type, todo_id: todo } = args;
+    const call = callId(runtime);
+    const title = titleOf(call, turnOf(call, runtime.state)) ?? args.title;
     const job: Job = {
       description,
       subagent_type,
       ...(title !== undefined && { title }),
       ...(typeof todo === "string" && { todo_id: todo }),
     };
-    const call = callId(runtime);
     if (refusal !== undefined) return failure(TASK, call, refusal);
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
     if (!subagent) {
@@ -158,10 +159,8 @@ async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
 }
 
 /** The calls of the turn that made a call. */
-function turnOf(id: string, state: unknown): { name: string; id?: string; args: object }[] {
-  const { messages = [] } = (state ?? {}) as {
-    messages?: { tool_calls?: { name: string; id?: string; args: object }[] }[];
-  };
+function turnOf(id: string, state: unknown): TurnCall[] {
+  const { messages = [] } = (state ?? {}) as { messages?: { tool_calls?: TurnCall[] }[] };
   return messages.findLast((message) => message.tool_calls?.some((call) => call.id === id))?.tool_calls ?? [];
 }
 

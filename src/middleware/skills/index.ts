@@ -11,7 +11,7 @@ import { skillsPrompt } from "./skills.prompt.ts";
  * Shows a model what skills there are, and what one says that the user calls by `/name`. Files are found by whoever
  * has the same library. No tool, no graph step, nothing in the thread.
  */
-export function skillsMiddleware(library: SkillLibrary) {
+export function skillsMiddleware(library: SkillLibrary, reader?: Parameters<typeof skillsPrompt>[1]) {
   return createMiddleware({
     name: "SkillsMiddleware",
     wrapModelCall: async (request, handler) => {
@@ -19,7 +19,7 @@ export function skillsMiddleware(library: SkillLibrary) {
       if (skills.length === 0) return handler(request);
       return handler({
         ...request,
-        systemMessage: withSection(request.systemMessage, skillsPrompt(skills)),
+        systemMessage: withSection(request.systemMessage, skillsPrompt(skills, reader)),
         messages: request.messages.map((message) => withCalled(message, skills)),
       });
     },

@@ -2,8 +2,15 @@ import { parentOf } from "../../files/paths/paths.ts";
 import { shareOut } from "./share-out.ts";
 import type { PlacedSkill } from "./skill.ts";
 
+/** Who reads a skill: whoever answers the user, or a sub-agent, whose report another agent puts into form. */
+export const READERS = {
+  agent: "Before work that one of these is for, read {place} and follow it; its files are beside it.",
+  helper:
+    "If your task itself is what one of these is for, read {place} and follow it; its files are beside it. None is for the form of your report: another agent reads that.",
+};
+
 /** Appended to the system prompt: what each skill is for, and where it is. The rest is read when it is needed. */
-export function skillsPrompt(skills: readonly PlacedSkill[]): string {
+export function skillsPrompt(skills: readonly PlacedSkill[], reader: keyof typeof READERS = "agent"): string {
   if (skills.length === 0) return "";
   const descriptions = shareOut(skills.map(({ description }) => description));
   const groups = new Map<string, string[]>();
@@ -15,7 +22,7 @@ export function skillsPrompt(skills: readonly PlacedSkill[]): string {
   }
   const sections = [...groups].map(
     ([place, lines], index) =>
-      `${index === 0 ? `Before work that one of these is for, read ${place} and follow it; its files are beside it.` : `In ${place}:`}\n${lines.join("\n")}`,
+      `${index === 0 ? READERS[reader].replace("{place}", () => place) : `In ${place}:`}\n${lines.join("\n")}`,
   );
   return `## Skills\n${sections.join("\n")}`;
 }

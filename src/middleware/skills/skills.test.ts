@@ -222,6 +222,10 @@ describe("an agent with skills", () => {
       { skills: [folder] },
     );
     expect(requests[1]!.messages[0]!.text).toContain("- pdf: what pdf is for");
+    // Whoever answers the user puts what others report into form.
+    const form = "None is for the form of your report: another agent reads that.";
+    expect(requests[1]!.messages[0]!.text).toContain(form);
+    expect(requests[0]!.messages[0]!.text).not.toContain(form);
     expect(requests[2]!.messages.at(-1)!.text).toContain("Do pdf.");
     expect(warn.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining("bad/SKILL.md")]);
     warn.mockRestore();

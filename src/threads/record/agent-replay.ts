@@ -1,11 +1,12 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { ToolCall } from "@langchain/core/messages/tool";
 import { NO_TOKENS, usedTokens } from "../../middleware/budget/prices.ts";
 import type { Summary } from "../../middleware/summarization/state.ts";
 import { decisionIn } from "../../middleware/text/from-user.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { isSame } from "../../plan/todo/diff.ts";
-import { failuresIn, labelOf } from "../../subagents/events.ts";
+import { failuresIn, labelOf, titleOf } from "../../subagents/events.ts";
 import type { Verdict } from "../../subagents/report.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { PLAN_TOOLS } from "../story/plan-tools.ts";
@@ -148,7 +149,7 @@ export class AgentReplay {
         text: this.answer,
         usage: usedTokens(message),
       }),
-      ...calls.flatMap(({ id = "", name, args }) => this.#call(id, name, args)),
+      ...calls.flatMap((call) => this.#call(call, calls)),
     ];
   }
 
@@ -158,13 +159,13 @@ export class AgentReplay {
     return reminders.length > 0 ? { reminders } : {};
   }
 
-  #call(call: string, name: string, args: Record<string, unknown>): Told[] {
+  #call({ id: call = "", name, args }: ToolCall, turn: readonly ToolCall[]): Told[] {
     this.#calls.set(call, { name, args });
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const start = this.#now({ type: "tool-start", owner: this.#owner, ...details });
     if (name !== TASK || this.#refused.has(call)) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
-    const owner = this.#ownerOf(args, call);
+    const owner = `${this.#owner}/${labelOf(helper, titleOf(call, turn))}:${call}`;
     this.#helpers.set(
       call,
       new AgentReplay(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
@@ -196,15 +197,15 @@ export class AgentReplay {
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...ended(result) });
     // One in the background ends when its own story does.
-    if (name !== TASK || wasStartedInBackground(args) || this.#refused.has(call)) return [end];
-    const helper = String(args["subagent_type"]);
+    const helper = this.#helpers.get(call);
+    if (!helper || helper.isInBackground) return [end];
     // It may have ended long before the others of its step, which are saved together.
-    const at = this.#helpers.get(call)?.at || this.at;
-    const owner = this.#ownerOf(args, call);
+    const at = helper.at || this.at;
+    const owner = helper.#owner;
     const outcome = this.#outcomeOf(call);
     const ending = result.ok || !outcome.ok ? outcome : { ok: false, verdict: "failed" as const };
     return [
-      { at, body: { type: "subagent-end", owner, name: helper, ...ending } },
+      { at, body: { type: "subagent-end", owner, name: this.#nameOf(call), ...ending } },
       { ...end, at },
     ];
   }
@@ -223,10 +224,6 @@ export class AgentReplay {
       ...(hasNewRules && { rules: [...rules] }),
     };
     return [this.#now({ type: "plan-change", owner: this.#owner, by, ...plan })];
-  }
-
-  #ownerOf({ subagent_type: helper = "", title }: Record<string, unknown>, call: string): string {
-    return `${this.#owner}/${labelOf(String(helper), title)}:${call}`;
   }
 
   #now(body: RunEventBody): Told {

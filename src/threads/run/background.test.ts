@@ -11,7 +11,7 @@ import { replay } from "../record/replay.ts";
 import { Thread } from "../thread/thread.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted", background: true };
-const OWNER = "main/general-purpose:t";
+const OWNER = "main/Count the leaks:t";
 const JOB = "Count the leaks";
 
 type Says = (request: ModelRequestRecord) => Step | Promise<Step>;

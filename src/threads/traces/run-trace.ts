@@ -177,7 +177,7 @@ export class RunTrace {
         ...this.#common("invoke_agent"),
         ...modelNames(this.#model),
         "gen_ai.agent.name": name,
-        "gen_ai.agent.id": owner,
+        "gen_ai.agent.id": this.#options.hasContent ? owner : withoutTitles(owner),
       },
     });
     const agent = { span, items: new Map<string, Span>() };
@@ -282,4 +282,9 @@ export class RunTrace {
     ]);
     span.set(Object.fromEntries(entries) as Attributes);
   }
+}
+
+/** A sub-agent's place without titles, which are words of the model: `main/call_7`. */
+function withoutTitles(owner: string): string {
+  return owner.replaceAll(/(?<=\/)[^/:]*:/g, "");
 }

@@ -175,7 +175,7 @@ describe("a project that nobody has said yes to", () => {
 
   it("has sub-agents by their files once it is trusted, with their tools, model and budget", async () => {
     const scout =
-      "---\nname: scout\ndescription: looks\ntools: Read\nmodel: none:x\nbudget: { calls: 1 }\n---\nBe quick.\n";
+      "---\nname: scout\ndescription: looks\ntools: Read, LS\nmodel: none:x\nbudget: { calls: 1 }\n---\nBe quick.\n";
     put("work/.agents/agents/scout.md", scout);
     script = [call("task", { subagent_type: "scout", description: "look" })];
     await run("Go");
@@ -188,7 +188,7 @@ describe("a project that nobody has said yes to", () => {
     expect(out).toContain("The sub-agent scout has the agent's model:");
     const { messages, tools } = server.getRequests()[1]!.body as ChatCompletionRequest;
     expect(JSON.stringify(messages)).toContain("Be quick.");
-    expect(tools!.map((tool) => tool.function.name)).toEqual(["read_file"]);
+    expect(tools!.map((tool) => tool.function.name)).toEqual(["ls", "read_file"]);
     expect(sent().at(-1)).toContain("Stopped after 1 model call, the most for this sub-agent");
   });
 

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { labelOf, titleOf } from "./events.ts";
+
+const task = (id: string, args: object) => ({ id, name: "task", args });
+const readers = (...descriptions: string[]) =>
+  descriptions.map((description, at) => task(`c${at}`, { subagent_type: "reader", description }));
+
+describe("the title of a task", () => {
+  it("is the given one", () => {
+    const turn = [task("c0", { title: "Borva", subagent_type: "reader", description: "Read /borva" })];
+    expect(titleOf("c0", turn)).toBe("Borva");
+  });
+
+  it("is made of the description where the sub-agent's name says nothing of the task", () => {
+    expect(titleOf("c0", readers("Read /borva and return its depth."))).toBe(
+      "Read /borva and return its depth.",
+    );
+    expect(titleOf("c0", [task("c0", { subagent_type: "judge", description: "Judge it" })])).toBeUndefined();
+    expect(labelOf("reader", "Read /borva: its depth.")).toBe("Read borva its depth.");
+  });
+
+  it("begins where descriptions of one turn differ, so that each has one of its own", () => {
+    const names = ["borva", "cinder", "dunmore", "eskel", "farrow", "gannet"];
+    const turn = readers(
+      ...names.map((name) => `Read the two source texts of the reef ${name} and return its depth`),
+    );
+    const titles = turn.map(({ id }) => labelOf("reader", titleOf(id, turn)));
+    expect(titles.map((title) => title.split(" ")[0])).toEqual(names);
+    expect(titleOf("c0", readers("Read it.", "Read it."))).toBe("Read it.");
+  });
+});
