@@ -99,13 +99,15 @@ export interface Closing {
   /** For how many milliseconds it has worked, and how many of them before it last stopped for a person. */
   elapsedMs: number;
   before?: number;
+  /** The id by which it is asked again. */
+  id?: string | undefined;
 }
 
 /** Puts together what comes of a job, for the plan item that followed it, too. */
 export async function conclude(
   { subagent, given, call, job }: Assignment,
   outcome: Outcome,
-  { followed, hasPlan, elapsedMs, before = 0 }: Closing,
+  { followed, hasPlan, elapsedMs, before = 0, id }: Closing,
 ): Promise<Conclusion> {
   const tally = "report" in outcome ? outcome.report.spent : outcome.spent;
   const spent = { ...NO_FIGURES, ...tally, elapsedMs };
@@ -115,7 +117,8 @@ export async function conclude(
   if ("failure" in outcome) {
     const { failure: reason } = outcome;
     const ended = await followed?.end({ ok: false, reason, helpers });
-    const text = `the sub-agent "${subagent.name}" failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;
+    const name = `"${subagent.name}"${id === undefined ? "" : ` (${id})`}`;
+    const text = `the sub-agent ${name} failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;
     const failures = { [call]: verdictOf(outcome) };
     return { text, isError: true, failures, update: { ...counted, ...ended?.update } };
   }
@@ -124,9 +127,10 @@ export async function conclude(
   const { reason = "" } = verdict;
   const ended = await followed?.end(isDone ? { ok: true, helpers } : { ok: false, reason, helpers });
   const line = verdictLine(verdict, ended?.sentence);
+  const head = id === undefined ? line : `${line} ${id}`;
   return {
     // A structured response is for programs, too.
-    text: line === DONE && after.structuredResponse !== undefined ? text : `${line}\n${text}`.trimEnd(),
+    text: line === DONE && after.structuredResponse !== undefined ? text : `${head}\n${text}`.trimEnd(),
     isError: false,
     failures: isDone ? {} : { [call]: verdict },
     update: { ...broughtBack(subagent, given, after), ...counted, ...ended?.update },

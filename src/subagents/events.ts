@@ -43,6 +43,26 @@ export function failuresIn({ additional_kwargs }: BaseMessage): Failures {
   return Object.fromEntries(verdicts);
 }
 
+/** In the answer to a task: how its sub-agent is asked again. */
+const HELPER = "holdfast_helper";
+
+/** A sub-agent that can be asked again: its id for the model, its kind, and the namespace of its checkpoints. */
+export interface HelperMark {
+  id: string;
+  kind: string;
+  ns: string;
+}
+
+export function markHelper(message: BaseMessage, mark: HelperMark): void {
+  message.additional_kwargs = { ...message.additional_kwargs, [HELPER]: mark };
+}
+
+/** The sub-agents of a conversation, by id. */
+export function helpersIn(messages: readonly BaseMessage[]): Map<string, HelperMark> {
+  const marks = messages.flatMap(({ additional_kwargs: { [HELPER]: mark } }) => (mark as HelperMark) ?? []);
+  return new Map(marks.map((mark) => [mark.id, mark]));
+}
+
 const LONGEST_TITLE = 40;
 
 /** The name of a sub-agent at work: its title as a part of a place, or else the name that it was called by. */

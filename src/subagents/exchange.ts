@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { diffFiles } from "../files/index.ts";
+import { checkpointerOf } from "../langgraph/task.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
+import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import { isOpen } from "../plan/index.ts";
 import { renderRules } from "../plan/render/render.ts";
 import type { CompiledSubagent } from "./spec.ts";
@@ -14,6 +16,8 @@ export interface Job {
   todo_id?: string | undefined;
   /** The name that people know its sub-agent by. */
   title?: string | undefined;
+  /** The id of the sub-agent that is asked again. */
+  again?: string | undefined;
 }
 
 /** The state that a sub-agent starts with: a part of its caller's. */
@@ -25,11 +29,21 @@ export interface Given {
 
 type Caller = { messages?: BaseMessage[]; files?: Record<string, string> } & Record<string, unknown>;
 
-/** Makes what a sub-agent starts with, of the state of its caller. `call`: the tool call that started it. */
+/** Where a sub-agent's start comes from. */
+interface Origin {
+  /** The caller's state. */
+  state: unknown;
+  /** The tool call that started it. */
+  call: string;
+  /** Its conversation so far, where it is asked again. */
+  before?: readonly BaseMessage[] | undefined;
+}
+
+/** Makes what a sub-agent starts with. */
 export function givenTo(
   { fork = false, stateFields = [] }: CompiledSubagent,
   { description }: Job,
-  { state, call }: { state: unknown; call: string },
+  { state, call, before }: Origin,
 ): Given {
   const caller = (state ?? {}) as Caller;
   const { files } = caller;
@@ -39,11 +53,22 @@ export function givenTo(
   return {
     ...Object.fromEntries(shared),
     messages: [
-      ...(fork ? historyBefore(call, caller.messages ?? []) : []),
+      ...(before ?? (fork ? historyBefore(call, caller.messages ?? []) : [])),
       new HumanMessage(fork ? description : withRules(description, caller)),
     ],
     ...(files && { files }),
   };
+}
+
+/** The conversation of a sub-agent that has ended, from its last checkpoint. */
+export async function conversationAt(
+  ns: string,
+  { configurable = {} }: ToolRuntime,
+): Promise<BaseMessage[] | undefined> {
+  const { thread_id } = configurable;
+  const place = { configurable: { thread_id, checkpoint_ns: ns } };
+  const last = await checkpointerOf(configurable)?.getTuple(place);
+  return (last?.checkpoint.channel_values as Caller | undefined)?.messages;
 }
 
 /** A brief with the rules of the caller's plan, which hold for the whole task. */

@@ -1,10 +1,10 @@
-import { ToolMessage } from "@langchain/core/messages";
+import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
-import { isResuming } from "../langgraph/task.ts";
+import { checkpointerOf, isResuming } from "../langgraph/task.ts";
 import { filesBefore } from "../middleware/files/workspace.ts";
 import { idleOf } from "../middleware/plan/ledger.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
@@ -17,8 +17,8 @@ import { Crew } from "./background/crew.ts";
 import { backgroundHooks } from "./background/index.ts";
 import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
-import { markFailures, titleOf, type TurnCall } from "./events.ts";
-import { givenTo, type Job } from "./exchange.ts";
+import { helpersIn, markFailures, markHelper, titleOf, type TurnCall } from "./events.ts";
+import { conversationAt, givenTo, type Job } from "./exchange.ts";
 import type { SubagentsOptions } from "./options.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
 import { withWorked, workedBefore } from "./worked-before.ts";
@@ -42,6 +42,7 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const base = z.object({
     title: z.string().optional(),
+    again: z.coerce.string().optional(),
     description: z.string().min(1),
     subagent_type: z.string(),
   });
@@ -58,10 +59,13 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
   return checkedTool(text, async (args, runtime) => {
     const { description, subagent_type, todo_id: todo } = args;
     const call = callId(runtime);
+    const before = args.again === undefined ? undefined : await earlier(args.again, runtime);
+    if (typeof before === "string") return failure(TASK, call, before);
     const title = titleOf(call, turnOf(call, runtime.state)) ?? args.title;
     const job: Job = {
       description,
-      subagent_type,
+      subagent_type: before?.kind ?? subagent_type,
+      ...(args.again !== undefined && { again: args.again }),
       ...(title !== undefined && { title }),
       ...(typeof todo === "string" && { todo_id: todo }),
     };
@@ -75,11 +79,37 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
     const { state } = runtime;
     const hasFiles = typeof state === "object" && state !== null && "files" in state;
     const found = hasFiles ? { ...state, files: filesBefore(call, runtime) } : state;
-    const given = givenTo(subagent, job, { state: found, call });
+    const given = givenTo(subagent, job, { state: found, call, before: before?.messages });
     const assignment = { subagent, job, call, owner, given };
     if (crew && args.background === true) return startJob(assignment, options, { crew, runtime });
     return limit(() => runJob(assignment, options, runtime));
   });
+}
+
+/** The kind and the conversation of a sub-agent that is asked again, or why it cannot be. */
+async function earlier(
+  id: string,
+  runtime: ToolRuntime,
+): Promise<{ kind: string; messages: BaseMessage[] } | string> {
+  const { messages = [] } = (runtime.state ?? {}) as { messages?: BaseMessage[] };
+  const helpers = helpersIn(messages);
+  const helper = helpers.get(id.trim());
+  if (!helper) {
+    const ids = [...helpers.keys()].join(", ");
+    return `no sub-agent "${id}" can be asked again${ids && `; there are ${ids}`}.`;
+  }
+  const { kind, ns } = helper;
+  if (id in readBackground(runtime.state).jobs) return `${id} is still at work.`;
+  const known = await conversationAt(ns, runtime);
+  return known ? { kind, messages: known } : `nothing is left of what ${id} knew.`;
+}
+
+/** The id of a call's sub-agent: its number among all. Undefined where nothing is kept of it. */
+function idOf(call: string, { state, configurable }: ToolRuntime): string | undefined {
+  if (!checkpointerOf(configurable)) return undefined;
+  const { messages = [] } = (state ?? {}) as { messages?: { tool_calls?: TurnCall[] }[] };
+  const tasks = messages.flatMap(({ tool_calls: calls = [] }) => calls.filter(({ name }) => name === TASK));
+  return `t${tasks.findIndex(({ id }) => id === call) + 1}`;
 }
 
 type Turn = <T>(run: () => Promise<T>) => Promise<T>;
@@ -101,11 +131,13 @@ async function startJob(
   const number = count + 1 + callsBeside(call, state).findIndex(({ id }) => id === call);
   const id = `b${number}`;
   const content = BACKGROUND_TEXTS.started.replace("{id}", id);
+  const message = new ToolMessage({ content, name: TASK, tool_call_id: call });
+  if (checkpointerOf(configurable)) markHelper(message, { id, kind: assignment.subagent.name, ns });
   return new Command({
     update: {
       ...(await followed?.begun()),
       _background: { count: number, jobs: { [id]: { job, call, ns } } },
-      messages: [new ToolMessage({ content, name: TASK, tool_call_id: call })],
+      messages: [message],
     },
   });
 }
@@ -138,12 +170,15 @@ async function runJob(
     throw withWorked(error, before + now() - began);
   }
   const elapsedMs = before + now() - began;
-  const closing = { followed, hasPlan: plan !== undefined, elapsedMs, before };
+  const id = idOf(call, runtime);
+  const closing = { followed, hasPlan: plan !== undefined, elapsedMs, before, id };
   const { text, isError, failures, update } = await conclude(assignment, outcome, closing);
   const message = isError
     ? failure(TASK, call, text)
     : new ToolMessage({ content: text, name: TASK, tool_call_id: call });
   markFailures(message, failures);
+  const ns = String(configurable?.["checkpoint_ns"]);
+  if (id !== undefined) markHelper(message, { id, kind: assignment.subagent.name, ns });
   return new Command({ update: { ...update, messages: [message] } });
 }
 

@@ -1,5 +1,5 @@
 /** The description of the task tool; `{agents}` is the list of sub-agents, `{plan}` a sentence where there is a plan. */
-export const TASK_DESCRIPTION = `Hand a self-contained job to a sub-agent with a fresh context: it knows only your description and returns one report. Use it for work that would flood your context or can run in parallel (several calls in one turn); not for small steps. Say what to do, what to return, and which files to use. title: 2-4 words for people.{plan}
+export const TASK_DESCRIPTION = `Hand a self-contained job to a sub-agent with a fresh context: it knows only your description and returns one report. Use it for work that would flood your context or can run in parallel (several calls in one turn); not for small steps. Say what to do, what to return, and which files to use. title: 2-4 words for people. again: the id of one that has ended (t1): it goes on with all it knows.{plan}
 Sub-agents:
 {agents}`;
 

@@ -110,7 +110,7 @@ export class BackgroundJob {
     const config = { ...runtime.config, writer };
     try {
       if (isResumed) {
-        const given = await startedWith(this.assignment.given, runtime, ns);
+        const given = await startedWith(this.assignment, runtime, ns);
         this.assignment = { ...this.assignment, given };
       }
       const within = { ...runtime, configurable: own, writer, signal, config };

@@ -40,7 +40,7 @@ it("what a model thinks is in no event, no answer and no report of a sub-agent",
     event.type === "text" && event.owner === "main" ? [event.text] : [],
   );
   expect(said.join("")).toBe("Done.");
-  expect(model.requests.at(-1)!.messages.at(-1)!.text).toBe("[Done.]\nNothing there.");
+  expect(model.requests.at(-1)!.messages.at(-1)!.text).toBe("[Done.] t1\nNothing there.");
 });
 
 it("thinking whose opening was not sent is withdrawn when its end comes", async () => {
