@@ -30,6 +30,7 @@ import { joinedPrompt } from "../middleware/text/system-prompt.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
+import { steeringMiddleware } from "../subagents/background/working.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { webToolsOf } from "../web/tools.ts";
@@ -105,6 +106,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
     ...(options.goal ? [goalMiddleware(options.goal, { budget, model }) as AnyAgentMiddleware] : []),
     ...(summarization === false ? [] : [summarizationMiddleware(summaries, { budget })]),
     toolErrors(),
+    ...(depth > 0 ? [steeringMiddleware() as AnyAgentMiddleware] : []),
     ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
     orderedCallsMiddleware(plan ? { now: plan.setup.now } : {}) as AnyAgentMiddleware,
     ...(plan ? [planMiddlewareOf(plan)] : []),

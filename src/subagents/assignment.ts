@@ -17,6 +17,8 @@ export interface Assignment {
   /** The tool call that started it. */
   call: string;
   owner: string;
+  /** The id by which its caller knows it. */
+  id?: string | undefined;
   given: Given;
 }
 
@@ -36,15 +38,15 @@ export function ownerFor(
 /** Has a job done, and tells of its start and its end. Interrupts and the caller's own abort are thrown on. */
 export async function carryOut(
   assignment: Assignment,
-  place: Omit<ChildPlace, "owner" | "todo" | "told">,
+  place: Omit<ChildPlace, "owner" | "id" | "todo" | "told">,
 ): Promise<Outcome> {
-  const { subagent, given, owner, job } = assignment;
+  const { subagent, given, owner, id, job } = assignment;
   const { writer, signal } = place.runtime;
   tell(assignment, writer, { type: "subagent-start" });
   let outcome: Outcome;
   const told: ChildPlace["told"] = {};
   try {
-    outcome = { report: await runChild(subagent, given, { ...place, owner, todo: job.todo_id, told }) };
+    outcome = { report: await runChild(subagent, given, { ...place, owner, id, todo: job.todo_id, told }) };
   } catch (error) {
     if (isGraphBubbleUp(error) || signal?.aborted) throw error;
     outcome = { failure: error instanceof Error ? error.message : String(error), ...told };
@@ -99,15 +101,13 @@ export interface Closing {
   /** For how many milliseconds it has worked, and how many of them before it last stopped for a person. */
   elapsedMs: number;
   before?: number;
-  /** The id by which it is asked again. */
-  id?: string | undefined;
 }
 
 /** Puts together what comes of a job, for the plan item that followed it, too. */
 export async function conclude(
-  { subagent, given, call, job }: Assignment,
+  { subagent, given, call, job, id }: Assignment,
   outcome: Outcome,
-  { followed, hasPlan, elapsedMs, before = 0, id }: Closing,
+  { followed, hasPlan, elapsedMs, before = 0 }: Closing,
 ): Promise<Conclusion> {
   const tally = "report" in outcome ? outcome.report.spent : outcome.spent;
   const spent = { ...NO_FIGURES, ...tally, elapsedMs };

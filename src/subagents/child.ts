@@ -6,15 +6,18 @@ import { StepControl } from "../middleware/state/step-control.ts";
 import { CONTEXT_KEY, readContext } from "../middleware/summarization/state.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import type { Tally } from "../plan/index.ts";
+import { enter, NOTES_KEY, unread } from "./background/working.ts";
 import { ChildStream } from "./child-stream.ts";
 import type { Given } from "./exchange.ts";
-import { readReport, type Report } from "./report.ts";
+import { readReport, type End, type Report } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 
 /** The owner of a run, and the run that it takes place in. */
 export interface ChildPlace {
   runtime: ToolRuntime;
   owner: string;
+  /** The id by which its caller knows it. */
+  id?: string | undefined;
   /** The item that it works on, where it was given one. */
   todo?: string | undefined;
   budget: Budget | undefined;
@@ -22,28 +25,36 @@ export interface ChildPlace {
   told: { spent?: Tally };
 }
 
-/** Runs a sub-agent. What it has found when its time is up is its report. */
+/** Runs a sub-agent. What it has found when its time is up, or somebody cancels it, is its report. */
 export async function runChild(subagent: CompiledSubagent, given: Given, place: ChildPlace): Promise<Report> {
-  const { runtime, told } = place;
+  const { runtime, told, owner, id } = place;
   const { runnable, timeLimit } = subagent;
+  const stop = new AbortController();
+  const working = { owner, id, notes: [], cancel: () => stop.abort("the user cancelled it") };
+  const leave = enter(runtime, working);
   const config = { ...runtime.config, ...childConfig(subagent, place) };
-  if (timeLimit === undefined)
+  if (timeLimit === undefined && !leave)
     return readReport(await runnable.invoke(given as never, config as never), given, told);
 
   const stream = new ChildStream(streamOf(runtime.configurable));
-  const time = new AbortController();
-  const timer = setTimeout(() => time.abort(), timeLimit);
-  const signal = AbortSignal.any([time.signal, ...(runtime.signal ? [runtime.signal] : [])]);
-  const configurable = { ...config.configurable, ...withStream(stream) };
+  const isLate = `its time limit of ${seconds(timeLimit ?? 0)} s was reached`;
+  const timer = timeLimit === undefined ? undefined : setTimeout(() => stop.abort(isLate), timeLimit);
+  const signal = AbortSignal.any([stop.signal, ...(runtime.signal ? [runtime.signal] : [])]);
+  const configurable = { ...config.configurable, ...withStream(stream), [NOTES_KEY]: working.notes };
+  const reported = (state: object, end: End): Report => {
+    const report = readReport(state, given, end);
+    return { ...report, text: [report.text, unread(working)].filter(Boolean).join("\n\n") };
+  };
   try {
     const run = runnable.invoke(given as never, { ...config, configurable, signal } as never);
-    return readReport(await Promise.race([run, aborted(signal)]), given, told);
+    // A run that ends waits for what listens to its signal.
+    return reported(await Promise.race([run, aborted(timeLimit === undefined ? stop.signal : signal)]), told);
   } catch (error) {
-    if (!time.signal.aborted || runtime.signal?.aborted) throw error;
-    const stopped = `its time limit of ${seconds(timeLimit)} s was reached`;
-    return readReport(stream.latest ?? {}, given, { ...told, stopped });
+    if (!stop.signal.aborted || runtime.signal?.aborted) throw error;
+    return reported(stream.latest ?? {}, { ...told, stopped: String(stop.signal.reason) });
   } finally {
     clearTimeout(timer);
+    leave?.();
   }
 }
 

@@ -80,7 +80,7 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
     const hasFiles = typeof state === "object" && state !== null && "files" in state;
     const found = hasFiles ? { ...state, files: filesBefore(call, runtime) } : state;
     const given = givenTo(subagent, job, { state: found, call, before: before?.messages });
-    const assignment = { subagent, job, call, owner, given };
+    const assignment = { subagent, job, call, owner, given, id: idOf(call, runtime) };
     if (crew && args.background === true) return startJob(assignment, options, { crew, runtime });
     return limit(() => runJob(assignment, options, runtime));
   });
@@ -126,10 +126,10 @@ async function startJob(
   if (Array.isArray(followed)) return refused(call, followed);
   const ns = String(configurable["checkpoint_ns"]);
   const isResumed = isResuming(configurable);
-  crew.begin(assignment, { runtime, ns, isResumed, mayTakeAnswer: false });
   const { count } = readBackground(state);
-  const number = count + 1 + callsBeside(call, state).findIndex(({ id }) => id === call);
+  const number = count + 1 + callsBeside(call, state).findIndex((other) => other.id === call);
   const id = `b${number}`;
+  crew.begin({ ...assignment, id }, { runtime, ns, isResumed, mayTakeAnswer: false });
   const content = BACKGROUND_TEXTS.started.replace("{id}", id);
   const message = new ToolMessage({ content, name: TASK, tool_call_id: call });
   if (checkpointerOf(configurable)) markHelper(message, { id, kind: assignment.subagent.name, ns });
@@ -170,13 +170,13 @@ async function runJob(
     throw withWorked(error, before + now() - began);
   }
   const elapsedMs = before + now() - began;
-  const id = idOf(call, runtime);
-  const closing = { followed, hasPlan: plan !== undefined, elapsedMs, before, id };
+  const closing = { followed, hasPlan: plan !== undefined, elapsedMs, before };
   const { text, isError, failures, update } = await conclude(assignment, outcome, closing);
   const message = isError
     ? failure(TASK, call, text)
     : new ToolMessage({ content: text, name: TASK, tool_call_id: call });
   markFailures(message, failures);
+  const { id } = assignment;
   const ns = String(configurable?.["checkpoint_ns"]);
   if (id !== undefined) markHelper(message, { id, kind: assignment.subagent.name, ns });
   return new Command({ update: { ...update, messages: [message] } });

@@ -37,6 +37,19 @@ function player(...answers: Awaited<ReturnType<ModelTurn>>[]) {
   return { turn, calls };
 }
 
+/** A turn that has a sub-agent dig, and answers when it has ended; the sub-agent's turns are the given ones. */
+function team(dig: ModelTurn) {
+  const [main, helper]: (readonly string[])[][] = [[], []];
+  const task = callTool("task", { title: "Reef Borva", description: "Dig deep", subagent_type: "reader" });
+  const turn: ModelTurn = async (texts) => {
+    const isHelper = texts.includes("Dig deep");
+    (isHelper ? helper! : main!).push(texts);
+    if (isHelper) return dig(texts);
+    return main!.length === 1 ? task : "Done.";
+  };
+  return { turn, main: main!, helper: helper! };
+}
+
 /** What a person can do with a thread, for every surface. */
 export function actionContract(open: OpenSurface): void {
   it("a message to the agent at work is read at its next call", async () => {
@@ -51,6 +64,32 @@ export function actionContract(open: OpenSurface): void {
     await said;
     expect(calls.at(-1)!.at(-1)).toContain("Be brief");
     expect(calls.at(-1)!.some((text) => text.includes("Look around"))).toBe(true);
+  });
+
+  it("words to a sub-agent at work reach it, and nobody else", async () => {
+    let said: Promise<unknown> | undefined;
+    const { turn, main, helper } = team(async (texts) => {
+      said ??= surface.say("@Reef Borva Be brief");
+      return texts.some((text) => text.includes("Be brief")) ? "Dug." : look();
+    });
+    const surface = await open(turn);
+    await surface.run("Ask for a hole");
+    await said;
+    expect(helper.at(-1)!.at(-1)).toContain("The user says to you: Be brief");
+    expect(main.at(-1)!.at(-1)).toMatch(/^\[Done\.\] t1\nDug\.$/m);
+    expect(main.at(-1)!.join("\n")).not.toContain("Be brief");
+  });
+
+  it("a sub-agent at work that is cancelled reports what it has, and its caller goes on", async () => {
+    let said: Promise<unknown> | undefined;
+    const { turn, main } = team(async () => {
+      said ??= surface.say("@reef borva /cancel");
+      return look();
+    });
+    const surface = await open(turn);
+    await surface.run("Ask for a hole");
+    await said;
+    expect(main.at(-1)!.at(-1)).toContain("[In part: the user cancelled it.]");
   });
 
   it("a run that is stopped ends, and the thread takes the next task", async () => {

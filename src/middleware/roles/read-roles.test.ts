@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readRoles } from "./read-roles.ts";
+import { FILE_ARGUMENTS } from "../files/schemas.ts";
+import { OWN_TOOLS, readRoles } from "./read-roles.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -103,4 +104,8 @@ describe("a role", () => {
     const { roles } = await readRoles([folder, later]);
     expect(roles.map(({ description }) => description)).toEqual(["second"]);
   });
+});
+
+it("a role may name every file tool", () => {
+  expect(OWN_TOOLS).toEqual(expect.arrayContaining(Object.keys(FILE_ARGUMENTS)));
 });

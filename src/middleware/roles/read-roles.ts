@@ -4,7 +4,6 @@ import { z } from "zod";
 import { isInside } from "../../files/paths/inside.ts";
 import { inOrder } from "../../files/paths/paths.ts";
 import type { Limits } from "../budget/options.ts";
-import { FILE_ARGUMENTS } from "../files/schemas.ts";
 import { readText } from "../instructions/read-text.ts";
 import { NAMED, readFrontmatter } from "../skills/frontmatter.ts";
 
@@ -117,13 +116,10 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   TodoWrite: ["write_todos"],
   Task: ["task"],
 };
-const OWN = [
-  ...Object.keys(FILE_ARGUMENTS),
-  "web_fetch",
-  "web_search",
-  "write_todos",
-  "update_todos",
-  "task",
+/** Tools of a deep agent. Their definitions would load LangChain, which a look at a project need not. */
+export const OWN_TOOLS = [
+  ...["ls", "read_file", "write_file", "edit_file", "delete_file", "glob", "grep", "execute"],
+  ...["web_fetch", "web_search", "write_todos", "update_todos", "task"],
 ];
 const SERVER_TOOL = /^mcp__/;
 
@@ -149,7 +145,8 @@ async function readRole(
   const prompt = body.trim();
   if (prompt === "") return "has no prompt below its frontmatter";
   const wanted = read.tools ?? undefined;
-  const isKnown = (tool: string): boolean => tool in ALIASES || OWN.includes(tool) || more.includes(tool);
+  const isKnown = (tool: string): boolean =>
+    tool in ALIASES || OWN_TOOLS.includes(tool) || more.includes(tool);
   const served = wanted?.filter((tool) => SERVER_TOOL.test(tool)) ?? [];
   for (const tool of wanted ?? []) {
     if (!isKnown(tool) && !SERVER_TOOL.test(tool)) remark(`there is no tool "${tool}"`);

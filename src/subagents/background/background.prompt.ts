@@ -11,6 +11,8 @@ export const BACKGROUND_TEXTS = {
   ended:
     "<system_reminder>The background task {id} ({name}) has ended. Its report:\n{report}</system_reminder>",
   cancelled: "it was cancelled",
+  said: "<system_reminder>The user says to you: {note}</system_reminder>",
+  unread: "[The user said this to it, which it did not read: {note}]",
   told: "Their reports came with the other results of this turn.",
   none: "There is no background task.",
 };

@@ -64,7 +64,7 @@ export class Crew {
         continue;
       }
       const terms = { runtime, ns: entry.ns, isResumed: true, mayTakeAnswer: isAsking };
-      const assignment = this.#assignment(entry, runtime);
+      const assignment = this.#assignment(entry, runtime, id);
       found.set(id, assignment ? this.begin(assignment, terms) : this.#missing(entry, terms));
     }
     return found;
@@ -139,18 +139,18 @@ export class Crew {
     // What a person has decided of the item meanwhile holds.
     const item = Array.isArray(followed) ? undefined : followed;
     const closing = { followed: item, hasPlan: plan !== undefined, elapsedMs };
-    const conclusion = await conclude(assignment, outcome, closing);
+    const conclusion = await conclude({ ...assignment, id: undefined }, outcome, closing);
     const name = labelOf(assignment.subagent.name, assignment.job.title);
     return { id, name, ...conclusion };
   }
 
-  #assignment({ job, call }: Entry, runtime: ToolRuntime): Assignment | undefined {
+  #assignment({ job, call }: Entry, runtime: ToolRuntime, id: string): Assignment | undefined {
     const { subagents, plan } = this.#options;
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
     if (!subagent) return undefined;
     const owner = ownerFor(runtime, job, call, plan?.setup.owner);
     const given = givenTo(subagent, job, { state: runtime.state, call });
-    return { subagent, job, call, owner, given };
+    return { subagent, job, call, owner, id, given };
   }
 
   /** The thread was begun with other sub-agents than this agent has. */

@@ -1,11 +1,5 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import {
-  Command,
-  getConfig,
-  isCommand,
-  isGraphBubbleUp,
-  type LangGraphRunnableConfig,
-} from "@langchain/langgraph";
+import { AIMessage, type ToolMessage } from "@langchain/core/messages";
+import { Command, getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { diffFiles, mergeFiles } from "../../files/index.ts";
 import { isResuming, readState } from "../../langgraph/task.ts";
 import { toMessage } from "../../middleware/plan/messages/answer.ts";
@@ -13,13 +7,13 @@ import { isFinalAnswer, WORK_GOES_ON } from "../../middleware/plan/messages/fina
 import { joinedTodos, RECORDS, type MemoryUpdate } from "../../middleware/plan/state.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
-import { withContent } from "../../middleware/tools/with-content.ts";
 import type { Todo } from "../../plan/index.ts";
 import { failuresIn, markFailures } from "../events.ts";
 import type { Crew, Ended } from "./crew.ts";
 import { forgetJobs } from "./registry.ts";
 import { backgroundSchema, readBackground } from "./state.ts";
 import { BACKGROUND, backgroundTool, failuresOf, reportText, updatesOf } from "./tool.ts";
+import { withText } from "./working.ts";
 
 /**
  * Hooks of the sub-agents' middleware for jobs in the background: reports come with the results of other calls; an
@@ -101,24 +95,11 @@ function withReports(
   call: string | undefined,
 ): ToolMessage | Command {
   if (ended.length === 0) return result;
-  const { update = {}, ...rest } = isCommand(result) ? result : { update: { messages: [result] } };
-  const writes = Array.isArray(update) ? update : Object.entries(update);
   const text = ended.map(reportText).join("\n\n");
-  const told = (message: BaseMessage): BaseMessage => {
-    if (!ToolMessage.isInstance(message) || message.tool_call_id !== call) return message;
-    const more = withMore(message, text);
-    markFailures(more, { ...failuresIn(message), ...failuresOf(ended) });
-    return more;
-  };
-  const put = ([channel, value]: [string, unknown]): [string, unknown] =>
-    channel === "messages" ? [channel, [value as BaseMessage].flat().map(told)] : [channel, value];
-  return new Command({ ...rest, update: [...writes.map(put), ...updatesOf(ended)] });
-}
-
-function withMore(message: ToolMessage, text: string): ToolMessage {
-  const { content } = message;
-  const more = typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }];
-  return withContent(message, more);
+  const { update, ...rest } = withText(result, call, text, (message) =>
+    markFailures(message, { ...failuresIn(message), ...failuresOf(ended) }),
+  );
+  return new Command({ ...rest, update: [...(update as [string, unknown][]), ...updatesOf(ended)] });
 }
 
 /** The changes of several jobs as one update: a hook cannot write to a channel twice. */

@@ -216,6 +216,7 @@ async function makeAll(thread: Thread): Promise<void> {
   edits.open({
     write: (edit, begin) => thread.writePlan(edit, begin),
     say: () => Promise.reject(notAtWork()),
+    sayToHelper: () => false,
   });
   const service = new MailboxService(thread, edits);
   await service.start();

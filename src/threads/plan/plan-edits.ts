@@ -11,6 +11,8 @@ export type BeginEdit = (todos: readonly Todo[]) => void | Promise<void>;
 interface Hands {
   write: (edit: PlanEdit, begin: BeginEdit | undefined) => Promise<Todo[]>;
   say: (message: Said, begin: (() => Promise<void>) | undefined) => Promise<void>;
+  /** Gives words to the sub-agent at work that they are for, at once; false where they are for none. */
+  sayToHelper: (content: MessageContent) => boolean;
 }
 
 /** A person's message to the agent at work. */
@@ -52,11 +54,12 @@ export class PlanEdits {
   }
 
   /**
-   * Tells the agent something. Resolves when it is in the thread, behind the results of the turn, and rejects with
+   * Tells the agent something, or the sub-agent at work that it begins with (`@title …`). Resolves when it is in the thread, behind the results of the turn, and rejects with
    * `run-ended` where the model is not called again: then it is the next task. The same `id` is said once. `begin` is
    * called before, and may throw to call it off.
    */
-  say(content: MessageContent, { id = crypto.randomUUID(), begin }: SayOptions = {}): Promise<void> {
+  async say(content: MessageContent, { id = crypto.randomUUID(), begin }: SayOptions = {}): Promise<void> {
+    if (this.#hands?.sayToHelper(content)) return;
     return this.#queue(({ say }) => say({ id, content }, begin));
   }
 

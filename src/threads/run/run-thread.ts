@@ -7,6 +7,7 @@ import { explainModelError, type ChosenModel } from "../../models/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import { LEASE } from "../../storage/store/index.ts";
 import { stopJobs } from "../../subagents/background/registry.ts";
+import { sayToWorking } from "../../subagents/background/working.ts";
 import { EditEvents } from "../edit/edit-events.ts";
 import { MailboxService } from "../edit/mailbox.ts";
 import { ending, finished, type Ending } from "../events/ending.ts";
@@ -129,6 +130,12 @@ async function run(input: object | null, options: Run): Promise<Ending> {
       await begin?.();
       await thread.steer(content, id);
       emit({ type: "message", text: new HumanMessage({ content }).text });
+    },
+    sayToHelper: (content) => {
+      const { text } = new HumanMessage({ content });
+      const isForHelper = sayToWorking(thread.agent.graph.checkpointer, thread.id, text);
+      if (isForHelper) emit({ type: "message", text });
+      return isForHelper;
     },
   });
   const mailbox = new MailboxService(thread, edits);

@@ -111,10 +111,9 @@ export class Calls {
 
   /** Shows the plan of a sub-agent in the call that it works for. */
   showPlan(owner: string, todos: readonly Todo[]): void {
-    const call = [...this.#open.values()].find((one) => {
-      const { subagent_type: helper } = (one.args ?? {}) as { subagent_type?: unknown };
-      return owner === `${one.owner}/${String(helper)}:${one.call}`;
-    });
+    const call = [...this.#open.values()].find(
+      (one) => owner.startsWith(`${one.owner}/`) && owner.slice(owner.lastIndexOf(":") + 1) === one.call,
+    );
     if (call) this.#update(call, { content: [textContent(planText(todos))] });
   }
 

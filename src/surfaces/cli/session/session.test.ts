@@ -583,7 +583,8 @@ describe("a thread in a session", () => {
       },
       say: async (words) => {
         await command(words, /queued: /);
-        await command("", /at its next call/);
+        // A sub-agent is told at once.
+        await command("", words.startsWith("@") ? /^> @/m : /at its next call/);
       },
       stop: async () => {
         stage.type(ESC);

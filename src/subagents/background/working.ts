@@ -1,0 +1,118 @@
+import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, getConfig, isCommand } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { checkpointerOf } from "../../langgraph/task.ts";
+import { answered } from "../../middleware/tool-errors/index.ts";
+import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
+import { withContent } from "../../middleware/tools/with-content.ts";
+import { BACKGROUND_TEXTS } from "./background.prompt.ts";
+
+/** A sub-agent at work, for people who talk to it. */
+export interface Working {
+  /** Its place: `main/Reef Borva:call_7`. */
+  owner: string;
+  /** The id by which its caller knows it. */
+  id?: string | undefined;
+  /** What people have said to it and it has not read yet. */
+  notes: string[];
+  /** Stops it: its report so far goes back. */
+  cancel: () => void;
+}
+
+/** Sub-agents at work in this process, by checkpointer and thread. */
+const registries = new WeakMap<object, Map<string, Set<Working>>>();
+
+/** The configurable under which a sub-agent finds what people say to it. */
+export const NOTES_KEY = "holdfast_notes";
+
+/** Enters a sub-agent for as long as it works; the result takes it out. Undefined where its thread has no store. */
+export function enter({ configurable = {} }: ToolRuntime, working: Working): (() => void) | undefined {
+  const saver = checkpointerOf(configurable);
+  const thread = String(configurable["thread_id"]);
+  if (!saver) return undefined;
+  const threads = registries.get(saver) ?? new Map<string, Set<Working>>();
+  registries.set(saver, threads);
+  const all = threads.get(thread) ?? new Set();
+  threads.set(thread, all.add(working));
+  return () => {
+    all.delete(working);
+    if (all.size === 0) threads.delete(thread);
+  };
+}
+
+const CANCEL = "/cancel";
+
+/**
+ * Gives a person's words to the sub-agent of a thread that they begin with, as in `@Reef Borva only the north side`;
+ * `@Reef Borva /cancel` stops it. False where they begin with none that is at work.
+ */
+export function sayToWorking(saver: unknown, thread: string, text: string): boolean {
+  const threads = typeof saver === "object" && saver !== null ? registries.get(saver) : undefined;
+  const [working, name] = [...(threads?.get(thread) ?? [])]
+    .flatMap((one) => namesOf(one).map((called) => [one, called] as const))
+    .filter(([, called]) => isCalled(text, called))
+    .toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [undefined, ""];
+  if (!working) return false;
+  const words = text
+    .trim()
+    .slice(name.length + 1)
+    .replace(/^[:,]?\s*/, "");
+  if (words === CANCEL) working.cancel();
+  else working.notes.push(words);
+  return true;
+}
+
+/** Its title, or the name of its kind, and its id. */
+function namesOf({ owner, id }: Working): string[] {
+  const label = /([^/:]*):[^/:]*$/.exec(owner)?.[1] ?? "";
+  return [label, id ?? ""].filter(Boolean);
+}
+
+function isCalled(text: string, name: string): boolean {
+  const said = text.trim().toLowerCase();
+  return said.startsWith(`@${name.toLowerCase()}`) && /^(?:[\s:,]|$)/.test(said.slice(name.length + 1));
+}
+
+/** The words of people that nobody has read, for whoever gets the report. */
+export function unread({ notes }: Working): string {
+  return notes
+    .splice(0)
+    .map((note) => BACKGROUND_TEXTS.unread.replace("{note}", () => note))
+    .join("\n");
+}
+
+/** Gives a sub-agent what people say to it, with the next result of a tool: so it stays in its conversation. */
+export function steeringMiddleware() {
+  return createMiddleware({
+    name: "SteeringMiddleware",
+    wrapToolCall: async (request, handler) => {
+      const result = await answered(request, handler);
+      const { [NOTES_KEY]: notes } = (getConfig().configurable ?? {}) as { [NOTES_KEY]?: string[] };
+      const said = (notes ?? []).splice(0).map((note) => BACKGROUND_TEXTS.said.replace("{note}", () => note));
+      const [message] = request.toolCall.id === undefined ? [] : [request.toolCall.id];
+      return said.length === 0 ? result : withText(result, message, said.join("\n"));
+    },
+  });
+}
+
+/** A call's result with a text at its end, which is kept in the thread. `marked`: notes something in the message. */
+export function withText(
+  result: ToolMessage | Command,
+  call: string | undefined,
+  text: string,
+  marked: (message: ToolMessage) => void = () => {},
+): Command {
+  const { update = {}, ...rest } = isCommand(result) ? result : { update: { messages: [result] } };
+  const writes = Array.isArray(update) ? update : Object.entries(update);
+  const told = (message: BaseMessage): BaseMessage => {
+    if (!ToolMessage.isInstance(message) || message.tool_call_id !== call) return message;
+    const { content } = message;
+    const more = typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }];
+    const longer = withContent(message, more);
+    marked(longer);
+    return longer;
+  };
+  const put = ([channel, value]: [string, unknown]): [string, unknown] =>
+    channel === "messages" ? [channel, [value as BaseMessage].flat().map(told)] : [channel, value];
+  return new Command({ ...rest, update: writes.map(put) });
+}
