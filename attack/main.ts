@@ -9,6 +9,7 @@ import { models } from "./models.ts";
 import { paths } from "./paths.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
+import { teams } from "./teams.ts";
 
 const ATTACKS: readonly Attack[] = [
   bitFlips,
@@ -18,6 +19,7 @@ const ATTACKS: readonly Attack[] = [
   floods,
   models,
   ledger,
+  teams,
   takeovers,
   cluster,
 ];

@@ -1,6 +1,7 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { ownerOf } from "../middleware/plan/events.ts";
 import type { FollowedTodo } from "../middleware/plan/reports/follow.ts";
+import { isNotForModels } from "../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import type { Tally } from "../plan/index.ts";
 import { NO_FIGURES } from "../plan/todo/actuals.ts";
@@ -35,7 +36,7 @@ export function ownerFor(
   return `${ownerOf({ configurable }, root)}/${labelOf(name.trim(), title)}:${call}`;
 }
 
-/** Has a job done, and tells of its start and its end. Interrupts and the caller's own abort are thrown on. */
+/** Has a job done, and tells of its start and its end. Interrupts, the caller's own abort and errors of the thread are thrown on. */
 export async function carryOut(
   assignment: Assignment,
   place: Omit<ChildPlace, "owner" | "id" | "todo" | "told">,
@@ -48,7 +49,7 @@ export async function carryOut(
   try {
     outcome = { report: await runChild(subagent, given, { ...place, owner, id, todo: job.todo_id, told }) };
   } catch (error) {
-    if (isGraphBubbleUp(error) || signal?.aborted) throw error;
+    if (isGraphBubbleUp(error) || isNotForModels(error) || signal?.aborted) throw error;
     outcome = { failure: error instanceof Error ? error.message : String(error), ...told };
   }
   tellEnd(assignment, writer, outcome);

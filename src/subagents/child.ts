@@ -8,7 +8,7 @@ import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import type { Tally } from "../plan/index.ts";
 import { enter, NOTES_KEY, unread } from "./background/working.ts";
 import { ChildStream } from "./child-stream.ts";
-import type { Given } from "./exchange.ts";
+import { conversationAt, type Given } from "./exchange.ts";
 import { readReport, type End, type Report } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 
@@ -33,9 +33,6 @@ export async function runChild(subagent: CompiledSubagent, given: Given, place: 
   const working = { owner, id, notes: [], cancel: () => stop.abort("the user cancelled it") };
   const leave = enter(runtime, working);
   const config = { ...runtime.config, ...childConfig(subagent, place) };
-  if (timeLimit === undefined && !leave)
-    return readReport(await runnable.invoke(given as never, config as never), given, told);
-
   const stream = new ChildStream(streamOf(runtime.configurable));
   const isLate = `its time limit of ${seconds(timeLimit ?? 0)} s was reached`;
   const timer = timeLimit === undefined ? undefined : setTimeout(() => stop.abort(isLate), timeLimit);
@@ -50,12 +47,21 @@ export async function runChild(subagent: CompiledSubagent, given: Given, place: 
     // A run that ends waits for what listens to its signal.
     return reported(await Promise.race([run, aborted(timeLimit === undefined ? stop.signal : signal)]), told);
   } catch (error) {
-    if (!stop.signal.aborted || runtime.signal?.aborted) throw error;
+    if (!stop.signal.aborted || runtime.signal?.aborted) {
+      // One that fails as soon as it is taken up again has told nothing of what it spent before.
+      const state = stream.latest ?? { messages: await conversationAt(namespaceOf(runtime), runtime) };
+      told.spent ??= readReport(state, given).spent;
+      throw error;
+    }
     return reported(stream.latest ?? {}, { ...told, stopped: String(stop.signal.reason) });
   } finally {
     clearTimeout(timer);
     leave?.();
   }
+}
+
+function namespaceOf({ configurable }: ToolRuntime): string {
+  return String(configurable?.["checkpoint_ns"]);
 }
 
 /** Fails when a signal is aborted: not everything that a sub-agent calls listens to it. */

@@ -1,6 +1,7 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../deep/index.ts";
+import { HarnessError } from "../errors.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
 import { readReport } from "./report.ts";
 
@@ -112,4 +113,14 @@ describe("the verdict on a sub-agent", () => {
       `[In part: ${error}. Todo 1 is still in progress.]\nI looked.`,
     );
   });
+});
+
+it("an error of the thread's store ends the run: it is no report of the sub-agent that met it", async () => {
+  const runnable = { invoke: () => Promise.reject(new HarnessError("thread-changed", "taken over")) };
+  const task = callTool("task", { description: "look", subagent_type: "scout" });
+  const agent = createDeepAgent({
+    model: new ScriptedModel([task, "Done."]),
+    subagents: [{ name: "scout", description: "looks", runnable }],
+  });
+  await expect(agent.invoke({ messages: [new HumanMessage("go")] })).rejects.toThrow("taken over");
 });

@@ -38,13 +38,17 @@ export async function answered<Request extends ToolRequest>(
   } catch (error) {
     // Control flow, and whatever comes of the run's own end. A tool may abort requests of its own as it likes.
     if (isGraphBubbleUp(error) || signal?.aborted) throw error;
-    if (NOT_FOR_MODELS.has(HarnessError.from(error)?.code)) throw error;
+    if (isNotForModels(error)) throw error;
     const { name, id = "" } = request.toolCall;
     return new ToolMessage({ content: describeToolError(error), status: "error", name, tool_call_id: id });
   }
 }
 
-/** Errors about the agent's construction or its thread, which a model cannot fix. */
+/** Recognizes an error about the agent's construction or its thread, which a model cannot fix: it ends the run. */
+export function isNotForModels(error: unknown): boolean {
+  return NOT_FOR_MODELS.has(HarnessError.from(error)?.code);
+}
+
 const NOT_FOR_MODELS: ReadonlySet<HarnessErrorCode | undefined> = new Set<HarnessErrorCode>([
   "invalid-options",
   "storage-corrupt",

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { stopTeams } from "../../attack/teams.ts";
+import { rounds } from "../../test/rounds.ts";
+import { STORES } from "../../test/stores.ts";
+
+describe.each(STORES)(
+  "teams of sub-agents, stopped anywhere and taken up by others, on $name",
+  ({ create, cost }) => {
+    it("lose nothing that was completed, complete nothing unfinished, and cost what their models used", async () => {
+      const places = new Map<number, ReturnType<typeof create>>();
+      const placeOf = (at: number) => {
+        const place = places.get(at) ?? create();
+        places.set(at, place);
+        return place;
+      };
+      try {
+        const open = async (at: number) => (await placeOf(at)).open();
+        const seed = Math.floor(Math.random() * 1e6);
+        const { failures, notes } = await stopTeams(open as never, { tries: rounds(40 / cost), seed });
+        expect([failures, notes]).toEqual([0, notes]);
+      } finally {
+        for (const place of places.values()) (await place).remove();
+      }
+    });
+  },
+);
