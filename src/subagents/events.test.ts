@@ -22,10 +22,11 @@ describe("the title of a task", () => {
   it("begins where descriptions of one turn differ, so that each has one of its own", () => {
     const names = ["borva", "cinder", "dunmore", "eskel", "farrow", "gannet"];
     const turn = readers(
-      ...names.map((name) => `Read the two source texts of the reef ${name} and return its depth`),
+      ...names.map((name) => `Read /reefs/${name}/log.md and return the depth of ${name}.`),
     );
-    const titles = turn.map(({ id }) => labelOf("reader", titleOf(id, turn)));
-    expect(titles.map((title) => title.split(" ")[0])).toEqual(names);
+    expect(turn.map(({ id }) => labelOf("reader", titleOf(id, turn)))).toEqual(names);
     expect(titleOf("c0", readers("Read it.", "Read it."))).toBe("Read it.");
+    const unlike = readers("Count the beds of all six huts", "Draw a map");
+    expect(unlike.map(({ id }) => titleOf(id, unlike))).toEqual(["Count the beds of", "Draw a map"]);
   });
 });

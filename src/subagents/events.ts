@@ -95,8 +95,25 @@ export function titleOf(call: string, turn: readonly TurnCall[]): string | undef
     .map(taskOf)
     .filter((other) => other.title === undefined && other.kind === kind);
   if (others.length === 0 && !PLAIN.includes(kind)) return undefined;
-  const apart = words.findIndex((word, at) => others.some((other) => other.words[at] !== word));
-  return words.slice(others.length > 0 ? Math.max(apart, 0) : 0).join(" ");
+  if (others.length === 0) return words.join(" ");
+  const distinct = words.flatMap((word, at) =>
+    apartFrom(
+      word,
+      others.map((other) => other.words[at]),
+    ),
+  );
+  return [...new Set(distinct)].slice(0, MOST_WORDS).join(" ") || words.join(" ");
+}
+
+const MOST_WORDS = 4;
+
+/** The part of a word that not all others have: of a path its own segments. */
+function apartFrom(word: string, others: readonly (string | undefined)[]): string[] {
+  if (others.every((other) => other === word)) return [];
+  const parts = word.split("/");
+  const shared = others.map((other) => other?.split("/") ?? []);
+  const own = parts.filter((part, at) => part !== "" && !shared.every((other) => other[at] === part));
+  return own.length > 0 ? [own.join("/").replace(/[.,;:]$/, "")] : [];
 }
 
 function taskOf({ args }: TurnCall): { title: string | undefined; kind: string; words: string[] } {

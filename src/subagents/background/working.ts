@@ -48,10 +48,10 @@ const CANCEL = "/cancel";
  */
 export function sayToWorking(saver: unknown, thread: string, text: string): boolean {
   const threads = typeof saver === "object" && saver !== null ? registries.get(saver) : undefined;
-  const [working, name] = [...(threads?.get(thread) ?? [])]
-    .flatMap((one) => namesOf(one).map((called) => [one, called] as const))
-    .filter(([, called]) => isCalled(text, called))
-    .toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [undefined, ""];
+  const all = [...(threads?.get(thread) ?? [])];
+  const names = all.flatMap((one) => namesOf(one).map((name) => ({ one, name })));
+  const called = names.filter(({ name }) => isCalled(text, name));
+  const { one: working, name } = called.toSorted((a, b) => b.name.length - a.name.length)[0] ?? { name: "" };
   if (!working) return false;
   const words = text
     .trim()

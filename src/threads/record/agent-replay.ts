@@ -10,6 +10,7 @@ import { failuresIn, labelOf, titleOf } from "../../subagents/events.ts";
 import type { Verdict } from "../../subagents/report.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { PLAN_TOOLS } from "../story/plan-tools.ts";
+import { withTasks } from "./open-calls.ts";
 import { detailsOf, ended, resultOf, remindersIn } from "./recorder.ts";
 
 /** A saved agent at a moment. */
@@ -171,7 +172,8 @@ export class AgentReplay {
       new AgentReplay(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
     );
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
-    return [start, this.#now({ type: "subagent-start", ...job })];
+    const begun = this.#planChange(withTasks(this.todos, [{ name, args }]), "harness");
+    return [start, ...begun, this.#now({ type: "subagent-start", ...job })];
   }
 
   /** A person's decision about a call, or their answer to its question, as its result records it. */
@@ -211,18 +213,16 @@ export class AgentReplay {
   }
 
   #plan({ todos, rules, isEdit }: Frame): Told[] {
-    const changes = planChanges(this.todos, todos);
-    const hasNewRules = !isSame(this.rules, rules);
-    this.todos = todos;
+    const newRules = isSame(this.rules, rules) ? undefined : [...rules];
     this.rules = rules;
-    if (changes.length === 0 && !hasNewRules) return [];
-    const by = isEdit ? "person" : "model";
-    const plan = {
-      changes,
-      counts: countTodos([...todos]),
-      todos: [...todos],
-      ...(hasNewRules && { rules: [...rules] }),
-    };
+    return this.#planChange(todos, isEdit ? "person" : "model", newRules);
+  }
+
+  #planChange(todos: readonly Todo[], by: "person" | "model" | "harness", rules?: string[]): Told[] {
+    const changes = planChanges(this.todos, todos);
+    this.todos = todos;
+    if (changes.length === 0 && !rules) return [];
+    const plan = { changes, counts: countTodos([...todos]), todos: [...todos], ...(rules && { rules }) };
     return [this.#now({ type: "plan-change", owner: this.#owner, by, ...plan })];
   }
 

@@ -1,4 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
+import type { Todo } from "../../plan/index.ts";
 
 /** The calls of a conversation's last turn that have no result in it. */
 export function openCalls(messages: readonly BaseMessage[]): ToolCall[] {
@@ -17,4 +18,11 @@ export function resultsOf(messages: readonly BaseMessage[], turn: number): Map<s
     if (ToolMessage.isInstance(message)) results.set(message.tool_call_id, message);
   }
   return results;
+}
+
+/** A plan with the items in progress that calls have handed to sub-agents: it is stored with their reports. */
+export function withTasks(todos: readonly Todo[], calls: readonly Pick<ToolCall, "name" | "args">[]): Todo[] {
+  const ids = calls.flatMap(({ name, args }) => (name === "task" ? String(args["todo_id"]) : []));
+  const isBegun = ({ id, status }: Todo): boolean => status === "pending" && ids.includes(id);
+  return todos.map((todo) => (isBegun(todo) ? { ...todo, status: "in_progress" } : todo));
 }

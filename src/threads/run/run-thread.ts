@@ -84,13 +84,12 @@ export async function runThread(input: object | null, options: RunThreadOptions)
   if (notice !== undefined) events.emit({ type: "notice", text: notice });
   const snapshot = resumed ? await snapshotOf(thread) : undefined;
   if (snapshot) events.emit(snapshot);
+  const progress = new ProgressNotes(thread);
+  events.follow((event) => {
+    if (event.type === "plan-change" && event.owner === MAIN) void progress.note(event.counts);
+  });
   const end = await run(input, { ...options, edits: options.edits ?? new PlanEdits() });
-  const { completed, cancelled, total } = end.counts;
-  const { noteProgress } = thread.agent.graph.checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
-  // A thread that was taken over by another process has its progress from there.
-  await noteProgress
-    ?.call(thread.agent.graph.checkpointer, thread.id, { done: completed, total: total - cancelled })
-    .catch(() => {});
+  await progress.note(end.counts);
   const more = await onEnd?.(end);
   events.emit({
     type: "run-end",
@@ -102,6 +101,27 @@ export async function runThread(input: object | null, options: RunThreadOptions)
     ...more,
   });
   return end;
+}
+
+/** Keeps the progress of a plan for lists of threads, also while a step is under way. */
+class ProgressNotes {
+  readonly #thread: Thread;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(thread: Thread) {
+    this.#thread = thread;
+  }
+
+  note({ completed, cancelled, total }: Ending["counts"]): Promise<void> {
+    const { checkpointer } = this.#thread.agent.graph;
+    const { noteProgress } = checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
+    const todos = { done: completed, total: total - cancelled };
+    // A thread that was taken over by another process has its progress from there.
+    const write = async (): Promise<void> =>
+      noteProgress?.call(checkpointer, this.#thread.id, todos).catch(() => {});
+    this.#last = this.#last.then(write);
+    return this.#last;
+  }
 }
 
 /** The id of the message that begins a turn in an input. */

@@ -25,7 +25,7 @@ import { mergedPlan, type PlanEdit } from "../plan/merged-plan.ts";
 import { waitingEdit, waitingInput } from "../plan/pending-edit.ts";
 import type { RunAgent } from "../prepare/agent.ts";
 import type { RunSettings } from "../prepare/settings.ts";
-import { openCalls } from "../record/open-calls.ts";
+import { openCalls, withTasks } from "../record/open-calls.ts";
 import { NOT_BEGUN, NOT_FINISHED } from "./close-turn.prompt.ts";
 import { CONTINUE } from "./continue.prompt.ts";
 import { finishedTasks } from "./finished-tasks.ts";
@@ -111,7 +111,8 @@ export class Thread {
       (message) => message.getType() === "ai" && withoutThoughts(message.text).trim() !== "",
     );
     const { rules = [] } = readPlanState(values);
-    return { todos, rules, answer: withoutThoughts(last?.text ?? ""), files };
+    const shown = withTasks(todos, openCalls(messages));
+    return { todos: shown, rules, answer: withoutThoughts(last?.text ?? ""), files };
   }
 
   async status(): Promise<ThreadStatus> {

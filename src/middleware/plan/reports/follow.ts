@@ -126,8 +126,9 @@ export class FollowedTodo {
     }
     if (this.#others.length > 0) {
       const isLeft = this.#others.some(({ isOpen }) => isOpen);
-      const until = isLeft ? "another sub-agent left it open" : "other sub-agents work on it";
-      const sentence = `Todo ${this.#id} is still in progress: ${until}.`;
+      const sentence = isLeft
+        ? `Todo ${this.#id} is still in progress: another sub-agent left it open.`
+        : `Todo ${this.#id} is completed once its other sub-agents are done.`;
       return this.#close({ plan: this.#started, sentence }, marked(helpers, { isShared: true }));
     }
     const status = this.#alone ? ` ${renderStatus(done.plan.todos)}` : "";
