@@ -1,10 +1,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
-import { shellBackend } from "../src/files/index.ts";
+import { diskBackend, shellBackend } from "../src/files/index.ts";
+import { McpServers } from "../src/mcp/index.ts";
 import { sqliteSaver } from "../src/storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
 
@@ -115,6 +118,87 @@ it("a task of 34 messages keeps each condition of its requests through summaries
   expect(readdirSync(join(root, "catalogue"))).toHaveLength(34);
   expect(readFileSync(join(root, "catalogue/SUMMARY.md"), "utf8")).toContain("\nTotal: 5115\n");
 });
+
+it("a report with six readers takes at most 2 calls and 3 kB of fixed text each, and 50,000 tokens in all", async () => {
+  const quick = await playHuts("reader");
+  expect(quick.calls).toEqual(Array(6).fill(2));
+  expect(Math.max(...quick.fixed)).toBeLessThanOrEqual(3000);
+  expect(quick.tokens).toBeLessThanOrEqual(50_000);
+  // The same calls by the same hands, with all definitions in each request.
+  const before = await playHuts("general-purpose", { searchAbove: 1_000_000 });
+  expect(before.report).toBe(quick.report);
+  expect(quick.report).toContain("Sum of the altitudes: 12280 m");
+  expect(before.tokens / quick.tokens).toBeGreaterThan(1.5);
+  expect(Math.min(...before.fixed)).toBeGreaterThan(8000);
+  const { tokens: searched } = await playHuts("general-purpose");
+  expect(searched).toBeLessThan(before.tokens * 0.8);
+});
+
+interface PlayedTeam extends Played {
+  filler: string;
+  skill: string;
+  answer: string;
+  /** The reports by hut. */
+  helpers: Record<string, string>;
+}
+
+/** Plays the report on six huts, and counts the requests of each helper, their fixed text and all tokens. */
+async function playHuts(kind: string, settings: { searchAbove?: number } = {}) {
+  const played = read("huts") as PlayedTeam;
+  const filled = Object.entries(played.files).map(([path, text]) => [
+    path,
+    text.replaceAll(/\{fill:(\d+)\}/g, (_, times: string) => played.filler.repeat(Number(times))),
+  ]);
+  const files = {
+    ...Object.fromEntries(filled),
+    ".agents/skills/cite/SKILL.md": played.skill,
+  } as Played["files"];
+  rmSync(join(folder, "project"), { recursive: true, force: true });
+  const root = project(files);
+  const turns = callsOf(played).map((calls) =>
+    calls.map((call) =>
+      call.name === "task" ? { ...call, args: { ...call.args, subagent_type: kind } } : call,
+    ),
+  );
+  const calls = new Map<string, number>();
+  const fixed: number[] = [];
+  let tokens = 0;
+  const play: Step = ({ messages, tools }) => {
+    tokens += encode(JSON.stringify([messages.map(({ text }) => text), tools])).length;
+    const brief = messages.find(({ type }) => type === "human")!.text;
+    const [, hut] = /^Read \/huts\/(\w+)\//.exec(brief) ?? [];
+    const at = messages.filter(({ type }) => type === "ai").length;
+    if (hut === undefined) return turns[at] ?? played.answer;
+    calls.set(hut, (calls.get(hut) ?? 0) + 1);
+    if (at === 0) fixed.push(Buffer.byteLength(messages[0]!.text + JSON.stringify(tools)));
+    const look = (file: string) => callTool("read_file", { file_path: `/huts/${hut}/${file}.md` });
+    return at === 0 ? [look("log"), look("survey")] : played.helpers[hut]!;
+  };
+  const everything = "@modelcontextprotocol/server-everything/dist/index.js";
+  const command = {
+    command: process.execPath,
+    args: [createRequire(import.meta.url).resolve(everything), "stdio"],
+  };
+  const mcp = new McpServers({ mcpServers: { everything: command }, ...settings });
+  try {
+    const agent = createDeepAgent({
+      model: new ScriptedModel([play], { loop: true }),
+      backend: diskBackend(root),
+      skills: [join(root, ".agents/skills")],
+      mcp,
+    });
+    const { messages, todos } = await agent.invoke({ messages: [{ role: "user", content: played.task }] });
+    const results = messages.filter((message) => ToolMessage.isInstance(message));
+    // Where all definitions are sent, there is nothing to find.
+    const failed = results.filter(({ status, name }) => status === "error" && name !== "find_tools");
+    expect(failed).toEqual([]);
+    expect((todos ?? []).map(({ status }) => status)).toEqual(Array(4).fill("completed"));
+    const report = readFileSync(join(root, "report.md"), "utf8");
+    return { calls: [...calls.values()], fixed, tokens, report };
+  } finally {
+    await mcp.close();
+  }
+}
 
 function read(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`played/${name}.json`, import.meta.url), "utf8"));
