@@ -99,7 +99,7 @@ function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
 
 /** The sentence about the item in the line in front of a sub-agent's report. */
 function readFollowed(view: PlanView, result: string): void {
-  const sentence = /^\[(?:Done|In part|Failed)\b.*?\. ((?:Todo|Item) .+)\]$/m.exec(result)?.[1];
+  const sentence = /^\[(?:Done|In part|Failed)\b.*?\. ((?:Todo|Item) .+)\](?: \w+)?$/m.exec(result)?.[1];
   if (sentence === undefined) return;
   const [, completed] = /^Todo (\S+) is completed\./.exec(sentence) ?? [];
   if (completed !== undefined) set(view, completed, { status: "completed" });

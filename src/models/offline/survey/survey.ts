@@ -32,7 +32,7 @@ export function survey(conversation: Conversation, base: string, tools: readonly
 }
 
 /** The line in front of a report, which says how its sub-agent ended. */
-const VERDICT = /^\[(?:Done|In part|Failed)\b.*\]\n/;
+const VERDICT = /^\[(?:Done|In part|Failed)\b.*\](?: \w+)?\n/;
 
 /** A survey at one moment. Its methods return the next answer, or nothing when their step needs no more. */
 class Survey {
