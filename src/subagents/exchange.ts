@@ -68,7 +68,7 @@ export async function conversationAt(
   const { thread_id } = configurable;
   const place = { configurable: { thread_id, checkpoint_ns: ns } };
   const last = await checkpointerOf(configurable)?.getTuple(place);
-  return (last?.checkpoint.channel_values as Caller | undefined)?.messages;
+  return last?.checkpoint.channel_values["messages"] as BaseMessage[] | undefined;
 }
 
 /** A brief with the rules of the caller's plan, which hold for the whole task. */

@@ -118,8 +118,19 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 };
 /** Tools of a deep agent. Their definitions would load LangChain, which a look at a project need not. */
 export const OWN_TOOLS = [
-  ...["ls", "read_file", "write_file", "edit_file", "delete_file", "glob", "grep", "execute"],
-  ...["web_fetch", "web_search", "write_todos", "update_todos", "task"],
+  "ls",
+  "read_file",
+  "write_file",
+  "edit_file",
+  "delete_file",
+  "glob",
+  "grep",
+  "execute",
+  "web_fetch",
+  "web_search",
+  "write_todos",
+  "update_todos",
+  "task",
 ];
 const SERVER_TOOL = /^mcp__/;
 
