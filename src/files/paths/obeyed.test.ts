@@ -20,12 +20,14 @@ it("is the list of commands and of file tools", () => {
     "**/.mcp.json",
     "**/.holdfast",
     "**/.agents/skills",
+    "**/.agents/agents",
     "**/.claude/skills",
+    "**/.claude/agents",
   ]);
 });
 
-/** Lists of something else: what a command sees of the home folder, and which folders a survey passes over. */
-const OTHERS = ["files/shell/isolation/home.ts", "models/offline/survey/listing.ts"];
+/** Lists of something else: a home folder as commands see it, folders that surveys pass over, places of project files. */
+const OTHERS = ["files/shell/isolation/home.ts", "models/offline/survey/listing.ts", "project/places.ts"];
 
 it("is the only list: no other file of the source names three of its entries", () => {
   const src = join(import.meta.dirname, "../..");

@@ -5,8 +5,8 @@ interface Obeyed {
   reason: string;
   /** Paths in it that a command cannot make either. The others it cannot change where they are. */
   held?: readonly string[];
-  /** The path that file tools never write, whatever is agreed to. */
-  frozen?: string;
+  /** Paths that file tools never write, whatever is agreed to. */
+  frozen?: readonly string[];
 }
 
 const each = (names: string, reason: string): Obeyed[] => names.split(" ").map((name) => ({ name, reason }));
@@ -19,7 +19,7 @@ export const OBEYED: readonly Obeyed[] = [
     name: ".git/",
     reason: "git runs its hooks, and programs that its settings name",
     held: [".git/config", ".git/hooks"],
-    frozen: ".git",
+    frozen: [".git"],
   },
   ...held(".githooks/ .husky/", "git runs them where its settings say so"),
   ...each(".gitconfig .gitmodules .gitattributes", "git takes settings and filters from them"),
@@ -49,19 +49,29 @@ export const OBEYED: readonly Obeyed[] = [
     ".github/workflows/ .github/actions/ .gitlab-ci.yml .circleci/ .buildkite/ azure-pipelines.yml Jenkinsfile",
     "a server runs it with the project's secrets",
   ),
-  { name: ".mcp.json", reason: "agents start the programs in it", held: [".mcp.json"], frozen: ".mcp.json" },
+  {
+    name: ".mcp.json",
+    reason: "agents start the programs in it",
+    held: [".mcp.json"],
+    frozen: [".mcp.json"],
+  },
   {
     name: ".holdfast/",
     reason: "it has settings and skills of ours",
     held: [".holdfast"],
-    frozen: ".holdfast",
+    frozen: [".holdfast"],
   },
-  { name: ".agents/", reason: "agents obey it", held: [".agents"], frozen: ".agents/skills" },
+  {
+    name: ".agents/",
+    reason: "agents obey it",
+    held: [".agents"],
+    frozen: [".agents/skills", ".agents/agents"],
+  },
   {
     name: ".claude/",
     reason: "agents obey it, and run its hooks",
     held: [".claude"],
-    frozen: ".claude/skills",
+    frozen: [".claude/skills", ".claude/agents"],
   },
   ...each(
     ".cursor/ .gemini/ .codex/ .opencode/ .windsurf/ .roo/ .clinerules/ .aider.conf.yml .amazonq/ .continue/ .kiro/ .junie/",

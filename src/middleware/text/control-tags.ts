@@ -23,7 +23,6 @@ export function withoutControlTags(messages: readonly BaseMessage[], tag: string
 
 /** The tags of reminders and prompts, in the spellings that models know. */
 const TAGS = ["system[_-]?reminder", "todo_list_system", "conversation_so_far", "user_words"];
-const SHOWN = new RegExp(`&lt;(\\s*/?\\s*(?:${[...TAGS, "reminder"].join("|")})\\b)`, "gi");
 
 /**
  * A text for a file, with the tags as the file has them: an agent that read them as text sends them back as text. Where
@@ -31,21 +30,20 @@ const SHOWN = new RegExp(`&lt;(\\s*/?\\s*(?:${[...TAGS, "reminder"].join("|")})\
  */
 export function withTagsOf(file: string, text: string): string {
   if (!text.includes("&lt;")) return text;
-  return text.replaceAll(SHOWN, (shown, name: string) =>
+  const tags = new RegExp(`&lt;(\\s*/?\\s*(?:${[...TAGS, "reminder"].join("|")})\\b)`, "gi");
+  return text.replaceAll(tags, (shown, name: string) =>
     file.includes(`<${name}`) && !file.includes(shown) ? `<${name}` : shown,
   );
 }
 
 /** A text of others within a text of the harness: the same. */
 export function shownTags(text: string): string {
-  return text.replaceAll(ANY, "&lt;");
+  return text.replaceAll(openingOf([...TAGS, "reminder"]), "&lt;");
 }
 
 function openingOf(names: readonly string[]): RegExp {
   return new RegExp(`<(?=\\s*/?\\s*(?:${names.join("|")})\\b)`, "gi");
 }
-
-const ANY = openingOf([...TAGS, "reminder"]);
 
 function withoutTags(message: BaseMessage, tag: string): BaseMessage {
   const opening = openingOf([...TAGS, tag.replaceAll(/[^\w-]/g, ".")]);

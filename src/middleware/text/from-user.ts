@@ -35,9 +35,7 @@ const DECIDED = "user_decided";
 
 /** The fields that record a person's decision about a call in its result. */
 export function decidedByUser({ type, by, message }: RecordedDecision): Record<string, RecordedDecision> {
-  return {
-    [DECIDED]: { type, ...(by !== undefined && { by }), ...(message !== undefined && { message }) },
-  };
+  return { [DECIDED]: { type, ...(by && { by }), ...(message && { message }) } };
 }
 
 /** The decision of a person that a result records. */

@@ -118,6 +118,7 @@ it("a caller that hears progress hears it also while nothing happens", async () 
 
 it("what had finished of a turn is kept where a thread that waits is told something else", async () => {
   const { call, close } = await connected([
+    callTool("write_file", { file_path: "/a.md", content: "a" }),
     [callTool("write_todos", { todos: ["Read", "Delete"] }), callTool("delete_file", { file_path: "/a.md" })],
     callTool("update_todos", { cancel: "1,2" }),
     "Nothing is deleted.",

@@ -109,7 +109,7 @@ export function withReports(messages: readonly BaseMessage[], tag: string): Base
   return messages.map((message) => {
     if (message.type === "ai") {
       const reports = reportsIn(message);
-      open = reports.filter(({ reply, confirmed }) => reply !== undefined || confirmed !== undefined);
+      open = reports.filter(({ reply, confirmed }) => (reply ?? confirmed) !== undefined);
       return reports.length > 0 ? changed(message, { tool_calls: asCalled(message, [...reports]) }) : message;
     }
     if (message.type !== "tool" || open.length === 0) return message;

@@ -228,7 +228,7 @@ function editedPlan(
   const approved = {
     id: first.id,
     message: message.id,
-    ...(by !== undefined && { by }),
+    ...(by && { by }),
     edit: { args, news },
   };
   return {
@@ -293,7 +293,7 @@ function rejectedPlan(
   calls: Call[],
   { reason, ...decision }: Extract<PlanDecision, { type: "reject" }>,
 ): ApprovalUpdate {
-  const mark = decidedByUser({ ...decision, ...(reason !== undefined && { message: reason }) });
+  const mark = decidedByUser({ ...decision, ...(reason && { message: reason }) });
   const rejected = `The user rejected this plan${reason ? `: ${reason}` : ""}. It was not applied.`;
   const other = "Not run: the user rejected the plan that was proposed in the same turn.";
   const replies = message.tool_calls!.map((call) => {

@@ -109,8 +109,8 @@ function rulesAfter(
 }
 
 function approvedEdit({ approved }: Outcome): string {
-  if (!approved?.edit) return "";
-  const { news } = approved.edit;
+  const { news } = approved?.edit ?? {};
+  if (news === undefined) return "";
   return `The user edited this plan before approving it.${news && ` Against yours: ${news}`}\n`;
 }
 

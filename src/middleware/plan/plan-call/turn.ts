@@ -221,19 +221,18 @@ export class Turns {
       issues,
     });
     const { memory } = run.state;
-    const editedArgs = approved?.edit?.args;
-    const isEdited = editedArgs !== undefined;
-    const isWrite = isEdited || call.name === preset.tools.write.name;
+    const edited = approved?.edit?.args;
+    const isWrite = edited !== undefined || call.name === preset.tools.write.name;
     if (isWrite && preset.parallelWrites === "refuse") {
       const writes = run.calls.filter((other) => other.name === call.name).length;
       if (writes > 1) return refused([parallelWrites(call.name, writes)]);
     }
-    const policy = isEdited ? editedPolicy(preset.policy) : preset.policy;
+    const policy = edited ? editedPolicy(preset.policy) : preset.policy;
     const apply = isWrite ? applyWrite : applyUpdate;
-    const args = editedArgs ?? call.args;
+    const args = edited ?? call.args;
     const wanted = apply(plan, args, policy);
     if (!wanted.ok) return refused(wanted.issues);
-    const repaired = !isEdited && isRepaired(call, run.message);
+    const repaired = !edited && isRepaired(call, run.message);
     const loss = repaired ? lossInRepair(call.name, before, wanted.changes) : undefined;
     if (loss) return refused([loss]);
 
@@ -352,7 +351,7 @@ function approvedOf(
   id: string | undefined,
   message: AIMessage | undefined,
 ): ApprovedCall | undefined {
-  return approved && approved.id === id && approved.message === message?.id ? approved : undefined;
+  return approved?.id === id && approved?.message === message?.id ? approved : undefined;
 }
 
 /** The shared parts of a plan's middleware. */

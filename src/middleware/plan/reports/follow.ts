@@ -126,9 +126,10 @@ export class FollowedTodo {
     }
     if (this.#others.length > 0) {
       const isLeft = this.#others.some(({ isOpen }) => isOpen);
-      const sentence = isLeft
-        ? `Todo ${this.#id} is still in progress: another sub-agent left it open.`
-        : `Todo ${this.#id} is completed once its other sub-agents are done.`;
+      const state = isLeft
+        ? "is still in progress: another sub-agent left it open"
+        : "is completed once its other sub-agents are done";
+      const sentence = `Todo ${this.#id} ${state}.`;
       return this.#close({ plan: this.#started, sentence }, marked(helpers, { isShared: true }));
     }
     const status = this.#alone ? ` ${renderStatus(done.plan.todos)}` : "";
