@@ -35,6 +35,7 @@ export {
 export { replaceText } from "./text/replace-text.ts";
 export { sandboxBackend, type RemoteSandbox, type RemoteSandboxOptions } from "./backends/sandbox.ts";
 export { bubblewrapWorks } from "./shell/isolation/bubblewrap.ts";
+export type { CommandLimits } from "./shell/isolation/limits.ts";
 export { isIsolated, shellBackend, type ShellOptions } from "./shell/index.ts";
 export type { Isolation } from "./shell/isolation/isolations.ts";
 export { renderExecution, type CommandOptions } from "./shell/run-command.ts";

@@ -4,8 +4,9 @@ import { fail } from "../backend/failures.ts";
 import { FROZEN_FILES } from "../backends/read-only-files.ts";
 import { withPermissions } from "../backends/with-permissions.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
-import { bubblewrapWorks, inNamespaces } from "./isolation/bubblewrap.ts";
+import { bubblewrapWorks, inNamespaces, type Bounds } from "./isolation/bubblewrap.ts";
 import type { Isolation } from "./isolation/isolations.ts";
+import type { CommandLimits } from "./isolation/limits.ts";
 import { freeze } from "./isolation/read-only-paths.ts";
 import { inSeatbelt, seatbeltIsThere } from "./isolation/seatbelt.ts";
 import { placeText } from "./place.ts";
@@ -42,6 +43,8 @@ export interface ShellOptions extends DiskOptions {
   network?: boolean;
   /** More files and folders that isolated commands do not see, by their absolute paths. */
   hidden?: readonly string[];
+  /** The most that isolated commands may use, on Linux. */
+  limits?: CommandLimits;
   /**
    * Runs the words of a command, in which whatever isolates it is already, and ends it with all that it started.
    * Default: a process of this one.
@@ -70,6 +73,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     isolation = "auto",
     network = false,
     hidden = [],
+    limits = {},
     run: runWords = runCommand,
     ...disk
   } = options;
@@ -97,7 +101,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
       if (!isIsolatedHere) return runWords(["/bin/sh", "-c", command], run);
       return runIsolated(
         command,
-        { bounds: { network, hidden }, run: (words) => runWords(words, run) },
+        { bounds: { network, hidden, limits }, run: (words) => runWords(words, run) },
         run.cwd,
       );
     },
@@ -110,7 +114,7 @@ async function runIsolated(
     bounds,
     run,
   }: {
-    bounds: { network: boolean; hidden: readonly string[] };
+    bounds: Omit<Bounds, "frozen">;
     run: (words: readonly string[]) => Promise<FileResult<Execution>>;
   },
   cwd: string,

@@ -14,12 +14,13 @@ import {
 } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { canIsolate } from "../../../scripts/bubblewrap.mjs";
 import { shellBackend, type ShellOptions } from "./index.ts";
 import { seatbeltRules } from "./isolation/seatbelt.ts";
+import { runCommand, type CommandOptions } from "./run-command.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-isolation-")));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -46,7 +47,26 @@ function filesIn(name: string, files: Record<string, string>): string {
   return place;
 }
 
+/** Who runs commands: whoever runs the tests, and a plain user where that is root. */
+const USERS: { user: string; uid: number; options: ShellOptions }[] = [
+  { user: "the user", uid: process.getuid?.() ?? 0, options: {} },
+  ...(process.getuid?.() === 0
+    ? [{ user: "a plain user", uid: 65_534, options: { run: asPlainUser } satisfies ShellOptions }]
+    : []),
+];
+
+function asPlainUser(words: readonly string[], options: CommandOptions) {
+  const user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+  // Programs in the home folder of root cannot be bound by somebody else.
+  const isOfRoot = (at: number): boolean =>
+    words[at] === "--ro-bind-try" && words[at + 1]!.startsWith(`${userInfo().homedir}/`);
+  const rest = words.filter((_, at) => ![at, at - 1, at - 2].some(isOfRoot));
+  return runCommand([...user, ...rest], options);
+}
+
 describe.runIf(canIsolate())("an isolated command", () => {
+  beforeEach(() => chmodSync(folder, 0o755));
+
   it("cannot take its bounds away, not as root either", async () => {
     mkdirSync(join(root, ".git/hooks"), { recursive: true });
     const output = await isolated(
@@ -54,6 +74,28 @@ describe.runIf(canIsolate())("an isolated command", () => {
     );
     expect(output).toMatch(/CapEff:\s+0{16}\n/);
     expect(readdirSync(join(root, ".git/hooks"))).toEqual([]);
+  });
+
+  it.each(USERS)("of $user can write to no setting of the machine", async ({ uid, options }) => {
+    chmodSync(root, 0o777);
+    const look =
+      "find /proc /sys -path '/proc/[0-9]*' -prune -o ! -type l -writable -print 2>/dev/null; test -r /proc/sys/kernel/ostype && id -u";
+    expect(await isolated(look, options)).toBe(`${uid}\n`);
+  });
+
+  it.each(USERS)("of $user has limits, which can be lifted", async ({ uid, options }) => {
+    chmodSync(root, 0o777);
+    const tries: [ShellOptions["limits"], string][] = [
+      [{ fileSize: 4096 }, "head -c 8192 /dev/zero > big && echo done"],
+      [{ openFiles: 20 }, "bash -c 'exec 30<.' && echo done"],
+      [{ memory: 64 * 2 ** 20 }, "x=$(head -c 100000000 /dev/zero | tr '\\0' a) && echo done"],
+    ];
+    // The kernel counts no processes of root.
+    if (uid !== 0) tries.push([{ processes: 20 }, "for n in $(seq 40); do sleep 60 & done; echo done"]);
+    for (const [limits, command] of tries) {
+      expect(await isolated(command, { ...options, limits: limits! })).not.toContain("done");
+      expect(await isolated(command, options)).toContain("done");
+    }
   });
 
   it("sees an empty home folder but for programs, which it can write to for a moment", async () => {

@@ -15,7 +15,8 @@ import {
   type ShellOptions,
 } from "../../files/index.ts";
 import { NO_ISOLATION } from "../../files/shell/index.ts";
-import { SPACES } from "../../files/shell/isolation/bubblewrap.ts";
+import { processes, SPACES } from "../../files/shell/isolation/bubblewrap.ts";
+import { limitedShell, type CommandLimits } from "../../files/shell/isolation/limits.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
 /** Where a thread's folders appear in its sandbox. */
@@ -24,7 +25,7 @@ export const MOUNT = "/mnt/user-data";
 /** Options of `localSandboxProvider`. */
 export interface LocalSandboxOptions extends Pick<
   ShellOptions,
-  "timeoutMs" | "maxTimeoutMs" | "maxOutput" | "passEnv" | "env"
+  "timeoutMs" | "maxTimeoutMs" | "maxOutput" | "passEnv" | "env" | "limits"
 > {
   /**
    * Commands run in Linux namespaces through `bwrap`. Where that does not work they are refused (`auto`), or there is
@@ -63,7 +64,7 @@ export function localSandboxProvider({
             : "none: commands are refused",
         backend: mounted(root, shellBackend(folders.workspace, { ...shell, isolation: "never" }), {
           files: diskBackend(root),
-          wrap: isolated ? inSandbox : bubblewrap === "never" ? withRealPaths : undefined,
+          wrap: isolated ? inSandbox(shell.limits) : bubblewrap === "never" ? withRealPaths : undefined,
           alias,
         }),
       };
@@ -114,12 +115,13 @@ function mounted(
 /** Makes a command of the sandbox one of the host. */
 type Wrap = (command: string, root: string) => string;
 
-function inSandbox(command: string, root: string): string {
+function inSandbox(limits: CommandLimits | undefined): Wrap {
   const mounts = ["/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/alternatives", "/etc/ssl"].map(
     (path) => `--ro-bind-try ${path} ${path}`,
   );
-  const flags = [...SPACES, "--proc /proc", "--dev /dev", "--tmpfs /tmp", ...mounts];
-  return `exec bwrap ${flags.join(" ")} --bind ${quoted(root)} ${MOUNT} --setenv HOME ${MOUNT}/workspace --chdir ${MOUNT}/workspace /bin/sh -c ${quoted(command)}`;
+  const flags = [...SPACES, ...processes(), "--dev /dev", "--tmpfs /tmp", ...mounts].join(" ");
+  return (command, root) =>
+    `exec bwrap ${flags} --bind ${quoted(root)} ${MOUNT} --setenv HOME ${MOUNT}/workspace --chdir ${MOUNT}/workspace ${limitedShell(command, limits).map(quoted).join(" ")}`;
 }
 
 /** Without namespaces the mount does not exist: its paths in a command stand for the real ones. */

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { isWithin } from "../../paths/paths.ts";
 import { KEYS, TOOLS } from "./home.ts";
+import { limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";
 import { projectAround } from "./project.ts";
 import type { Frozen } from "./read-only-paths.ts";
 
@@ -11,11 +12,19 @@ let works: boolean | undefined;
 
 /** Tries, once for this process, whether commands can be run in namespaces of their own. */
 export function bubblewrapWorks(): boolean {
-  const flags = [...SPACES, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
   works ??=
     process.platform === "linux" &&
-    spawnSync("bwrap", [...flags, "true"], { stdio: "ignore", timeout: 5000 }).status === 0;
+    spawnSync("bwrap", [...trial(), "true"], { stdio: "ignore", timeout: 5000 }).status === 0;
   return works;
+}
+
+/** Tries which limits hold for commands in namespaces of their own. */
+export function limitsInNamespaces(): Record<keyof CommandLimits, boolean> {
+  return limitsThatHold(["bwrap", ...trial()]);
+}
+
+function trial(): string[] {
+  return [...SPACES, "--ro-bind", "/", "/", "--dev", "/dev", ...processes(), "--tmpfs", "/tmp"];
 }
 
 /**
@@ -24,12 +33,29 @@ export function bubblewrapWorks(): boolean {
  */
 export const SPACES: readonly string[] = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent"];
 
+/**
+ * The sandbox's own processes. All else in `/proc` is the machine's: bubblewrap leaves kernel settings to who may
+ * write them, and root may without a capability.
+ */
+export function processes(): string[] {
+  machine ??= readdirSync("/proc").flatMap((name) => {
+    const path = `/proc/${name}`;
+    const stats = /^\d/.test(name) ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    const canAct = stats?.isDirectory() || (stats?.isFile() && (stats.mode & 0o222) !== 0);
+    return canAct ? ["--ro-bind-try", path, path] : [];
+  });
+  return ["--proc", "/proc", ...machine];
+}
+
+let machine: string[] | undefined;
+
 /** The bounds of a command: what it may not reach, and what it may. */
 export interface Bounds {
   network: boolean;
   /** Files and folders that it does not see, besides the home folder and keys. */
   hidden: readonly string[];
   frozen: Pick<Frozen, "paths" | "around">;
+  limits?: CommandLimits;
 }
 
 /**
@@ -37,7 +63,8 @@ export interface Bounds {
  * read-only, the home folder is empty but for programs and the repository around, keys and the sockets of the system are not there, other
  * processes are not seen, and there is no network unless it is wanted.
  */
-export function inNamespaces(command: string, root: string, { network, hidden, frozen }: Bounds): string[] {
+export function inNamespaces(command: string, root: string, bounds: Bounds): string[] {
+  const { network, hidden, frozen, limits } = bounds;
   const emptied = homes().filter((home) => !isWithin(home, root));
   const needed = emptied.flatMap((home) => [...programsIn(home), ...projectAround(root, home)]);
   // What is left to be seen of a home may hold keys: the directory itself, and what is beside programs.
@@ -48,7 +75,7 @@ export function inNamespaces(command: string, root: string, { network, hidden, f
   const mounts: string[][] = [
     ["--ro-bind", "/", "/"],
     ["--dev", "/dev"],
-    ["--proc", "/proc"],
+    processes(),
     ...["/tmp", "/var/tmp", "/run"].filter((path) => existsSync(path)).map((path) => ["--tmpfs", path]),
     // Names are looked up through it on many systems.
     network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : [],
@@ -62,7 +89,7 @@ export function inNamespaces(command: string, root: string, { network, hidden, f
     ...[...keys, ...hidden].filter((path) => existsSync(path)).map((path) => hide(realpathSync(path))),
   ];
   const spaces = [...SPACES, ...(network ? ["--share-net"] : [])];
-  return ["bwrap", ...spaces, ...mounts.flat(), "--chdir", root, "/bin/sh", "-c", command];
+  return ["bwrap", ...spaces, ...mounts.flat(), "--chdir", root, ...limitedShell(command, limits)];
 }
 
 /** Home folders of this user, by the environment and by the system. */

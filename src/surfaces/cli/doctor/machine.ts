@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { bubblewrapWorks } from "../../../files/shell/isolation/bubblewrap.ts";
+import { bubblewrapWorks, limitsInNamespaces } from "../../../files/shell/isolation/bubblewrap.ts";
 import { seatbeltIsThere } from "../../../files/shell/isolation/seatbelt.ts";
 import { version } from "../../../version.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
@@ -40,9 +40,20 @@ function versions(): Finding {
   };
 }
 
+const LIMITS = {
+  processes: "processes",
+  memory: "memory of a process",
+  openFiles: "open files",
+  fileSize: "size of a file",
+} as const;
+
 function sandbox(): Finding {
   if (bubblewrapWorks()) {
-    const text = "bubblewrap works: commands of --shell and of lead agents are isolated";
+    const holds = Object.entries(limitsInNamespaces());
+    const listed = (wanted: boolean): string =>
+      holds.flatMap(([name, one]) => (one === wanted ? LIMITS[name as keyof typeof LIMITS] : [])).join(", ");
+    const without = holds.every(([, one]) => one) ? "" : `; no limit on ${listed(false)}`;
+    const text = `bubblewrap works: commands of --shell and of lead agents are isolated; limits on ${listed(true) || "nothing"}${without}`;
     return { area: "sandbox", level: "ok", tested: true, text };
   }
   if (seatbeltIsThere()) {
