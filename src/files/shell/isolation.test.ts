@@ -136,6 +136,29 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(existsSync(join(home, "project/made.txt"))).toBe(true);
   });
 
+  it("commits with the user's name, and does not see what else git is told in the home folder", async () => {
+    const home = filesIn("home", {
+      ".gitconfig": `[user]\n\tname = A \\"B\\" \\\\ C\n[include]\n\tpath = more\n[url "https://t:hush@host/"]\n\tinsteadOf = https://host/\n[http]\n\textraHeader = "Authorization: hush"\n[alias]\n\tx = !hush\n`,
+      more: "[user]\n\temail = a@b\n[credential]\n\thelper = !echo hush\n",
+      ".config/git/config": "[http]\n\tproxy = http://hush@host\n",
+      ".config/git/ignore": "*.log\n",
+      "project/a.log": "",
+      "project/b": "",
+    });
+    vi.stubEnv("HOME", home);
+    for (const dir of [join(home, "project"), home]) {
+      spawnSync("git", ["init", "-q", dir]);
+      const output = await isolated(
+        "git add '*b' && git commit -qm x && git log --format='%an <%ae>'; git status --short -uall; git config --list; cat ~/.gitconfig ~/.config/git/*",
+        {},
+        dir,
+      );
+      expect(output).toContain('A "B" \\ C <a@b>\n');
+      expect(output).not.toMatch(/hush|a\.log/);
+      rmSync(join(dir, ".git"), { recursive: true });
+    }
+  });
+
   it("finds the repository around it in a home folder, and a worktree's history, and can write to neither", async () => {
     const home = filesIn("home", {
       "repo/packages/a/x": "",

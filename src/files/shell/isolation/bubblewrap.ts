@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node
 import { homedir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { isWithin } from "../../paths/paths.ts";
+import { GIT_SETTINGS, harmlessGitSettings, withGitSettings } from "./git-settings.ts";
 import { KEYS, TOOLS } from "./home.ts";
 import { limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";
 import { projectAround } from "./project.ts";
@@ -70,7 +71,7 @@ export function inNamespaces(command: string, root: string, bounds: Bounds): str
   // What is left to be seen of a home may hold keys: the directory itself, and what is beside programs.
   const seen = [root, ...needed];
   const keys = homes()
-    .flatMap((home) => KEYS.map((name) => join(home, name)))
+    .flatMap((home) => [...KEYS, ...GIT_SETTINGS].map((name) => join(home, name)))
     .filter((key) => key !== root && seen.some((path) => isWithin(key, path)));
   const mounts: string[][] = [
     ["--ro-bind", "/", "/"],
@@ -89,7 +90,8 @@ export function inNamespaces(command: string, root: string, bounds: Bounds): str
     ...[...keys, ...hidden].filter((path) => existsSync(path)).map((path) => hide(realpathSync(path))),
   ];
   const spaces = [...SPACES, ...(network ? ["--share-net"] : [])];
-  return ["bwrap", ...spaces, ...mounts.flat(), "--chdir", root, ...limitedShell(command, limits)];
+  const words = withGitSettings(harmlessGitSettings(root), limitedShell(command, limits));
+  return ["bwrap", ...spaces, ...mounts.flat(), "--chdir", root, ...words];
 }
 
 /** Home folders of this user, by the environment and by the system. */

@@ -24,7 +24,7 @@ export const KEYS: readonly string[] = [
   "Library/Keychains",
 ];
 
-/** Programs, what they run on, and the names that git signs commits with: what commands need of a home folder. */
+/** Programs, what they run on, and the files that git ignores: what commands need of a home folder. */
 export const TOOLS: readonly string[] = [
   "bin",
   "go",
@@ -49,6 +49,6 @@ export const TOOLS: readonly string[] = [
   ".rustup",
   ".sdkman",
   ".volta",
-  ".gitconfig",
-  ".config/git",
+  ".config/git/attributes",
+  ".config/git/ignore",
 ];

@@ -1,0 +1,45 @@
+import { spawnSync } from "node:child_process";
+
+/** Files with git's settings in a home folder. They may hold tokens, in addresses, headers and helpers. */
+export const GIT_SETTINGS: readonly string[] = [".gitconfig", ".config/git/config"];
+
+/** Settings that a command needs and that hold no secret. */
+const HARMLESS =
+  /^(?:(?:user|author|committer)\.(?:name|email)|user\.useconfigonly|safe\.directory|init\.defaultbranch|core\.(?:autocrlf|eol|safecrlf|quotepath|excludesfile|attributesfile|ignorecase|precomposeunicode|commentchar|abbrev)|(?:advice|color|column|status|feature)\.[a-z]+|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.prune|merge\.(?:conflictstyle|ff)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\.(?:enabled|autoupdate)|diff\.(?:algorithm|renames|colormoved|mnemonicprefix|noprefix)|log\.(?:date|decorate)|(?:branch|tag)\.sort)$/;
+
+const texts = new Map<string, string>();
+
+/** The harmless part of the user's settings of git for a folder, as a file of its own. Read once in a process. */
+export function harmlessGitSettings(root: string): string {
+  const key = `${process.env["HOME"]}\0${process.env["XDG_CONFIG_HOME"]}\0${root}`;
+  const text = texts.get(key) ?? readHarmless(root);
+  texts.set(key, text);
+  return text;
+}
+
+function readHarmless(root: string): string {
+  const words = ["config", "--global", "--includes", "--list", "-z"];
+  const { stdout } = spawnSync("git", words, { cwd: root, encoding: "utf8", timeout: 2000 });
+  // Empty where there is no git, or no settings.
+  return (stdout ?? "")
+    .split("\0")
+    .flatMap((entry) => {
+      const [name = "", ...lines] = entry.split("\n");
+      if (!HARMLESS.test(name)) return [];
+      const [section, variable] = name.split(".");
+      const value = lines.length === 0 ? "" : ` = ${quoted(lines.join("\n"))}`;
+      return `[${section}]\n\t${variable}${value}\n`;
+    })
+    .join("");
+}
+
+function quoted(value: string): string {
+  return `"${value.replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;
+}
+
+/** The words that run a program for which git has these settings instead of the user's own. */
+export function withGitSettings(settings: string, words: readonly string[]): string[] {
+  const script =
+    'if [ -z "$GIT_CONFIG_GLOBAL" ]; then export GIT_CONFIG_GLOBAL=/tmp/.gitconfig; printf %s "$1" > "$GIT_CONFIG_GLOBAL"; fi; shift; exec "$@"';
+  return settings === "" ? [...words] : ["/bin/sh", "-c", script, "sh", settings, ...words];
+}
