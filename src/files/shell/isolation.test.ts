@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -257,16 +257,57 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(readdirSync(root)).toEqual(["go"]);
   });
 
-  it("leaves nothing behind where its process ends before it", () => {
+  /** Another process that runs an isolated command in the root. */
+  function elsewhere(command: string, more = "") {
     const shell = JSON.stringify(new URL("index.ts", import.meta.url).href);
     const program = `
       import { existsSync } from "node:fs";
       import { shellBackend } from ${shell};
-      void shellBackend(".", { isolation: "always" }).execute("touch started; sleep 60");
-      setInterval(() => existsSync("started") && process.exit(), 10);`;
+      void shellBackend(".", { isolation: "always" }).execute(${JSON.stringify(command)});
+      ${more}`;
     const args = ["--import", import.meta.resolve("tsx"), "--input-type=module", "--eval", program];
-    expect(spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" }).status).toBe(0);
+    const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
+    return { child, ended: new Promise((resolve) => child.once("exit", resolve)) };
+  }
+
+  it("leaves nothing behind where its process ends before it", async () => {
+    const exit = `setInterval(() => existsSync("started") && process.exit(), 10);`;
+    expect(await elsewhere("touch started; sleep 60", exit).ended).toBe(0);
     expect(readdirSync(root)).toEqual(["started"]);
+  });
+
+  it("takes away what a killed process or an older version has left, and nothing of the user's", async () => {
+    writeFileSync(join(root, ".envrc"), "");
+    writeFileSync(join(root, ".mcp.json"), "");
+    mkdirSync(join(root, ".vscode"));
+    const { child, ended } = elsewhere("touch started; sleep 60");
+    await vi.waitFor(() => expect(existsSync(join(root, "started"))).toBe(true), { timeout: 120_000 });
+    child.kill("SIGKILL");
+    await ended;
+    expect(readdirSync(root)).toContain(".husky");
+    await isolated("true");
+    expect(readdirSync(root).toSorted()).toEqual([".envrc", ".mcp.json", ".vscode", "started"]);
+
+    const old = filesIn("old", { ".claude/settings.json": "{}" });
+    for (const name of [".envrc", ".husky", ".git"]) mkdirSync(join(old, name));
+    expect(await isolated("echo x > .envrc", {}, old)).toContain("cannot create");
+    expect(readdirSync(old)).toEqual([".claude"]);
+  });
+
+  it("is held though another process ends its own in the same directory, first or last", async () => {
+    const { ended } = elsewhere(
+      "touch started; until [ -e go ]; do sleep 0.01; done; echo x > .envrc; touch over",
+    );
+    await vi.waitFor(() => expect(existsSync(join(root, "started"))).toBe(true), { timeout: 120_000 });
+    const mine = isolated("touch mine; until [ -e gone ]; do sleep 0.01; done; echo x > .mcp.json");
+    await vi.waitFor(() => expect(existsSync(join(root, "mine"))).toBe(true));
+    await isolated("true");
+    expect(existsSync(join(root, ".envrc"))).toBe(true);
+    writeFileSync(join(root, "go"), "");
+    await ended;
+    writeFileSync(join(root, "gone"), "");
+    expect(await mine).toContain("cannot create .mcp.json");
+    expect(readdirSync(root).toSorted()).toEqual(["go", "gone", "mine", "over", "started"]);
   });
 
   it("cannot point git elsewhere by taking turns with another", async () => {
