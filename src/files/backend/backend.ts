@@ -113,6 +113,8 @@ export interface Execution {
   truncated: boolean;
   /** Processes that it had left in the background were ended. */
   leftProcesses?: boolean;
+  /** Files that it had made for git to run programs by, which were moved aside. */
+  takenBack?: string[];
 }
 
 /**

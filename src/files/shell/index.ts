@@ -7,6 +7,7 @@ import { diskBackend, type DiskOptions } from "../disk/index.ts";
 import { bubblewrapWorks, inNamespaces, type Bounds } from "./isolation/bubblewrap.ts";
 import type { Isolation } from "./isolation/isolations.ts";
 import type { CommandLimits } from "./isolation/limits.ts";
+import { watchRepositories } from "./isolation/nested-repositories.ts";
 import { freeze } from "./isolation/read-only-paths.ts";
 import { inSeatbelt, seatbeltIsThere } from "./isolation/seatbelt.ts";
 import { placeText } from "./place.ts";
@@ -124,8 +125,12 @@ async function runIsolated(
     return words ? run(words) : fail("On macOS all commands have the network, or none.");
   }
   const frozen = await freeze(cwd);
+  const takeBack = await watchRepositories(cwd);
   try {
-    return await run(inNamespaces(command, cwd, { ...bounds, frozen }));
+    const [ran] = await Promise.allSettled([run(inNamespaces(command, cwd, { ...bounds, frozen }))]);
+    const takenBack = await takeBack();
+    if (ran.status === "rejected") throw ran.reason;
+    return ran.value.ok && takenBack.length > 0 ? { ...ran.value, takenBack } : ran.value;
   } finally {
     await frozen.thaw();
   }

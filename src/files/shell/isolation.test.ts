@@ -310,6 +310,43 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(readdirSync(root).toSorted()).toEqual(["go", "gone", "mine", "over", "started"]);
   });
 
+  it("cannot have git in the root run a program by a repository in it, and is told so", async () => {
+    const git = (...args: string[]) =>
+      spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+        cwd: root,
+        encoding: "utf8",
+      });
+    git("init", "-q");
+    git("config", "extensions.worktreeConfig", "true");
+    git("config", "core.hooksPath", "hooks-of-mine");
+    git("init", "-q", "mine");
+    git("-C", "mine", "config", "core.hooksPath", ".husky");
+    const shell = shellBackend(root, { isolation: "always" });
+    const plain = await shell.execute!("git init -q plain && git -C mine add . && touch mine/.git/index");
+    expect(plain).not.toHaveProperty("takenBack");
+    const make = (at: string) =>
+      `git init -q ${at} && git -C ${at} -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git update-index --add --cacheinfo 160000,$(git -C ${at} rev-parse HEAD),${at}`;
+    const arm = `config core.fsmonitor 'touch ${root}/escaped; false'`;
+    const attacks: [string, string[]][] = [
+      [`${make("lib/x")} && git -C lib/x ${arm}`, ["lib/x/.git/config"]],
+      [`${make("node_modules/y")} && git -C node_modules/y ${arm}`, ["node_modules/y/.git/config"]],
+      [`${make("z")} && mv z/.git w && echo 'gitdir: ../w' > z/.git && git -C z ${arm}`, ["w/config"]],
+      [
+        `git -C plain ${arm}; echo 'echo' > plain/.git/hooks/pre-commit`,
+        ["plain/.git/config", "plain/.git/hooks"],
+      ],
+      [`git config --worktree core.fsmonitor 'touch ${root}/escaped; false'`, [".git/config.worktree"]],
+      [`git init -q --bare bare && git -C bare ${arm}`, ["bare/config"]],
+    ];
+    for (const [command, takenBack] of attacks) {
+      const result = await shell.execute!(command);
+      expect([command, result]).toEqual([command, expect.objectContaining({ takenBack })]);
+      git("status");
+      expect([command, existsSync(join(root, "escaped"))]).toEqual([command, false]);
+    }
+    expect(git("-C", "mine", "config", "core.hooksPath").stdout).toBe(".husky\n");
+  });
+
   it("cannot point git elsewhere by taking turns with another", async () => {
     mkdirSync(join(root, ".git"));
     const path = join(root, ".git/commondir");

@@ -80,7 +80,8 @@ export async function runCommand(
 }
 
 /** The end of a command in words for a model: its output, and a line about anything unusual. */
-export function renderExecution({ output, exitCode, timedOut, leftProcesses }: Execution): string {
+export function renderExecution(execution: Execution): string {
+  const { output, exitCode, timedOut, leftProcesses, takenBack = [] } = execution;
   const ending = timedOut
     ? "[Stopped at the time limit.]"
     : exitCode === null
@@ -89,8 +90,12 @@ export function renderExecution({ output, exitCode, timedOut, leftProcesses }: E
         ? ""
         : `[Exit code ${exitCode}.]`;
   const left = leftProcesses ? "[What it had left running in the background was ended.]" : "";
+  const aside =
+    takenBack.length === 0
+      ? ""
+      : `[Moved aside, as git would run programs by it outside of the sandbox: ${takenBack.join(", ")}.]`;
   const silence = output.trim() === "" && ending === "" ? "[No output; exit code 0.]" : "";
-  return [output.trimEnd(), silence, ending, left].filter((part) => part !== "").join("\n");
+  return [output.trimEnd(), silence, ending, left, aside].filter((part) => part !== "").join("\n");
 }
 
 /** One pipe takes output and errors: from two, nobody can tell the order in which they were written. */

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 export const GIT_SETTINGS: readonly string[] = [".gitconfig", ".config/git/config"];
 
 /** Settings that a command needs and that hold no secret. */
-const HARMLESS =
+export const HARMLESS =
   /^(?:(?:user|author|committer)\.(?:name|email)|user\.useconfigonly|safe\.directory|init\.defaultbranch|core\.(?:autocrlf|eol|safecrlf|quotepath|excludesfile|attributesfile|ignorecase|precomposeunicode|commentchar|abbrev)|(?:advice|color|column|status|feature)\.[a-z]+|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.prune|merge\.(?:conflictstyle|ff)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\.(?:enabled|autoupdate)|diff\.(?:algorithm|renames|colormoved|mnemonicprefix|noprefix)|log\.(?:date|decorate)|(?:branch|tag)\.sort)$/;
 
 const texts = new Map<string, string>();
