@@ -1,5 +1,5 @@
 import { request as httpRequest } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { serve, type Served } from "../../../../test/served.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
@@ -317,6 +317,54 @@ it("more streams than anybody needs are refused, and a stream that is closed mak
     await again.body!.cancel();
     if (status === 200) break;
   }
+});
+
+it("somebody with as many streams and bodies as are allowed shuts nobody else out, and begins no run", async () => {
+  const authenticate = (request: Request) => ({ id: request.headers.get("x-user")! });
+  const graph = createDeepAgent({ model: new ScriptedModel(["Hello."], { loop: true }) });
+  const shared = await serve({ agent: graph }, { auth: { authenticate } });
+  const post = (user: string, path: string, body: object): Promise<Response> =>
+    fetch(`${shared.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-user": user },
+      body: JSON.stringify(body),
+    });
+  const open = (user: string) => post(user, `/threads/of-${user}/stream/events`, { channels: ["values"] });
+  const streams = await Promise.all(Array.from({ length: 140 }, () => open("ann")));
+  expect(streams.filter(({ status }) => status === 200)).toHaveLength(128);
+  const input = { messages: [{ role: "user", content: "Hi" }] };
+  const run = { assistant_id: "agent", input, if_not_exists: "create" };
+  expect((await post("ann", "/threads/of-ann/runs/stream", run)).status).toBe(429);
+  const runs = await fetch(`${shared.url}/threads/of-ann/runs`, { headers: { "x-user": "ann" } });
+  expect(await runs.json()).toEqual([]);
+  const other = await open("bob");
+  expect(other.status).toBe(200);
+  await Promise.all([...streams, other].map(({ body }) => body!.cancel()));
+
+  const { port } = new URL(shared.url);
+  const half = (): Promise<number | "reading"> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        "content-type": "application/json",
+        "x-user": "ann",
+        "content-length": String(8 * 2 ** 20),
+      };
+      const sent = httpRequest({ port, path: "/threads", method: "POST", headers }, (response) => {
+        resolve(response.statusCode!);
+        sent.destroy();
+      });
+      sent.on("error", reject).on("continue", () => resolve("reading"));
+      sent.setHeader("expect", "100-continue");
+      sent.flushHeaders();
+      halves.push(sent);
+    });
+  const halves: ReturnType<typeof httpRequest>[] = [];
+  for (let n = 0; n < 8; n += 1) expect(await half()).toBe("reading");
+  await vi.waitFor(async () => expect((await post("ann", "/threads", {})).status).toBe(503));
+  expect((await post("bob", "/threads", {})).status).toBe(200);
+  for (const sent of halves) sent.on("error", () => {}).destroy();
+  await vi.waitFor(async () => expect((await post("ann", "/threads", {})).status).toBe(200));
+  await shared.close();
 });
 
 it("a stream whose reader has gone before it is answered takes no room", async () => {

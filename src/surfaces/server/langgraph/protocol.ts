@@ -19,42 +19,44 @@ type Params = Record<string, unknown>;
 export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono<ServerEnv> {
   const { host, access, streams } = parts;
   return new Hono<ServerEnv>()
-    .post("/:thread/stream/events", async (c) => {
-      const id = c.req.param("thread");
-      const filter = await body(c);
-      if (!Array.isArray(filter["channels"]))
-        throw new HTTPException(422, { message: "channels is missing." });
-      // A page subscribes before its first run: nobody can have the thread yet.
-      await claim(parts, c, id);
-      const log = await host.protocol(id);
-      const { since } = filter;
-      const after = typeof since === "number" && since > 0 ? since : log.start - 1;
-      return streams.open(c, async (stream, signal) => {
-        let hasGap = false;
-        const out = (n: number, said: ThreadEvent): ServerSentEvent[] => {
-          const gap = hasGap && { gap: true };
-          const event = { type: "event", event_id: String(n), seq: n, ...said, ...gap } as const;
-          if (!matchesSubscription(event, filter as never)) return [];
-          hasGap = false;
-          const data = toJson(event.method === "input.requested" ? spelled(event) : event);
-          return [{ id: n, event: event.method, data }];
-        };
-        const { last } = log;
-        const isFromBefore = after < log.start - 1;
-        if (isFromBefore) {
-          hasGap = true;
-          await stream.send(out(last, await stateEvent(id)));
-        }
-        for await (const entries of log.read(isFromBefore ? last : after, { signal })) {
-          const found = entries.flatMap((entry) => {
-            if (!("gap" in entry)) return out(entry.n, entry.event);
+    .post("/:thread/stream/events", (c) =>
+      streams.admit(c, async () => {
+        const id = c.req.param("thread");
+        const filter = await body(c);
+        if (!Array.isArray(filter["channels"]))
+          throw new HTTPException(422, { message: "channels is missing." });
+        // A page subscribes before its first run: nobody can have the thread yet.
+        await claim(parts, c, id);
+        const log = await host.protocol(id);
+        const { since } = filter;
+        const after = typeof since === "number" && since > 0 ? since : log.start - 1;
+        return streams.open(c, async (stream, signal) => {
+          let hasGap = false;
+          const out = (n: number, said: ThreadEvent): ServerSentEvent[] => {
+            const gap = hasGap && { gap: true };
+            const event = { type: "event", event_id: String(n), seq: n, ...said, ...gap } as const;
+            if (!matchesSubscription(event, filter as never)) return [];
+            hasGap = false;
+            const data = toJson(event.method === "input.requested" ? spelled(event) : event);
+            return [{ id: n, event: event.method, data }];
+          };
+          const { last } = log;
+          const isFromBefore = after < log.start - 1;
+          if (isFromBefore) {
             hasGap = true;
-            return entry.kept ? out(entry.n, entry.kept) : [];
-          });
-          await stream.send(found);
-        }
-      });
-    })
+            await stream.send(out(last, await stateEvent(id)));
+          }
+          for await (const entries of log.read(isFromBefore ? last : after, { signal })) {
+            const found = entries.flatMap((entry) => {
+              if (!("gap" in entry)) return out(entry.n, entry.event);
+              hasGap = true;
+              return entry.kept ? out(entry.n, entry.kept) : [];
+            });
+            await stream.send(found);
+          }
+        });
+      }),
+    )
     .post("/:thread/commands", async (c) => {
       const id = c.req.param("thread");
       const {

@@ -31,7 +31,7 @@ export class RunRoutes {
 
   /** The routes under `/threads/:thread/runs`. */
   ofThread(): Hono<ServerEnv> {
-    const { host } = this.#parts;
+    const { host, streams } = this.#parts;
     return new Hono<ServerEnv>()
       .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
       .get("/", async (c) => {
@@ -47,7 +47,7 @@ export class RunRoutes {
           page.map((run) => selected(runOut(run), select)),
         );
       })
-      .post("/stream", async (c) => this.#stream(c, await this.#start(c, { stream_mode: "values" })))
+      .post("/stream", (c) => this.#stream(c))
       .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
       .get("/:run", async (c) => json(c, runOut(await this.#record(c))))
       .delete("/:run", async (c) => {
@@ -61,7 +61,7 @@ export class RunRoutes {
         const run = await this.#found(record);
         return run ? this.#result(c, run) : json(c, (await stateOf(host, record.thread)).values);
       })
-      .get("/:run/stream", (c) => this.#join(c))
+      .get("/:run/stream", (c) => streams.admit(c, () => this.#join(c)))
       .post("/:run/cancel", async (c) => {
         const { id } = await this.#record(c);
         const isRolledBack = c.req.query("action") === "rollback";
@@ -76,10 +76,10 @@ export class RunRoutes {
 
   /** The routes under `/runs`: each run gets a thread of its own, which goes with it. */
   stateless(): Hono<ServerEnv> {
-    const { host, access } = this.#parts;
+    const { host, access, streams } = this.#parts;
     return new Hono<ServerEnv>()
       .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
-      .post("/stream", async (c) => this.#stream(c, await this.#start(c, { stream_mode: "values" })))
+      .post("/stream", (c) => this.#stream(c))
       .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
       .post("/batch", async (c) => {
         const given: unknown = await c.req.json().catch(() => undefined);
@@ -104,7 +104,7 @@ export class RunRoutes {
         }
         return c.body(null, 204);
       })
-      .get("/:run/stream", (c) => this.#join(c));
+      .get("/:run/stream", (c) => streams.admit(c, () => this.#join(c)));
   }
 
   async #start(
@@ -127,9 +127,12 @@ export class RunRoutes {
     return run;
   }
 
-  #stream(c: ServerContext, { run, given }: { run: Run; given: RunBody }): Response {
-    const wanted = wantedOf(given.stream_mode, given.stream_subgraphs ?? false);
-    return this.#watch(c, run, { wanted, after: 0, isCancelling: given.on_disconnect === "cancel" });
+  #stream(c: ServerContext): Promise<Response> {
+    return this.#parts.streams.admit(c, async () => {
+      const { run, given } = await this.#start(c, { stream_mode: "values" });
+      const wanted = wantedOf(given.stream_mode, given.stream_subgraphs ?? false);
+      return this.#watch(c, run, { wanted, after: 0, isCancelling: given.on_disconnect === "cancel" });
+    });
   }
 
   async #join(c: ServerContext): Promise<Response> {

@@ -19,16 +19,18 @@ export function pageEvents(parts: PageParts): Hono<ServerEnv> {
     const isKnown = given !== undefined && Number(given) >= events.first - 1 && Number(given) <= events.last;
     const after = isKnown ? Number(given) : events.last;
     const user = c.get("user");
-    return streams.open(c, (stream, signal) =>
-      others.during(async () => {
-        // Who is cut off before anything happens knows where to go on from, too.
-        const first = given === undefined ? "start" : "gap";
-        if (!isKnown) await stream.send([{ event: first, data: "{}", id: after }]);
-        for await (const entries of events.read(after, { signal })) {
-          const found = await Promise.all(entries.map((entry) => eventOut(entry, user)));
-          await stream.send(found.flatMap((event) => event ?? []));
-        }
-      }),
+    return streams.admit(c, () =>
+      streams.open(c, (stream, signal) =>
+        others.during(async () => {
+          // Who is cut off before anything happens knows where to go on from, too.
+          const first = given === undefined ? "start" : "gap";
+          if (!isKnown) await stream.send([{ event: first, data: "{}", id: after }]);
+          for await (const entries of events.read(after, { signal })) {
+            const found = await Promise.all(entries.map((entry) => eventOut(entry, user)));
+            await stream.send(found.flatMap((event) => event ?? []));
+          }
+        }),
+      ),
     );
   });
 
