@@ -212,6 +212,7 @@ it("nothing but JSON is read, and not more than eight megabytes of it", async ()
 });
 
 it("a name that is no name, and values of the wrong kind, are answered and not stumbled over", async () => {
+  const deep: object = JSON.parse(`${'{"a":'.repeat(1500)}1${"}".repeat(1500)}`) as object;
   const cases: [string, string, object, number][] = [
     ["POST", "/threads", { thread_id: "../../etc/passwd" }, 422],
     ["POST", "/threads", { thread_id: "a\nb" }, 422],
@@ -227,6 +228,12 @@ it("a name that is no name, and values of the wrong kind, are answered and not s
     ["POST", "/threads/prune", { thread_ids: "new-one" }, 422],
     ["POST", "/threads", { thread_id: "old-one" }, 200],
     ["POST", "/threads/old-one/state", { values: { messages: [] }, as_node: "nobody" }, 422],
+    ["POST", "/threads/old-one/state", { values: { messages: [] }, as_node: "__proto__" }, 422],
+    ["POST", "/threads/old-one/state", { values: { messages: [{ role: "x" }] } }, 422],
+    ["POST", "/threads/old-one/state", { values: { messages: 5 } }, 422],
+    ["POST", "/threads", { metadata: deep }, 422],
+    ["POST", "/threads/search", { limit: deep }, 422],
+    ["POST", "/threads/old-one/runs", { assistant_id: "agent", input: deep }, 422],
     ["GET", "/threads/new-one/runs/unknown", {}, 404],
     ["POST", "/crons", {}, 404],
   ];

@@ -46,6 +46,8 @@ export async function body(c: ServerContext): Promise<Record<string, unknown>> {
   const text = await c.req.text();
   if (text.trim() === "") return {};
   const value = parsed(text);
+  if (isDeep(value))
+    throw new HTTPException(422, { message: `The body is more than ${MOST_DEPTH} levels deep.` });
   if (isObject(value)) return value;
   throw new HTTPException(400, { message: "The body is no JSON object." });
 }
@@ -75,6 +77,18 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What is deeper than this, most programs that read it cannot write again. */
+const MOST_DEPTH = 500;
+
+function isDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MOST_DEPTH) return true;
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+  }
+  return false;
 }
 
 const STATUSES: Partial<Record<HarnessErrorCode, ContentfulStatusCode>> = {
@@ -115,11 +129,15 @@ export function failureOf(error: Error): { code: string; message: string; status
   }
   const known = HarnessError.from(error);
   const { message } = known ?? error;
-  const status = known ? STATUSES[known.code] : REFUSALS.has(error.name) ? 422 : undefined;
+  const status = known ? STATUSES[known.code] : isRefusal(error) ? 422 : undefined;
   return { code: known?.code ?? error.name, message, status: status ?? 500 };
 }
 
-/** Names of LangGraph's errors about invalid input. */
+/** Whether an error of LangGraph or LangChain is about invalid input. */
+function isRefusal(error: Error & { lc_error_code?: string }): boolean {
+  return REFUSALS.has(error.name) || error.lc_error_code === "MESSAGE_COERCION_FAILURE";
+}
+
 const REFUSALS: ReadonlySet<string> = new Set(["InvalidUpdateError", "InvalidNamespaceError"]);
 
 const NAMES: Partial<Record<ContentfulStatusCode, string>> = {

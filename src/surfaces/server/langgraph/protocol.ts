@@ -109,6 +109,9 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
           interrupt_id: string;
           response: unknown;
         }[];
+        if (!Array.isArray(list) || list.some((each) => typeof each !== "object" || each === null)) {
+          throw new HTTPException(422, { message: "responses is no list of answers." });
+        }
         const resume = Object.fromEntries(list.map((each) => [each.interrupt_id, each.response]));
         return begin(await common({ command: { resume, update, goto } }));
       }

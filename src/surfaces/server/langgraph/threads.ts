@@ -231,6 +231,10 @@ async function updateState(
     ...(typeof checkpointId === "string" && { checkpoint_id: checkpointId }),
   };
   const agent = await graph.reader(thread);
+  // LangGraph looks a name up among those that every object has, too.
+  if (typeof node === "string" && node in Object.prototype) {
+    throw new HTTPException(422, { message: `as_node: there is no node ${JSON.stringify(node)}.` });
+  }
   const allowed = values === null || values === undefined ? null : writable(values as Body, { graph, agent });
   const state = await new Thread(agent, thread).state();
   const isHead = [undefined, state.config.configurable?.["checkpoint_id"]].includes(place.checkpoint_id);
