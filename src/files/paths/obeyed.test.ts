@@ -26,8 +26,13 @@ it("is the list of commands and of file tools", () => {
   ]);
 });
 
-/** Lists of something else: a home folder as commands see it, folders that surveys pass over, places of project files. */
-const OTHERS = ["files/shell/isolation/home.ts", "models/offline/survey/listing.ts", "project/places.ts"];
+/** Lists of something else: a home folder as commands see it, what was left there, what surveys pass over, project files. */
+const OTHERS = [
+  "files/shell/isolation/home.ts",
+  "files/shell/isolation/read-only-paths.ts",
+  "models/offline/survey/listing.ts",
+  "project/places.ts",
+];
 
 it("is the only list: no other file of the source names three of its entries", () => {
   const src = join(import.meta.dirname, "../..");

@@ -88,7 +88,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     const tries: [ShellOptions["limits"], string][] = [
       [{ fileSize: 4096 }, "head -c 8192 /dev/zero > big && echo done"],
       [{ openFiles: 20 }, "bash -c 'exec 30<.' && echo done"],
-      [{ memory: 64 * 2 ** 20 }, "x=$(head -c 100000000 /dev/zero | tr '\\0' a) && echo done"],
+      [{ memory: 16 * 2 ** 20 }, "x=$(head -c 30000000 /dev/zero | tr '\\0' a) && echo done"],
     ];
     // The kernel counts no processes of root.
     if (uid !== 0) tries.push([{ processes: 20 }, "for n in $(seq 40); do sleep 60 & done; echo done"]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { decisionContract } from "../../../test/contracts/decisions.ts";
 import { newDatabase } from "../../../test/postgres.ts";
+import { isRelease } from "../../../test/rounds.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";
 import { clusterHost, openCluster, startWorker, type Cluster } from "../cluster/index.ts";
@@ -54,7 +55,7 @@ describe("decisions on a host that runs threads itself", () => {
   });
 });
 
-describe("decisions on a host whose threads workers run", () => {
+describe.runIf(isRelease)("decisions on a host whose threads workers run", () => {
   let clusters: [Cluster, Cluster];
   beforeAll(async () => {
     const url = await newDatabase();
