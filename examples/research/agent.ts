@@ -46,6 +46,7 @@ export function createResearchAgent({ model, env = process.env, pages, ...persis
         description: "reviews a report against the findings and returns a list of points",
         systemPrompt: CRITIQUE_PROMPT,
         plan: false,
+        mcp: { only: ["mcp__library__list_directory"] },
       },
     ],
   });
