@@ -106,7 +106,7 @@ class Game {
         await agent
           .invoke(input as never, { ...CONFIG, signal: this.#abort.signal })
           .catch((error: unknown) => {
-            // What the process before has still written may come in between, as nobody holds the thread here.
+            // Late writes of the stopped process may come in between, as nobody holds the thread here.
             const isChanged = HarnessError.from(error)?.code === "thread-changed";
             if (isChanged) this.#abort.abort();
             if (!this.#abort.signal.aborted) throw error;
@@ -134,7 +134,7 @@ class Game {
     }
   }
 
-  /** Of the report's item, which no sub-agent has, nothing is expected. */
+  /** The report's item, which no sub-agent has, is not judged. */
   #endsWell(item: number): boolean {
     return this.#team.every((member) => member.item !== item || member.end === "well");
   }

@@ -74,7 +74,7 @@ export class McpServers {
     return annotations?.readOnlyHint === true;
   }
 
-  /** Those of these servers and tools (`mcp__server__tool`) that are named. */
+  /** The named ones of these servers and tools (`mcp__server__tool`). */
   named(names: readonly string[]): McpServers {
     return new NamedServers(this, names);
   }

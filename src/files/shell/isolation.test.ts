@@ -47,7 +47,7 @@ function filesIn(name: string, files: Record<string, string>): string {
   return place;
 }
 
-/** Who runs commands: whoever runs the tests, and a plain user where that is root. */
+/** Users that run commands: the one of the tests, and a plain one where that is root. */
 const USERS: { user: string; uid: number; options: ShellOptions }[] = [
   { user: "the user", uid: process.getuid?.() ?? 0, options: {} },
   ...(process.getuid?.() === 0

@@ -120,15 +120,9 @@ async function failureOf(
 ): Promise<ToolMessage | Command | undefined> {
   const configurable = (runtime as CallContext["runtime"]).configurable ?? {};
   const calls = message?.tool_calls ?? [];
-  const earlier = calls.slice(
-    0,
-    Math.max(
-      0,
-      calls.findIndex(({ id }) => id === toolCall.id),
-    ),
-  );
-  const isAlone = earlier.every(
-    ({ name }) => kindOf(name, undefined, {}) === "read" || name.endsWith("_todos"),
+  const at = calls.findIndex(({ id }) => id === toolCall.id);
+  const isAlone = calls.every(
+    ({ name }, index) => index >= at || kindOf(name, undefined, {}) === "read" || name.endsWith("_todos"),
   );
   if (!isAlone || isResuming(configurable)) return undefined;
   // A hook is given its own fields of the state alone.

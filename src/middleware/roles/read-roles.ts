@@ -23,7 +23,7 @@ export interface Role {
   mcp?: boolean | { only: readonly string[] };
   budget?: Pick<Limits, "modelCalls" | "tokens">;
   timeLimit?: number;
-  /** Of a role that names only tools of servers, or none that there is. */
+  /** Empty for a role that names only tools of servers, or none that there is. */
   fileTools?: readonly [];
   plan?: false;
   subagents?: false;

@@ -2,7 +2,7 @@ import { parentOf } from "../../files/paths/paths.ts";
 import { shareOut } from "./share-out.ts";
 import type { PlacedSkill } from "./skill.ts";
 
-/** Who reads a skill: whoever answers the user, or a sub-agent, whose report another agent puts into form. */
+/** The readers of a skill: the agent that answers the user, or a sub-agent, whose report another agent puts into form. */
 export const READERS = {
   agent: "Before work that one of these is for, read {place} and follow it; its files are beside it.",
   helper:

@@ -222,7 +222,7 @@ describe("an agent with skills", () => {
       { skills: [folder] },
     );
     expect(requests[1]!.messages[0]!.text).toContain("- pdf: what pdf is for");
-    // Whoever answers the user puts what others report into form.
+    // The agent that answers the user puts reports into form.
     const form = "None is for the form of your report: another agent reads that.";
     expect(requests[1]!.messages[0]!.text).toContain(form);
     expect(requests[0]!.messages[0]!.text).not.toContain(form);

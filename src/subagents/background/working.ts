@@ -89,8 +89,7 @@ export function steeringMiddleware() {
       const result = await answered(request, handler);
       const { [NOTES_KEY]: notes } = (getConfig().configurable ?? {}) as { [NOTES_KEY]?: string[] };
       const said = (notes ?? []).splice(0).map((note) => BACKGROUND_TEXTS.said.replace("{note}", () => note));
-      const [message] = request.toolCall.id === undefined ? [] : [request.toolCall.id];
-      return said.length === 0 ? result : withText(result, message, said.join("\n"));
+      return said.length === 0 ? result : withText(result, request.toolCall.id, said.join("\n"));
     },
   });
 }

@@ -52,7 +52,7 @@ export async function recordHold(root: string, names: readonly string[]): Promis
     await mkdir(folderOf(root), { recursive: true, mode: 0o700 });
     await writeFile(join(folderOf(root), ownRecord()), JSON.stringify(names), { mode: 0o600 });
   } catch {
-    // What other processes do not know of, they take for the user's.
+    // Other processes take folders without a record for the user's.
   }
 }
 
