@@ -159,6 +159,11 @@ describe.runIf(canIsolate())("an isolated command", () => {
     }
   });
 
+  it("takes git's settings with it where the project is the folder for temporary files", async () => {
+    vi.stubEnv("HOME", filesIn("home", { ".gitconfig": "[user]\n\tname = Ada\n" }));
+    expect(await isolated("git config user.name; cat /tmp/.gitconfig", {}, "/tmp")).toMatch(/^Ada\ncat: /);
+  });
+
   it("finds the repository around it in a home folder, and a worktree's history, and can write to neither", async () => {
     const home = filesIn("home", {
       "repo/packages/a/x": "",

@@ -37,9 +37,12 @@ function quoted(value: string): string {
   return `"${value.replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;
 }
 
-/** The words that run a program for which git has these settings instead of the user's own. */
+/**
+ * The words that run a program for which git has these settings instead of the user's own. The file is in the
+ * sandbox's own memory: `/tmp` may be the project.
+ */
 export function withGitSettings(settings: string, words: readonly string[]): string[] {
   const script =
-    'if [ -z "$GIT_CONFIG_GLOBAL" ]; then export GIT_CONFIG_GLOBAL=/tmp/.gitconfig; printf %s "$1" > "$GIT_CONFIG_GLOBAL"; fi; shift; exec "$@"';
+    'if [ -z "$GIT_CONFIG_GLOBAL" ]; then export GIT_CONFIG_GLOBAL=/dev/shm/.gitconfig; printf %s "$1" > "$GIT_CONFIG_GLOBAL"; fi; shift; exec "$@"';
   return settings === "" ? [...words] : ["/bin/sh", "-c", script, "sh", settings, ...words];
 }
