@@ -57,6 +57,12 @@ export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}
   return assemble(options, { depth: 0, budget: new Budget(options.budget) });
 }) as never;
 
+/** Builds a deep agent that works for another agent, on that one's budget. */
+export const createHelper: CreateDeepAgent = ((options: DeepAgentOptions) => {
+  checkDeepOptions(options);
+  return assemble(options, { depth: 1, budget: new Budget(false) });
+}) as never;
+
 const GENERAL_PURPOSE = "general-purpose";
 
 /** Where in the tree of agents one stands. */

@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
-import { createDeepAgent } from "../deep/index.ts";
+import { createHelper } from "../deep/index.ts";
 import { equipmentOf } from "../deep/inherited.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
@@ -187,7 +187,7 @@ function helpers(
     const { timeLimit, budget: limits, fork, permissions = [], stateSchema, instructions } = spec;
     const { mayDelegate: _, tools: own = [], ...equipment } = equipmentOf(spec, parent);
     const consent = interruptOn || spec.interruptOn ? { ...interruptOn, ...spec.interruptOn } : undefined;
-    const agent = createDeepAgent({
+    const agent = createHelper({
       ...(skills && { skills }),
       ...equipment,
       tools: own.filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
@@ -204,8 +204,6 @@ function helpers(
       ...(repeats !== undefined && { repeats }),
       middleware,
       ...(loopGuard !== undefined && { loopGuard }),
-      // It spends the lead's.
-      budget: false,
       systemPrompt: joinedPrompt(systemPrompt ?? prompt, sandboxPrompt(MOUNT, sandboxes)),
       ...(responseFormat !== undefined && { responseFormat }),
     });

@@ -19,6 +19,13 @@ describe("the title of a task", () => {
     expect(labelOf("reader", "Read /borva: its depth.")).toBe("Read borva its depth.");
   });
 
+  it("is in front of a colon", () => {
+    const turn = readers("Leftover markers: look through src for them.", "Dead links: follow each in docs.");
+    expect(turn.map(({ id }) => titleOf(id, turn))).toEqual(["Leftover markers", "Dead links"]);
+    const alike = readers("Task: read /borva", "Task: read /cinder");
+    expect(alike.map(({ id }) => titleOf(id, alike))).toEqual(["borva", "cinder"]);
+  });
+
   it("begins where descriptions of one turn differ, so that each has one of its own", () => {
     const names = ["borva", "cinder", "dunmore", "eskel", "farrow", "gannet"];
     const turn = readers(

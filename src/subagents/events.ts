@@ -88,13 +88,14 @@ const PLAIN = ["general-purpose", "reader"];
 export function titleOf(call: string, turn: readonly TurnCall[]): string | undefined {
   const own = turn.find(({ id }) => id === call);
   if (!own) return undefined;
-  const { title, kind, words } = taskOf(own);
+  const { title, kind, words, head } = taskOf(own);
   if (title !== undefined) return title;
   const others = turn
     .filter((other) => other !== own && other.name === own.name)
     .map(taskOf)
     .filter((other) => other.title === undefined && other.kind === kind);
   if (others.length === 0 && !PLAIN.includes(kind)) return undefined;
+  if (head !== undefined && !others.some((other) => other.head === head)) return head;
   if (others.length === 0) return words.join(" ");
   const distinct = words.flatMap((word, at) =>
     apartFrom(
@@ -116,13 +117,24 @@ function apartFrom(word: string, others: readonly (string | undefined)[]): strin
   return own.length > 0 ? [own.join("/").replace(/[.,;:]$/, "")] : [];
 }
 
-function taskOf({ args }: TurnCall): { title: string | undefined; kind: string; words: string[] } {
+/** The words in front of a colon, at the beginning of a description. */
+const HEAD = /^([^:.\n]{3,40}):\s/;
+
+interface TaskWords {
+  title: string | undefined;
+  kind: string;
+  words: string[];
+  head: string | undefined;
+}
+
+function taskOf({ args }: TurnCall): TaskWords {
   const { title, subagent_type: kind, description } = args as Record<string, unknown>;
   const text = typeof description === "string" ? description.trim() : "";
   return {
     title: typeof title === "string" && title.trim() !== "" ? title : undefined,
     kind: String(kind).trim(),
     words: text.split(/\s+/),
+    head: HEAD.exec(text)?.[1],
   };
 }
 

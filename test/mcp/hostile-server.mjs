@@ -78,7 +78,7 @@ function tools() {
     id: { type: "string", description: "Which one of them it is about, by its id." },
     note: { type: "string", description: "What else there is to say about it." },
   };
-  return subjects.flatMap((subject) =>
+  const many = subjects.flatMap((subject) =>
     verbs.flatMap((verb) =>
       ["", "_draft", "_in_bulk", "_by_name"].map((kind) => ({
         name: `${verb}_${subject}${kind}`,
@@ -87,6 +87,7 @@ function tools() {
       })),
     ),
   );
+  return many.slice(0, Number(file) || undefined);
 }
 
 const text = (words) => ({ content: [{ type: "text", text: words }] });

@@ -46,6 +46,20 @@ describe("many tools", () => {
     }
   });
 
+  it.each([
+    [9, "mcp__crm__create_invoice"],
+    [10, "find_tools"],
+  ])("are searched from ten on: %i", async (count, name) => {
+    const few = new McpServers({
+      mcpServers: { crm: { command: process.execPath, args: [SCRIPT, "many", `${count}`] } },
+    });
+    const model = new ScriptedModel(["done"]);
+    await createDeepAgent({ model, mcp: few, plan: false }).invoke(go);
+    await few.close();
+    expect(namesOf(model.requests[0]!.tools)).toContain(name);
+    expect(namesOf(model.requests[0]!.tools).includes("find_tools")).toBe(count === 10);
+  });
+
   it("of 196 definitions cost about 140 tokens", async () => {
     const model = new ScriptedModel(["done"]);
     await createDeepAgent({ model, mcp, plan: false }).invoke(go);

@@ -301,6 +301,7 @@ it("a lead agent and its helpers read skills and run their scripts in the sandbo
   expect(replies[0]).toContain("Do greet.");
   expect(replies[1]).toContain("hello");
   expect(replies[2]).toContain("Skills are read-only.");
+  expect(model.requests[3]!.messages[0]!.text).toContain("None is for the form of your report");
   expect(model.requests[4]!.messages.at(-1)!.text).toContain("Do greet.");
 });
 
