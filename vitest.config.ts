@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { ShortReporter } from "./test/short-reporter.ts";
 
 /**
@@ -35,6 +36,17 @@ const DEEPER = [
 /** The release run has tests of many processes that are killed and started again. */
 const HANG_MS = process.env["HOLDFAST_RELEASE"] ? 1_200_000 : 240_000;
 
+/** Files that test the whole package go first: at the end there are short files for all who have nothing to do. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- of a sequencer, not of an array
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId, project }: TestSpecification): boolean =>
+      moduleId.startsWith(`${project.config.root}/test/`);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   test: {
     globalSetup: ["test/postgres-setup.ts"],
@@ -49,14 +61,13 @@ export default defineConfig({
     silent: "passed-only",
     execArgv: ["--no-warnings"],
     reporters: [new ShortReporter()],
+    sequence: { sequencer: LongFilesFirst },
     projects: [
-      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], exclude: RELEASE_ONLY } },
       {
         extends: true,
         test: {
-          // Before `src` in the alphabet, and so in time: at the end there are short files for all who have nothing to do.
-          name: "package",
-          include: ["test/*.test.ts", "web/src/**/*.test.ts"],
+          name: "tests",
+          include: ["{src,web/src}/**/*.test.ts", "test/*.test.ts"],
           exclude: RELEASE_ONLY,
         },
       },

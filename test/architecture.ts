@@ -36,7 +36,7 @@ const LAYERS: Record<string, string[]> = {
   web: [...engine, "middleware", ...langchain, "htmlparser2"],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  project: [...stores, "middleware", "zod", "unbash", "node:*"],
+  project: [...stores, "middleware", "zod", "unbash", "@napi-rs/keyring", "node:*"],
   threads: [
     ...harnesses,
     "project",

@@ -8,6 +8,7 @@ import { isRelease } from "./rounds.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+const DOWN = "\u001B[B";
 const [ENTER, CTRL_C, CTRL_D, CTRL_Z] = ["\r", "\u0003", "\u0004", "\u001A"];
 const IDLE = /^> what shall be done/m;
 
@@ -87,6 +88,40 @@ it("a task in several words opens a session that surveys offline, and --continue
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
   expect(screen.hasCursor).toBe(true);
   for (const { out } of ended) expect(out).toContain("\u001B[?2004l");
+});
+
+it("a first start sets up a model: provider, key and model are asked for, and the key is never shown", async () => {
+  script = [{ content: "Good day." }, { content: "Still here." }];
+  const env = { HOLDFAST_MODEL: "", HOLDFAST_KEYS: "file", OPENAI_BASE_URL: `${server.url}/v1` };
+  const screen = open([process.execPath, MAIN], { env });
+  await screen.see(/No model is set up yet\. Which provider\?/);
+  screen.type(DOWN);
+  await screen.see(/● OpenAI/);
+  screen.type(ENTER);
+  await screen.see(/◆ +Key of OpenAI/);
+  screen.type(`sk-secret${ENTER}`);
+  await screen.see(/◆ +Which model\?/);
+  screen.type(ENTER);
+  await screen.see(/^holdfast · .*project · openai:/m);
+  await screen.see(IDLE);
+  screen.type(`Say something${ENTER}`);
+  await screen.see(/Good day\./);
+  await screen.see(IDLE);
+
+  // Another one, from within.
+  screen.type(`/login openai${ENTER}`);
+  await screen.see(/◆ +Key of OpenAI/);
+  screen.type(`sk-other${ENTER}`);
+  await screen.see(/◆ +Which model\?/);
+  screen.type(ENTER);
+  await screen.see(/answers from now on/);
+  screen.type(`And again${ENTER}`);
+  await screen.see(/Still here\./);
+  screen.type(CTRL_D);
+  expect(await screen.exit).toBe(0);
+  expect(screen.all()).not.toMatch(/sk-secret|sk-other/);
+  expect(readFileSync(join(home, ".config/holdfast/keys.json"), "utf8")).toContain("sk-other");
+  expect(readFileSync(join(home, "threads.db")).includes("sk-secret")).toBe(false);
 });
 
 const SIZES = [

@@ -310,6 +310,18 @@ describe("holdfast run", () => {
     expect((await holdfast(["resume"])).out).toContain("resumed ours");
   });
 
+  it.each([
+    { args: ["-p", "Say hello"], input: "" },
+    { args: [], input: "Say hello\n" },
+  ])("is what -p and a piped task mean: $args", async ({ args, input }) => {
+    script = [say("Hello.")];
+    expect(await holdfast(args, { input })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Hello.") as string,
+    });
+    expect(JSON.stringify(requests().at(-1))).toContain("Say hello");
+  });
+
   it("uses offline when no model is configured, and says so", async () => {
     const env = { HOLDFAST_MODEL: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "" };
     const { code, out } = await holdfast(["run", "Write a poem"], { env });
@@ -767,7 +779,7 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["run", "-z", "x"], "Unknown flag -z; see holdfast run --help."],
     [["show", "a", "b"], "Unknown argument b. See holdfast show --help."],
     [["threads", "--wibble"], "Unknown flag --wibble; see holdfast threads --help."],
-    [[], "holdfast --help"],
+    [[], 'There is no task: holdfast run "task"'],
   ])("%j", async (args, said) => {
     const { code, out, err } = await holdfast(args);
     expect({ code, out }).toEqual({ code: 2, out: "" });

@@ -32,7 +32,9 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   if (line[0] === "session" && canAsk(terminal, {})) terminal.stdin.setRawMode?.(true);
   try {
     const command = await readCommand(markLiterals(line), terminal);
-    return (await command?.run(terminal)) ?? EXIT.done;
+    if (!command) return EXIT.done;
+    const { withKeptKeys } = await import("../../project/kept-keys.ts");
+    return await command.run({ ...terminal, env: await withKeptKeys(terminal.env) });
   } catch (error) {
     const text = sentence(error);
     const unknown = await unknownWord(text, args, (words, kind) => offersAfter(words, kind, terminal));
@@ -45,13 +47,19 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** Without a command, or with a task of several words in its place, a person at a terminal means a session. */
+/**
+ * Without a command, or with a task of several words in its place, a person at a terminal means a session; `-p` and a
+ * task that is piped mean a run.
+ */
 function withCommand(args: readonly string[], terminal: Terminal): readonly string[] {
-  const [first = "-"] = args;
+  const [first = "-", ...rest] = args;
+  if (PRINT_FLAGS.includes(first)) return ["run", ...rest];
+  if (args.length === 0 && !terminal.stdin.isTTY) return ["run", "-"];
   const isMeant = /\s/.test(first) || (first.startsWith("-") && !OWN_FLAGS.includes(first));
   return isMeant && canAsk(terminal, {}) ? ["session", ...args] : args;
 }
 
+const PRINT_FLAGS: readonly string[] = ["-p", "--print"];
 const OWN_FLAGS: readonly string[] = ["--help", "-h", "--version", "-v"];
 
 function sentence(error: unknown): string {

@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from "node:readline/promises";
-import { confirm, isCancel, select, text } from "@clack/prompts";
+import { confirm, isCancel, password, select, text } from "@clack/prompts";
 import type { Harmless } from "./output/harmless.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -19,13 +19,16 @@ export interface Choice {
   hint?: Harmless;
 }
 
+/** More choices than these are scrolled. */
+const MOST_SHOWN = 12;
+
 /** Lets a person choose. Undefined when they would rather not (Ctrl-C). */
 export async function choose(
   message: Harmless,
   choices: readonly Choice[],
   place: PromptPlace,
 ): Promise<string | undefined> {
-  const chosen = await select({ ...streams(place), message, options: [...choices] });
+  const chosen = await select({ ...streams(place), message, maxItems: MOST_SHOWN, options: [...choices] });
   return isCancel(chosen) ? undefined : chosen;
 }
 
@@ -37,6 +40,12 @@ export async function askForWords(
 ): Promise<string | undefined> {
   const words = await text({ ...streams(place), message, ...(placeholder && { placeholder }) });
   return isCancel(words) ? undefined : (words ?? "");
+}
+
+/** Asks for a secret, which is not shown. Undefined when there is none to come. */
+export async function askForSecret(message: Harmless, place: PromptPlace): Promise<string | undefined> {
+  const secret = await password({ ...streams(place), message });
+  return isCancel(secret) ? undefined : (secret ?? "");
 }
 
 export async function confirmed(message: Harmless, place: PromptPlace): Promise<boolean> {

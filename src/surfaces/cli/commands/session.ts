@@ -2,6 +2,7 @@ import { join, relative } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import type { Project } from "../../../project/index.ts";
+import { withKeptKeys } from "../../../project/kept-keys.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { withPricedBudget } from "../../../threads/prepare/budget.ts";
 import { isolationNotice } from "../../../threads/prepare/isolation.ts";
@@ -14,6 +15,7 @@ import { EXIT } from "../exit-codes.ts";
 import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { directoryName, isHere } from "../run/directories.ts";
 import { projectFor } from "../run/project.ts";
+import type { SessionModel } from "../session/conversation.ts";
 import type { Display } from "../session/display/display.ts";
 import { LiveDisplay } from "../session/display/live-display.ts";
 import { PlainDisplay } from "../session/display/plain-display.ts";
@@ -25,6 +27,7 @@ import { SLASH_COMMANDS } from "../session/slash.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
 import { copiesFolder, localFolder, MANY, statePath, withSaver } from "../threads/threads.ts";
 import { asTyped, commandName } from "../wording.ts";
+import { logIn } from "./login.ts";
 import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 
 export interface SessionFlags extends Omit<RunFlags, "json" | "quiet" | "thread"> {
@@ -53,11 +56,15 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     const { settings, notice: modeNotice } = isKept
       ? keptSettings(wanted, project.config)
       : { settings: wanted };
-    const named = (name: string | undefined) =>
-      modelFor(name, { env, isWatched: true, timeout: flags.timeout });
-    // A thread that was begun without a model goes on with the one that there is now.
-    const before = kept?.model === OFFLINE ? undefined : kept?.model;
-    const model = await named(flags.model ?? before ?? settledModel(project, env));
+    const named = async (name: string | undefined) =>
+      modelFor(name, { env: await withKeptKeys(env), isWatched: true, timeout: flags.timeout });
+    const { model, notice: modelNotice } = await modelOf(flags.model ?? settledModel(project, env), {
+      // A thread that was begun without a model goes on with the one that there is now.
+      before: flags.model !== undefined || kept?.model === OFFLINE ? undefined : kept?.model,
+      named,
+      isOffered: isLive(terminal) && !flags.plain,
+      terminal,
+    });
     const { dir } = settings;
     const paint = paintOf(terminal);
     const prices = pricesOf(model.name, env, project.config);
@@ -91,6 +98,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
         firstLine(conversation, project, terminal),
         ...(model.isFallback ? [paint("yellow", oneLine(asTyped(FALLBACK, env)))] : []),
         ...(isolation === undefined ? [] : [paint("yellow", oneLine(isolation))]),
+        ...(modelNotice === undefined ? [] : [paint("yellow", oneLine(modelNotice))]),
         ...(modeNotice ? [paint("yellow", modeNotice)] : []),
         ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
       ];
@@ -110,6 +118,33 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     }
     return EXIT.done;
   });
+}
+
+interface ModelWishes {
+  /** The model of the thread that is gone on with. */
+  before: string | undefined;
+  named: (name: string | undefined) => Promise<SessionModel>;
+  /** Whether a model is set up where there is none. */
+  isOffered: boolean;
+  terminal: Terminal;
+}
+
+/** The model of a session: the thread's where it can be used, else the one that is set up, now if need be. */
+async function modelOf(
+  wanted: string | undefined,
+  { before, named, isOffered, terminal }: ModelWishes,
+): Promise<{ model: SessionModel; notice?: string }> {
+  let notice: string | undefined;
+  if (before !== undefined) {
+    const model = await named(before).catch((error: unknown) => {
+      notice = `${before} answered before and cannot now: ${HarnessError.from(error)?.message ?? String(error)}`;
+    });
+    if (model) return { model };
+  }
+  const model = await named(wanted);
+  const chosen = model.isFallback && isOffered ? await logIn({ mayLeave: true }, terminal) : undefined;
+  const used = chosen === undefined ? model : await named(chosen);
+  return { model: used, ...(notice !== undefined && { notice }) };
 }
 
 /** The directory is what a session is about, with commands, each of which is asked for. */

@@ -36,6 +36,13 @@ export function threadArgument<T>(args: Argv<T>) {
   });
 }
 
+export function providerArgument<T>(args: Argv<T>) {
+  return args.positional("provider", {
+    type: "string",
+    describe: "Its name in front of a model's, such as anthropic or ollama",
+  });
+}
+
 export function modelOptions<T>(args: Argv<T>) {
   return args
     .option("model", {

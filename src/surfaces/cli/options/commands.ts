@@ -7,6 +7,7 @@ import {
   modelOptions,
   outputOptions,
   projectOptions,
+  providerArgument,
   sandboxOptions,
   stateOption,
   threadArgument,
@@ -48,6 +49,23 @@ export function commands(parser: Argv): void {
           .option("plain", { type: "boolean", describe: "Plain lines, as for screen readers" })
           .conflicts("continue", "resume"),
       on(async () => (await import("../commands/session.ts")).session),
+    )
+    .command(
+      "login [provider]",
+      "Set up a model: take a provider's key, try it, and keep it; a key may also be piped",
+      (args) =>
+        providerArgument(args).option("model", {
+          type: "string",
+          requiresArg: true,
+          describe: "The model, without asking",
+        }),
+      on(async () => (await import("../commands/login.ts")).login),
+    )
+    .command(
+      "logout [provider]",
+      "Forget the key of a provider, or all",
+      (args) => providerArgument(args),
+      on(async () => (await import("../commands/login.ts")).logout),
     )
     .command(
       "run [task]",

@@ -3,7 +3,7 @@ import { commandIn } from "../../../threads/run/slash-text.ts";
 import { oneLine, padded, shown } from "../output/harmless.ts";
 import type { SlashCommand } from "./conversation.ts";
 import { plan } from "./slash/plan.ts";
-import { allow, compact, cost, mode, model, tools } from "./slash/settings.ts";
+import { allow, compact, cost, login, mode, model, tools } from "./slash/settings.ts";
 import { exportThread, quit } from "./slash/text.ts";
 import { fork, fresh, goOn, resume, threads, undo } from "./slash/threads.ts";
 
@@ -39,6 +39,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   fork,
   undo,
   model,
+  login,
   mode,
   allow,
   compact,

@@ -21,6 +21,18 @@ export const model: SlashCommand = {
   },
 };
 
+export const login: SlashCommand = {
+  name: "login",
+  usage: "[provider]",
+  about: "set up a model: a provider's key is taken, tried and kept",
+  run: async (args, conversation) => {
+    const { display, terminal } = conversation;
+    const { logIn } = await import("../../commands/login.ts");
+    const name = await display.lend(async () => logIn(args ? { provider: args } : {}, terminal));
+    if (name !== undefined) await model.run(name, conversation);
+  },
+};
+
 export const mode: SlashCommand = {
   name: "mode",
   usage: "[plan|ask|edits|auto]",

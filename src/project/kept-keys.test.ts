@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { keepModel, KeptKeys, withKeptKeys, type SystemStore } from "./kept-keys.ts";
+
+let home: string;
+let env: Record<string, string>;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-keys-"));
+  env = { HOME: home, XDG_CONFIG_HOME: home };
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+const none = (): Promise<SystemStore> => Promise.reject(new Error("there is no store"));
+
+/** A system's store in memory. */
+function inMemory(): { entries: Map<string, string>; open: () => Promise<SystemStore> } {
+  const entries = new Map<string, string>();
+  const store: SystemStore = {
+    get: (variable) => entries.get(variable) ?? null,
+    set: (variable, value) => void entries.set(variable, value),
+    remove: (variable) => void entries.delete(variable),
+  };
+  return { entries, open: () => Promise.resolve(store) };
+}
+
+describe("keys that are kept", () => {
+  it("are in a file of the user alone where the system has no store", async () => {
+    const keys = new KeptKeys(env, none);
+    expect(await keys.keep("OPENAI_API_KEY", "sk-1")).toBe("file");
+    expect(await keys.all()).toEqual({ OPENAI_API_KEY: "sk-1" });
+    expect(statSync(keys.file).mode & 0o777).toBe(0o600);
+    expect(await keys.forget(["OPENAI_API_KEY", "GROQ_API_KEY"])).toEqual(["OPENAI_API_KEY"]);
+    expect(readFileSync(keys.file, "utf8")).not.toContain("sk-1");
+  });
+
+  it("are in the system's store where there is one, and missed where they are gone from it", async () => {
+    const { entries, open } = inMemory();
+    const keys = new KeptKeys(env, open);
+    expect(await keys.keep("GROQ_API_KEY", "gsk-1")).toBe("system");
+    expect(readFileSync(keys.file, "utf8")).not.toContain("gsk-1");
+    expect(await keys.all()).toEqual({ GROQ_API_KEY: "gsk-1" });
+    entries.clear();
+    expect(await keys.all()).toEqual({});
+    expect(await new KeptKeys(env, none).all()).toEqual({});
+    expect(await keys.forget(["GROQ_API_KEY"])).toEqual(["GROQ_API_KEY"]);
+  });
+
+  it("are in the file where the system's store takes them and does not give them back", async () => {
+    const { open } = inMemory();
+    const forgetful = async (): Promise<SystemStore> => ({ ...(await open()), get: () => null });
+    expect(await new KeptKeys(env, forgetful).keep("A_KEY", "x")).toBe("file");
+  });
+
+  it("give way to what is set, and fill in what is empty", async () => {
+    const keys = new KeptKeys(env, none);
+    await keys.keep("OPENAI_API_KEY", "sk-kept");
+    await keys.keep("GROQ_API_KEY", "gsk-kept");
+    const set = { ...env, OPENAI_API_KEY: "sk-set", GROQ_API_KEY: "" };
+    expect(await withKeptKeys(set)).toEqual({ ...env, OPENAI_API_KEY: "sk-set", GROQ_API_KEY: "gsk-kept" });
+  });
+
+  it("take the place of those that were kept before", async () => {
+    const keys = new KeptKeys(env, none);
+    await keys.keep("OPENAI_API_KEY", "sk-1");
+    const before = await withKeptKeys(env);
+    await keys.keep("OPENAI_API_KEY", "sk-2");
+    expect(await withKeptKeys(before)).toMatchObject({ OPENAI_API_KEY: "sk-2" });
+  });
+
+  it("in a file that cannot be read are an error that names it, and are not overwritten", async () => {
+    const keys = new KeptKeys(env, none);
+    await keys.keep("A_KEY", "x");
+    writeFileSync(keys.file, "{");
+    await expect(keys.all()).rejects.toMatchObject({
+      code: "invalid-options",
+      message: expect.stringContaining(keys.file) as string,
+    });
+    await expect(keys.keep("A_KEY", "y")).rejects.toMatchObject({ code: "invalid-options" });
+    expect(readFileSync(keys.file, "utf8")).toBe("{");
+  });
+});
+
+it("the model of choice stands beside the user's other settings", async () => {
+  const file = await keepModel(env, "ollama:qwen3");
+  writeFileSync(file, JSON.stringify({ mode: "ask", model: "ollama:qwen3" }));
+  await keepModel(env, "openai:gpt-5.1");
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ mode: "ask", model: "openai:gpt-5.1" });
+});

@@ -1,0 +1,139 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { HarnessError } from "../errors.ts";
+import { parseConfig } from "./config.ts";
+import { userPlaces, type Environment } from "./places.ts";
+import { rewrite } from "./rewrite.ts";
+
+/** The system's store for secrets: Keychain, Credential Manager, Secret Service. Throws where there is none. */
+export interface SystemStore {
+  get: (variable: string) => string | null;
+  set: (variable: string, value: string) => void;
+  remove: (variable: string) => void;
+}
+
+const SERVICE = "holdfast";
+
+async function systemStore(): Promise<SystemStore> {
+  const { Entry } = await import("@napi-rs/keyring");
+  const entry = (variable: string) => new Entry(SERVICE, variable);
+  return {
+    get: (variable) => entry(variable).getPassword(),
+    set: (variable, value) => entry(variable).setPassword(value),
+    remove: (variable) => void entry(variable).deletePassword(),
+  };
+}
+
+function noStore(): Promise<SystemStore> {
+  return Promise.reject(new Error("The system's store is not wanted."));
+}
+
+/** A value in the file itself, or in the system's store. */
+const KEPT = z.union([z.object({ value: z.string() }), z.object({ isInSystem: z.literal(true) })]);
+const FILE = z.object({ version: z.literal(1), variables: z.record(z.string(), KEPT) });
+type Kept = z.output<typeof FILE>["variables"];
+
+/**
+ * The keys and addresses of providers that a person gave to `holdfast login`, by variable: in the system's store, or
+ * else in a file of the user alone, outside every project. Every method throws `invalid-options` if the file cannot be
+ * read.
+ */
+export class KeptKeys {
+  readonly file: string;
+  readonly #system: () => Promise<SystemStore>;
+
+  /** `HOLDFAST_KEYS=file` leaves the system's store alone. */
+  constructor(env: Environment, system: () => Promise<SystemStore> = systemStore) {
+    this.file = join(userPlaces(env).config, "keys.json");
+    this.#system = env["HOLDFAST_KEYS"] === "file" ? noStore : system;
+  }
+
+  /** The values. One that is gone from the system's store is left out. */
+  async all(): Promise<Record<string, string>> {
+    const kept = Object.entries(await this.#read());
+    const needsSystem = kept.some(([, one]) => "isInSystem" in one);
+    const system = needsSystem ? await this.#system().catch(() => undefined) : undefined;
+    const values = kept.map(([variable, one]) => [
+      variable,
+      "value" in one ? one.value : attempt(() => system?.get(variable)),
+    ]);
+    return Object.fromEntries(values.filter(([, value]) => value));
+  }
+
+  /** Keeps a value, and says where: in `system`, or in the file. */
+  async keep(variable: string, value: string): Promise<"system" | "file"> {
+    const system = await this.#system().catch(() => undefined);
+    const isInSystem = attempt(() => {
+      system?.set(variable, value);
+      return system?.get(variable) === value;
+    });
+    await this.#change((kept) => {
+      kept[variable] = isInSystem ? { isInSystem } : { value };
+    });
+    return isInSystem ? "system" : "file";
+  }
+
+  /** Forgets variables. Returns those that were kept. */
+  async forget(variables: readonly string[]): Promise<string[]> {
+    const kept = await this.#read();
+    const known = variables.filter((variable) => Object.hasOwn(kept, variable));
+    if (known.length === 0) return [];
+    const system = await this.#system().catch(() => undefined);
+    for (const variable of known) attempt(() => system?.remove(variable));
+    await this.#change((entries) => {
+      for (const variable of known) delete entries[variable];
+    });
+    return known;
+  }
+
+  async #read(): Promise<Kept> {
+    try {
+      return FILE.parse(JSON.parse(await readFile(this.file, "utf8"))).variables;
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return {};
+      const text = `${this.file} cannot be read: mend it, or delete it and log in again.`;
+      throw new HarnessError("invalid-options", text, { cause });
+    }
+  }
+
+  async #change(make: (kept: Kept) => void): Promise<void> {
+    await rewrite(this.file, async () => {
+      const variables = await this.#read();
+      make(variables);
+      return `${JSON.stringify({ version: 1, variables }, undefined, 2)}\n`;
+    });
+  }
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Environments with kept keys, and the one that each was made of. */
+const bare = new WeakMap<Environment, Environment>();
+
+/** The environment with the keys that are kept now. A variable that is set wins. */
+export async function withKeptKeys(env: Environment): Promise<Environment> {
+  const given = bare.get(env) ?? env;
+  const kept = await new KeptKeys(given).all();
+  const set = Object.entries(given).filter(([variable, value]) => value?.trim() || !(variable in kept));
+  const whole = { ...kept, ...Object.fromEntries(set) };
+  bare.set(whole, given);
+  return whole;
+}
+
+/** Makes a model the user's default, in their own settings. Returns the file. */
+export async function keepModel(env: Environment, model: string): Promise<string> {
+  const file = join(userPlaces(env).config, "config.json");
+  await rewrite(file, async () => {
+    const text = await readFile(file, "utf8").catch(() => "{}");
+    const settings = { ...parseConfig(text, file), model };
+    return `${JSON.stringify(settings, undefined, 2)}\n`;
+  });
+  return file;
+}

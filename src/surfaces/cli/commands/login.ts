@@ -1,0 +1,191 @@
+import { text as readAll } from "node:stream/consumers";
+import { HarnessError } from "../../../errors.ts";
+import { PROVIDERS, type Provider } from "../../../models/clients/providers.ts";
+import { explainModelError } from "../../../models/failure/explain.ts";
+import type { Environment } from "../../../models/index.ts";
+import { listModels } from "../../../models/list-models.ts";
+import { readModelName } from "../../../models/name.ts";
+import { pickBaseUrl } from "../../../models/settings.ts";
+import { keepModel, KeptKeys } from "../../../project/kept-keys.ts";
+import { EXIT } from "../exit-codes.ts";
+import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { askForSecret, askForWords, choose } from "../prompts.ts";
+import { canAsk, type Terminal } from "../terminal.ts";
+import { commandName } from "../wording.ts";
+
+export interface LoginFlags {
+  provider?: string | undefined;
+  model?: string | undefined;
+}
+
+/** How a person is asked. */
+export interface LoginWishes extends LoginFlags {
+  /** Whether the person came for something else, and may go on without a model. */
+  mayLeave?: boolean;
+}
+
+/** Time limits for a server on this machine, and one elsewhere. */
+const PATIENCE_MS = { near: 1000, far: 15_000 };
+const MOST_TRIES = 3;
+
+/** `holdfast login`: takes a provider's key, tries it, and keeps it with a model. */
+export async function login(flags: LoginFlags, terminal: Terminal): Promise<number> {
+  const name = await logIn(flags, terminal);
+  if (name === undefined) return EXIT.interrupted;
+  terminal.stdout.write(shown`Begin with: ${harmless(commandName(terminal.env))}\n`);
+  return EXIT.done;
+}
+
+/** Asks for a provider, its key and a model, and keeps them. Returns the model; undefined when the person would rather not. */
+export async function logIn(flags: LoginWishes, terminal: Terminal): Promise<string | undefined> {
+  const isAsked = canAsk(terminal, {});
+  const id = flags.provider ?? (isAsked ? await chooseProvider(terminal, flags) : undefined);
+  if ((id === undefined || id === NONE) && isAsked) return undefined;
+  if (id === undefined || !Object.hasOwn(PROVIDERS, id)) {
+    const names = Object.keys(PROVIDERS).join(", ");
+    const problem = id === undefined ? "Say which provider" : `There is no provider "${id}"`;
+    throw new HarnessError("invalid-options", `${problem}: one of ${names}.`);
+  }
+  const provider = PROVIDERS[id]!;
+  const access = await accessTo(id, terminal);
+  if (access === undefined) return undefined;
+  const { variables, names } = access;
+  const model = flags.model ?? (isAsked ? await chooseModel(names, provider, terminal) : names?.[0]);
+  if (model === undefined && isAsked) return undefined;
+  const env = { ...terminal.env, ...variables };
+  const name = (({ id: of, model: named }) => `${of}:${named}`)(readModelName(`${id}:${model ?? ""}`, env));
+  await keep(name, variables, terminal);
+  return name;
+}
+
+/** Servers on this machine that answer come first. */
+async function chooseProvider(terminal: Terminal, { mayLeave }: LoginWishes): Promise<string | undefined> {
+  const { env } = terminal;
+  const providers = Object.entries(PROVIDERS);
+  const local = providers.filter(([, one]) => one.local);
+  const running = await Promise.all(
+    local.map(async ([id]) =>
+      (await listModels(id, { env, timeoutMs: PATIENCE_MS.near }).catch(() => undefined)) ? [id] : [],
+    ),
+  );
+  const here = new Set(running.flat());
+  const hint = (id: string, { needsKey, local: own, baseUrl }: Provider): Harmless =>
+    here.has(id)
+      ? shown`runs here`
+      : own
+        ? shown`not running`
+        : needsKey
+          ? shown`key`
+          : baseUrl
+            ? shown``
+            : shown`your address`;
+  const sorted = providers.toSorted(([one], [other]) => Number(here.has(other)) - Number(here.has(one)));
+  const choices = sorted.map(([id, one]) => ({ value: id, label: oneLine(one.label), hint: hint(id, one) }));
+  return mayLeave
+    ? choose(shown`No model is set up yet. Which provider?`, [...choices, LATER], { terminal })
+    : choose(shown`Which provider?`, choices, { terminal });
+}
+
+const NONE = "";
+const LATER = {
+  value: NONE,
+  label: shown`None for now`,
+  hint: shown`offline, it can only survey a directory`,
+};
+
+interface Access {
+  /** The variables to keep. */
+  variables: Record<string, string>;
+  /** The models that the provider lists. */
+  names: readonly string[] | undefined;
+}
+
+/** Takes address and key until the provider accepts them. */
+async function accessTo(id: string, terminal: Terminal): Promise<Access | undefined> {
+  const { label, endpoints, needsKey, baseUrl: usual } = PROVIDERS[id]!;
+  const isAsked = canAsk(terminal, {});
+  const [{ baseUrl: address, keys }] = endpoints;
+  const variables: Record<string, string> = {};
+  for (let left = MOST_TRIES; ; left--) {
+    if (usual === undefined && isAsked) {
+      const given = await askForWords(shown`Address`, { terminal }, shown`http://localhost:8000/v1`);
+      if (given === undefined) return undefined;
+      variables[address] = given;
+    }
+    const [variable] = keys;
+    if (variable !== undefined) {
+      const key = isAsked
+        ? await askForSecret(oneLine(`Key of ${label}${needsKey ? "" : " (none: Enter)"}`), { terminal })
+        : await pipedKey(terminal);
+      if (key === undefined) return undefined;
+      if (key.trim()) variables[variable] = key.trim();
+    }
+    try {
+      const env: Environment = { ...terminal.env, ...variables };
+      // A client would say the same at the first request.
+      if (needsKey && !variables[variable!]) throw new HarnessError("missing-setting", "There is no key.");
+      return { variables, names: await listModels(id, { env, timeoutMs: PATIENCE_MS.far }) };
+    } catch (error) {
+      const env: Environment = { ...terminal.env, ...variables };
+      const at = attempt(() => pickBaseUrl(PROVIDERS[id]!, env)) ?? "";
+      const problem = explainModelError(error, { name: `${id}:`, baseUrl: at, env });
+      if (!isAsked || left <= 1) throw new HarnessError("invalid-options", problem, { cause: error });
+      terminal.stdout.write(shown`${oneLine(problem)}\n`);
+    }
+  }
+}
+
+async function pipedKey({ stdin }: Terminal): Promise<string | undefined> {
+  return stdin.isTTY ? undefined : readAll(stdin);
+}
+
+async function chooseModel(
+  names: readonly string[] | undefined,
+  { model: usual = "" }: Provider,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  if (!names || names.length === 0)
+    return (await askForWords(shown`Model`, { terminal }, oneLine(usual))) || usual || undefined;
+  const sorted = names.toSorted((one, other) => Number(other === usual) - Number(one === usual));
+  return choose(
+    shown`Which model?`,
+    sorted.map((name) => ({ value: name, label: oneLine(name) })),
+    { terminal },
+  );
+}
+
+async function keep(name: string, variables: Record<string, string>, terminal: Terminal): Promise<void> {
+  const { env, stdout } = terminal;
+  const keys = new KeptKeys(env);
+  for (const [variable, value] of Object.entries(variables)) {
+    const place = await keys.keep(variable, value);
+    const where = place === "system" ? "the system's key store" : keys.file;
+    stdout.write(shown`${oneLine(`${variable} is kept in ${where}.`)}\n`);
+  }
+  stdout.write(shown`${oneLine(`${name} is your model, by ${await keepModel(env, name)}.`)}\n`);
+}
+
+/** `holdfast logout`: forgets keys and addresses. */
+export async function logout({ provider }: LoginFlags, terminal: Terminal): Promise<number> {
+  const { env, stdout } = terminal;
+  if (provider !== undefined && !Object.hasOwn(PROVIDERS, provider)) {
+    const names = Object.keys(PROVIDERS).join(", ");
+    throw new HarnessError("invalid-options", `There is no provider "${provider}": one of ${names}.`);
+  }
+  const providers = provider === undefined ? Object.values(PROVIDERS) : [PROVIDERS[provider]!];
+  const variables = providers.flatMap(({ endpoints }) =>
+    endpoints.flatMap(({ baseUrl, keys }) => [baseUrl, ...keys]),
+  );
+  const forgotten = await new KeptKeys(env).forget([...new Set(variables)]);
+  const text = forgotten.length > 0 ? `Forgotten: ${forgotten.join(", ")}.` : "Nothing was kept.";
+  stdout.write(shown`${oneLine(text)}\n`);
+  return EXIT.done;
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
