@@ -4,7 +4,7 @@ import type { Execution, FileResult } from "../backend/backend.ts";
 import { fail } from "../backend/failures.ts";
 import { CappedOutput } from "./capped-output.ts";
 import { commandOutput } from "./command-output.ts";
-import { taggedProcesses } from "./stray-processes.ts";
+import { commandProcesses } from "./stray-processes.ts";
 import { COMMAND_TAG, supervisor } from "./supervisor.ts";
 
 const GRACE_MS = 2000;
@@ -56,10 +56,12 @@ export async function runCommand(
   const first = await Promise.race([ended, limit.reached]);
   limit.cancel();
   const isOver = first !== "time limit" && first !== "abort";
-  const leftProcesses = isOver && child.pid !== undefined && (await hasLeft(child.pid, tag));
-  if (child.pid !== undefined) {
-    await endGroup(child.pid, () => child.stdout.closed && child.stderr.closed);
-    await endStrays(tag);
+  const { pid } = child;
+  const left = isOver && pid !== undefined ? await commandProcesses(tag, pid) : undefined;
+  const leftProcesses = left !== undefined && left.length > 0;
+  if (pid !== undefined) {
+    if (left?.length !== 0) await endGroup(pid, () => child.stdout.closed && child.stderr.closed);
+    await endStrays(tag, pid);
   }
   supervisor.ended(tag);
   const exitCode = await ended;
@@ -144,20 +146,10 @@ export async function endGroup(group: number, isSilent: () => boolean): Promise<
   signalGroup(group, "SIGKILL");
 }
 
-/** Whether processes of a command that is over still run. One that has just been started shows no environment at first. */
-async function hasLeft(group: number, tag: string): Promise<boolean> {
-  for (let waited = 0; waited < SILENT_GRACE_MS; waited += POLL_MS) {
-    if ((await taggedProcesses(tag)).length > 0) return true;
-    if (!signalGroup(group, 0)) return false;
-    await sleep(POLL_MS);
-  }
-  return false;
-}
-
 /** Ends what has left the group, and what that starts meanwhile. */
-export async function endStrays(tag: string): Promise<void> {
+export async function endStrays(tag: string, group: number): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const strays = await taggedProcesses(tag);
+    const strays = (await commandProcesses(tag, group)) ?? [];
     if (strays.length === 0) return;
     for (const pid of strays) send(pid, "SIGKILL");
     await sleep(POLL_MS);

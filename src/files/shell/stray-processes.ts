@@ -1,23 +1,40 @@
-import { readdir, readFile } from "node:fs/promises";
-import pLimit from "p-limit";
+import { readdirSync, readFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { COMMAND_TAG } from "./supervisor.ts";
 
-const open = pLimit(64);
+/** So many processes are looked at before others have their turn: to read them one by one in turns takes ten times the work. */
+const AT_ONCE = 100;
 
 /**
- * The processes of a command, those included that have left its group and lost their parent: they have its tag in
- * their environment. Empty where the system does not show environments.
+ * The processes of a command that still run, those included that have left its group and lost their parent: they have
+ * its tag in their environment. One that has ended and waits to be collected by the system does not run. Undefined
+ * where the system does not show processes.
  */
-export async function taggedProcesses(tag: string): Promise<number[]> {
-  const names = await readdir("/proc").catch(() => []);
+export async function commandProcesses(tag: string, group: number): Promise<number[] | undefined> {
+  const pids = attempt(() => readdirSync("/proc").filter((name) => /^\d+$/.test(name)));
   const text = Buffer.from(`${COMMAND_TAG}=${tag}`);
-  const found = names.map((name) =>
-    open(async () => {
-      if (!/^\d+$/.test(name)) return [];
-      // Those of other users cannot be read, and are none of ours.
-      const environment = await readFile(`/proc/${name}/environ`).catch(() => undefined);
-      return environment?.includes(text) ? [Number(name)] : [];
-    }),
-  );
-  return (await Promise.all(found)).flat();
+  const isOurs = (pid: string): boolean => {
+    // Its name, in brackets, may have spaces.
+    const status = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)) ?? "Z";
+    const [state, , own] = status.split(" ");
+    if (state === "Z") return false;
+    // Environments of other users cannot be read, and are none of ours.
+    return (
+      Number(own) === group || attempt(() => readFileSync(`/proc/${pid}/environ`))?.includes(text) === true
+    );
+  };
+  const found: number[] = [];
+  for (const [at, pid] of pids?.entries() ?? []) {
+    if (isOurs(pid)) found.push(Number(pid));
+    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+  }
+  return pids && found;
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }

@@ -100,7 +100,7 @@ export class Program implements Transport {
     await Promise.race([this.#ended, sleep(GRACE_MS)]);
     if (child.pid !== undefined) {
       await endGroup(child.pid, () => true);
-      await endStrays(this.#tag);
+      await endStrays(this.#tag, child.pid);
     }
     supervisor.ended(this.#tag);
     child.stdout?.destroy();
