@@ -357,7 +357,7 @@ describe("sub-agents", () => {
         events.push(`${chunk.type} ${chunk.name} ${chunk.todoId ?? ""} ${chunk.ok ?? ""}`.trim());
     }
     expect(todos.map((todo) => todo.status)).toEqual(["completed", "completed", "cancelled"]);
-    expect(todos[2]?.note).toBe("no bed");
+    expect(todos[2]?.note).toBe("sub-agent: no bed");
     // Three of its sub-agent, and the one that started it.
     expect(todos[0]?.actuals?.modelCalls).toBe(4);
     expect(events.slice(0, 5)).toEqual([

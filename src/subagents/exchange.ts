@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { diffFiles } from "../files/index.ts";
 import { checkpointerOf } from "../langgraph/task.ts";
+import type { Standing } from "../middleware/plan/plan-call/turn.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import { isOpen } from "../plan/index.ts";
@@ -37,14 +38,17 @@ interface Origin {
   call: string;
   /** Its conversation so far, where it is asked again. */
   before?: readonly BaseMessage[] | undefined;
+  /** The caller's plan, as the call finds it. */
+  standing?: Pick<Standing, "plan" | "rules"> | undefined;
 }
 
 /** Makes what a sub-agent starts with. */
 export function givenTo(
   { fork = false, stateFields = [] }: CompiledSubagent,
   { description }: Job,
-  { state, call, before }: Origin,
+  origin: Origin,
 ): Given {
+  const { state, call, before } = origin;
   const caller = (state ?? {}) as Caller;
   const { files } = caller;
   const shared = stateFields.flatMap((field) =>
@@ -54,7 +58,7 @@ export function givenTo(
     ...Object.fromEntries(shared),
     messages: [
       ...(before ?? (fork ? historyBefore(call, caller.messages ?? []) : [])),
-      new HumanMessage(fork ? description : withRules(description, caller)),
+      new HumanMessage(fork ? description : withRules(description, origin)),
     ],
     ...(files && { files }),
   };
@@ -72,8 +76,10 @@ export async function conversationAt(
 }
 
 /** A brief with the rules of the caller's plan, which hold for the whole task. */
-function withRules(description: string, caller: Caller): string {
-  const { todos, rules = [] } = readPlanState(caller);
+function withRules(description: string, { state, standing }: Origin): string {
+  const found = readPlanState(state);
+  const { todos } = standing?.plan ?? found;
+  const rules = standing?.rules ?? found.rules ?? [];
   if (rules.length === 0 || !todos.some(isOpen)) return description;
   return `${description}\n\n${RULES_FOR_ALL}\n${renderRules(rules)}`;
 }

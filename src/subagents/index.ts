@@ -79,7 +79,8 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
     const { state } = runtime;
     const hasFiles = typeof state === "object" && state !== null && "files" in state;
     const found = hasFiles ? { ...state, files: filesBefore(call, runtime) } : state;
-    const given = givenTo(subagent, job, { state: found, call, before: before?.messages });
+    const standing = await plan?.turns.standingBefore(call, state, runtime);
+    const given = givenTo(subagent, job, { state: found, call, before: before?.messages, standing });
     const assignment = { subagent, job, call, owner, given, id: idOf(call, runtime) };
     if (crew && args.background === true) return startJob(assignment, options, { crew, runtime });
     return limit(() => runJob(assignment, options, runtime));

@@ -187,7 +187,7 @@ it("an item stays in progress when its sub-agent was stopped, and what it did is
   const { agent } = threadWith([write("Dig", "Fill"), task("1", "cut"), "Ok.", "Ok.", "Ok."]);
   const { todos, messages } = await agent().invoke(go, config);
   expect(todos.map(({ status }) => status)).toEqual(["in_progress", "pending"]);
-  expect(todos[0]?.note).toBe("it was stopped before it had finished");
+  expect(todos[0]?.note).toBe("sub-agent: it was stopped before it had finished");
   const [, result] = messages.filter((message) => ToolMessage.isInstance(message));
   expect(result?.text).toBe(
     "[In part: it was stopped before it had finished. Todo 1 is still in progress.] t1\nhalf a hole",

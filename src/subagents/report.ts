@@ -1,4 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { unsaidTokens } from "../middleware/budget/prices.ts";
 import { sumTallies, tallyOf } from "../middleware/plan/ledger.ts";
 import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
 import { shortened } from "../middleware/text/shortened.ts";
@@ -140,5 +141,7 @@ function lastResults(messages: readonly BaseMessage[]): string | undefined {
 function add(tally: Tally, message: BaseMessage): Tally {
   if (!AIMessage.isInstance(message)) return tally;
   const toolCalls = message.tool_calls?.length ?? 0;
-  return sumTallies(tally, { ...tallyOf(message), toolCalls });
+  const unsaid = unsaidTokens(message);
+  const all = unsaid ? sumTallies(tally, { ...ZERO_TALLY, modelCalls: 1, ...unsaid }) : tally;
+  return sumTallies(all, { ...tallyOf(message), toolCalls });
 }

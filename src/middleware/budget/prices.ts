@@ -1,4 +1,4 @@
-import type { UsageMetadata } from "@langchain/core/messages";
+import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
 
 /** US dollars per million tokens. */
 export interface Prices {
@@ -57,6 +57,17 @@ function rawTokens(metadata: Record<string, unknown>): UsedTokens {
     inputTokens: first("prompt_tokens", "input_tokens", "promptTokens"),
     outputTokens: first("completion_tokens", "output_tokens", "completionTokens"),
   };
+}
+
+/** In an answer: the usage of the one before it, which was empty or no answer, and is not in the conversation. */
+const UNSAID = "holdfast_unsaid";
+
+export function markUnsaid(message: BaseMessage, unsaid: UsedTokens): void {
+  message.additional_kwargs = { ...message.additional_kwargs, [UNSAID]: unsaid };
+}
+
+export function unsaidTokens({ additional_kwargs }: BaseMessage): UsedTokens | undefined {
+  return additional_kwargs[UNSAID] as UsedTokens | undefined;
 }
 
 export function sumTokens(a: UsedTokens, b: UsedTokens): UsedTokens {

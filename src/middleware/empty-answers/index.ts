@@ -1,6 +1,7 @@
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
+import { markUnsaid, usedTokens } from "../budget/prices.ts";
 import { isFinalAnswer } from "../plan/messages/final-answer.ts";
 import { missedCall } from "./announcement.ts";
 import { EMPTY_ANSWER, MISSED_CALL } from "./empty-answers.prompt.ts";
@@ -17,17 +18,19 @@ export function emptyAnswersMiddleware() {
       const answer = await handler(request);
       const isAsked = isExitReminder(request.messages.at(-1));
       if (isAsked || !AIMessage.isInstance(answer)) return answer;
-      if (isEmpty(answer)) {
-        return handler({ ...request, messages: [...request.messages, reminder(EMPTY_ANSWER)] });
-      }
+      const again = async (...more: BaseMessage[]) => {
+        const next = await handler({ ...request, messages: [...request.messages, ...more] });
+        if (AIMessage.isInstance(next)) markUnsaid(next, usedTokens(answer));
+        return next;
+      };
+      if (isEmpty(answer)) return again(reminder(EMPTY_ANSWER));
       const missed = isFinalAnswer(answer)
         ? missedCall(withoutThoughts(answer.text), {
             messages: request.state.messages,
             tools: request.tools.flatMap(({ name }) => (typeof name === "string" ? name : [])),
           })
         : undefined;
-      if (!missed) return answer;
-      return handler({ ...request, messages: [...request.messages, answer, reminder(MISSED_CALL[missed])] });
+      return missed ? again(answer, reminder(MISSED_CALL[missed])) : answer;
     },
   });
 }

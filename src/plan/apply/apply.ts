@@ -5,7 +5,15 @@ import { closingDependencies, nextStartable } from "../todo/dependencies.ts";
 import { diffTodos, isSame } from "../todo/diff.ts";
 import { Items } from "../todo/items.ts";
 import type { Policy } from "../todo/policy.ts";
-import { nextNumber, type Change, type Plan, type Result, type Status, type Todo } from "../todo/todo.ts";
+import {
+  nextNumber,
+  withoutLeftOpen,
+  type Change,
+  type Plan,
+  type Result,
+  type Status,
+  type Todo,
+} from "../todo/todo.ts";
 import { afterPlan, continues, leftOut, withPresentIds } from "./earlier-plan.ts";
 import { identify, planOf, spentIds, type Identified } from "./identity.ts";
 import { checkTodos, emptyContent, frozen, listIds, unknownId } from "./rules.ts";
@@ -160,7 +168,7 @@ function merged(
   if (author === "person") setVerification(todo, draft);
   if (todo.status !== "completed") delete todo.unverified;
   if (draft.dependsOn) setDependencies(todo, draft.dependsOn.map(resolve));
-  return todo;
+  return withoutLeftOpen(todo);
 }
 
 /** The status of an item that is sent without one. A model that lists a cancelled item again wants it done. */
@@ -317,7 +325,7 @@ class Workbench {
       this.#reading.issue(frozen(id, field, status));
     } else {
       const { unverified: _, ...rest } = todo;
-      this.#items.replace({ ...rest, status });
+      this.#items.replace(withoutLeftOpen({ ...rest, status }));
     }
   }
 

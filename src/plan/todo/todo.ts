@@ -118,6 +118,16 @@ export function isOpen(todo: Todo): boolean {
   return todo.status === "pending" || todo.status === "in_progress";
 }
 
+/** In front of the note on an item that a sub-agent left open. It says nothing of one that is completed. */
+export const LEFT_OPEN = "sub-agent: ";
+
+/** An item that is completed, without the note on why it was not. */
+export function withoutLeftOpen<T extends Pick<Todo, "status" | "note">>(todo: T): T {
+  if (todo.status !== "completed" || !todo.note?.startsWith(LEFT_OPEN)) return todo;
+  const { note: _, ...rest } = todo;
+  return rest as T;
+}
+
 /** Settled for good. */
 export function isClosed(todo: Todo): boolean {
   return todo.status === "completed" || todo.status === "cancelled";

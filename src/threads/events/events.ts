@@ -165,7 +165,12 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     about,
     args: args.optional(),
     repeated: repeated.optional(),
-    ok: z.boolean().describe("False also for a command that failed, and for a call that could not be made."),
+    ok: z
+      .boolean()
+      .describe(
+        "False also for a command that failed, a call that could not be made, and a task that is not done.",
+      ),
+    verdict: z.enum(["part", "failed"]).describe("Of a task that is not done.").optional(),
     result: z.string().describe("The first line of the result."),
     output: z
       .string()

@@ -1,12 +1,12 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
-import { NO_TOKENS, usedTokens } from "../../middleware/budget/prices.ts";
+import { NO_TOKENS, unsaidTokens, usedTokens } from "../../middleware/budget/prices.ts";
 import type { Summary } from "../../middleware/summarization/state.ts";
 import { decisionIn } from "../../middleware/text/from-user.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { isSame } from "../../plan/todo/diff.ts";
-import { failuresIn, labelOf, titleOf } from "../../subagents/events.ts";
+import { failuresIn, helpersIn, labelOf, titleOf } from "../../subagents/events.ts";
 import type { Verdict } from "../../subagents/report.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { PLAN_TOOLS } from "../story/plan-tools.ts";
@@ -54,6 +54,10 @@ export class AgentReplay {
   readonly #seen: Set<string>;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
   readonly #helpers = new Map<string, AgentReplay>();
+  /** The calls that started sub-agents, by the ids that these are asked again by. */
+  readonly #askedBy = new Map<string, string>();
+  /** The items of sub-agents that ended in the step that is being told, by call, as long as their ends are not told. */
+  readonly #untold = new Map<string, string>();
   /** Calls that started no sub-agent, and why sub-agents did not succeed, by call. */
   readonly #refused = new Set<string>();
   readonly #failures = new Map<string, Verdict>();
@@ -74,7 +78,9 @@ export class AgentReplay {
       for (const [call, why] of Object.entries(failuresIn(message))) this.#failures.set(call, why);
     }
     for (const message of messages) {
-      if (!ToolMessage.isInstance(message) || message.name !== TASK || message.status !== "error") continue;
+      if (!ToolMessage.isInstance(message) || message.name !== TASK) continue;
+      for (const id of helpersIn([message]).keys()) this.#askedBy.set(id, message.tool_call_id);
+      if (message.status !== "error") continue;
       const { tool_call_id: call, text } = message;
       // Threads from before failures were marked have them in words alone.
       if (!this.#failures.has(call) && !FAILED.test(text)) this.#refused.add(call);
@@ -87,10 +93,13 @@ export class AgentReplay {
     const askedAt = this.at || at;
     this.at = at;
     yield* this.#summarized(summary);
-    for (const [index, message] of messages.entries()) {
+    const news = messages.filter((message, index) => {
       const id = message.id ?? `${this.#owner} ${index}`;
-      if (this.#seen.has(id)) continue;
+      const isNew = !this.#seen.has(id);
       this.#seen.add(id);
+      return isNew;
+    });
+    for (const message of this.#byEnd(news)) {
       if (AIMessage.isInstance(message)) {
         // One that follows a reminder was asked for behind the answer that was sent back.
         yield* this.#answered(message, this.#reminders.length > 0 ? at : askedAt);
@@ -99,9 +108,32 @@ export class AgentReplay {
         yield* other(message);
       }
       // A tool changes the plan before it ends.
-      else yield* [...this.#plan(frame), ...this.#decision(message), ...this.#result(message)];
+      else {
+        this.#untold.delete(message.tool_call_id);
+        const planned = this.#plan(frame, this.#endOf(message) ?? (this.#untold.size > 0 ? askedAt : at));
+        yield* [...planned, ...this.#decision(message), ...this.#result(message)];
+      }
     }
+    this.#untold.clear();
     yield* this.#plan(frame);
+  }
+
+  /** The same messages, those of tasks in the order in which their sub-agents ended: a step is saved as a whole. */
+  #byEnd(messages: readonly BaseMessage[]): BaseMessage[] {
+    const tasks = messages.filter((message) => this.#endOf(message) !== undefined);
+    for (const message of tasks) {
+      const { tool_call_id: call } = message as ToolMessage;
+      const { todo_id: item } = this.#calls.get(call)!.args as { todo_id?: string | number };
+      if (item !== undefined) this.#untold.set(call, String(item));
+    }
+    const sorted = tasks.toSorted((one, other) => this.#endOf(one)! - this.#endOf(other)!);
+    return messages.map((message) => (tasks.includes(message) ? sorted.shift()! : message));
+  }
+
+  /** When the sub-agent of a task ended that was waited for. */
+  #endOf(message: BaseMessage): number | undefined {
+    const helper = ToolMessage.isInstance(message) ? this.#helpers.get(message.tool_call_id) : undefined;
+    return helper && !helper.isInBackground ? helper.at || this.at : undefined;
   }
 
   /** The event of a background sub-agent's end. */
@@ -142,8 +174,11 @@ export class AgentReplay {
   #answered(message: AIMessage, askedAt: number): Told[] {
     this.answer = withoutThoughts(message.text);
     const calls = message.tool_calls ?? [];
+    const owner = this.#owner;
+    const usage = unsaidTokens(message);
     return [
-      { at: askedAt, body: { type: "model-start", owner: this.#owner, ...this.#remindedOf() } },
+      { at: askedAt, body: { type: "model-start", owner, ...this.#remindedOf() } },
+      ...(usage ? [{ at: askedAt, body: { type: "model-end", owner, text: "", usage } as const }] : []),
       this.#now({
         type: "model-end",
         owner: this.#owner,
@@ -167,12 +202,12 @@ export class AgentReplay {
     if (name !== TASK || this.#refused.has(call)) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
     const owner = `${this.#owner}/${labelOf(helper, titleOf(call, turn))}:${call}`;
-    this.#helpers.set(
-      call,
-      new AgentReplay(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
-    );
+    // One that is asked again begins with what it has done before.
+    const before = this.#helpers.get(this.#askedBy.get(String(args["again"])) ?? "");
+    const known = [...this.#seen, ...(before ? before.#seen : [])];
+    this.#helpers.set(call, new AgentReplay(owner, { known, isInBackground: wasStartedInBackground(args) }));
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
-    const begun = this.#planChange(withTasks(this.todos, [{ name, args }]), "harness");
+    const begun = this.#planChange(withTasks(this.todos, [{ name, args }]), { by: "harness", at: this.at });
     return [start, ...begun, this.#now({ type: "subagent-start", ...job })];
   }
 
@@ -201,8 +236,8 @@ export class AgentReplay {
     // One in the background ends when its own story does.
     const helper = this.#helpers.get(call);
     if (!helper || helper.isInBackground) return [end];
-    // It may have ended long before the others of its step, which are saved together.
-    const at = helper.at || this.at;
+    // It may have ended long before the others of its step.
+    const at = this.#endOf(message)!;
     const owner = helper.#owner;
     const outcome = this.#outcomeOf(call);
     const ending = result.ok || !outcome.ok ? outcome : { ok: false, verdict: "failed" as const };
@@ -212,18 +247,29 @@ export class AgentReplay {
     ];
   }
 
-  #plan({ todos, rules, isEdit }: Frame): Told[] {
+  #plan({ todos, rules, isEdit }: Frame, at = this.at): Told[] {
     const newRules = isSame(this.rules, rules) ? undefined : [...rules];
     this.rules = rules;
-    return this.#planChange(todos, isEdit ? "person" : "model", newRules);
+    const working = new Set(this.#untold.values());
+    const then = todos.map((todo) => (working.has(todo.id) ? this.#atWork(todo) : todo));
+    return this.#planChange(then, { by: isEdit ? "person" : "model", rules: newRules, at });
   }
 
-  #planChange(todos: readonly Todo[], by: "person" | "model" | "harness", rules?: string[]): Told[] {
+  /** An item while its sub-agent worked. */
+  #atWork({ id, content, dependsOn }: Todo): Todo {
+    const before = this.todos.find((todo) => todo.id === id);
+    return { ...(before ?? { id, content, ...(dependsOn && { dependsOn }) }), status: "in_progress" };
+  }
+
+  #planChange(
+    todos: readonly Todo[],
+    { by, rules, at }: { by: "person" | "model" | "harness"; rules?: string[] | undefined; at: number },
+  ): Told[] {
     const changes = planChanges(this.todos, todos);
     this.todos = todos;
     if (changes.length === 0 && !rules) return [];
     const plan = { changes, counts: countTodos([...todos]), todos: [...todos], ...(rules && { rules }) };
-    return [this.#now({ type: "plan-change", owner: this.#owner, by, ...plan })];
+    return [{ at, body: { type: "plan-change", owner: this.#owner, by, ...plan } }];
   }
 
   #now(body: RunEventBody): Told {

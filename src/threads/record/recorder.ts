@@ -11,6 +11,7 @@ import { shortened } from "../../middleware/text/shortened.ts";
 import { failedCommand, resultIn } from "../../middleware/tools/result-marks.ts";
 import { MODEL_RETRY, type ModelRetry } from "../../models/retry/retries.ts";
 import { thoughtFilter, withoutThoughts, type Shown } from "../../models/thinking/thoughts.ts";
+import { failuresIn } from "../../subagents/events.ts";
 import { boundedArgs, boundedText } from "../events/bounded.ts";
 import type { RunEventBody } from "../events/events.ts";
 import type { Question } from "../events/questions.ts";
@@ -41,6 +42,8 @@ interface ToolResult {
   ok: boolean;
   result: string;
   exitCode?: number | null;
+  /** Of a task: why it is not done. */
+  verdict?: "part" | "failed";
 }
 
 const COMMAND = "execute";
@@ -246,15 +249,23 @@ export function detailsOf({ name, call, input }: { name: string; call: string; i
   return { name, call, about: aboutCall(input), args: boundedArgs(input) };
 }
 
-export function ended({ ok, result, exitCode }: ToolResult) {
+export function ended({ ok, result, exitCode, verdict }: ToolResult) {
   const output = boundedText(result);
-  return { ok, result: firstLine(result), output, ...(exitCode !== undefined && { exitCode }) };
+  return {
+    ok,
+    result: firstLine(result),
+    output,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(verdict && { verdict }),
+  };
 }
 
 /** The result in a message. A command that failed is no error to the model: it did what the model asked for. */
 export function resultOf(message: ToolMessage): ToolResult {
   const failure = failedCommand(message);
   if (failure) return { ok: false, result: message.text, exitCode: failure.exitCode };
+  const verdict = failuresIn(message)[message.tool_call_id]?.result ?? "done";
+  if (verdict !== "done") return { ok: false, result: message.text, verdict };
   return { ok: message.status !== "error", result: message.text };
 }
 

@@ -10,6 +10,7 @@ import { EMPTY_VIEW, reduce } from "../events/view.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { runThread, RunEvents } from "../run/run-thread.ts";
+import { threadOf } from "../story/thread.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
 import { replay } from "./replay.ts";
@@ -20,10 +21,14 @@ const settings = { ...DEFAULT_SETTINGS, model: "scripted", ask: ["write_file"] }
 async function told(
   scripts: Record<string, Step[]>,
   checkpointer: BaseCheckpointSaver,
+  /** Answers that are given first, once. */
+  unsaid: Record<string, Step> = {},
 ): Promise<{ live: RunEvent[]; later: (until?: number) => Promise<RunEvent[]> }> {
   const step: Step = ({ messages }) => {
     const task = messages.find((message) => message.getType() === "human")!.text;
-    return scripts[task]![messages.filter((message) => message.getType() === "ai").length]!;
+    const { [task]: first } = unsaid;
+    delete unsaid[task];
+    return first ?? scripts[task]![messages.filter((message) => message.getType() === "ai").length]!;
   };
   const model = new ScriptedModel([step], { loop: true });
   const agent = createRunAgent({ settings, model, checkpointer });
@@ -91,6 +96,42 @@ describe("a saved thread", () => {
     expect(seen(again)).toEqual(seen(live));
     expect(seen(again)).toHaveLength(3);
     expect(again.at(-1)).toMatchObject({ type: "run-end", usage: { inputTokens: 123, outputTokens: 3 } });
+  });
+
+  it("tells of items that were begun with their plan and ended one by one", async () => {
+    const scripts = {
+      Go: [
+        [
+          callTool("write_todos", { todos: ["North", "South", "Tell"] }),
+          job("North", "1"),
+          job("South", "2"),
+        ],
+        "Both are seen.",
+      ],
+      North: [callTool("ls", { path: "/" }), callTool("ls", { path: "/a" }), "Ice."],
+      South: [callTool("ls", { path: "/" }), "Penguins."],
+    };
+    const { later } = await told(scripts, await sqliteSaver(":memory:"));
+    const plans = (await later()).flatMap((event) =>
+      event.type === "plan-change" ? [event.todos.map(({ status }) => status[0]).join("")] : [],
+    );
+    expect(plans.slice(0, 3)).toEqual(["iip", "icp", "ccp"]);
+    const { spans } = threadOf({ events: await later(), questions: [] });
+    expect(spans.flatMap(({ kind, label }) => (kind === "item" ? label : []))).toEqual(
+      expect.arrayContaining(["North", "South"]),
+    );
+  });
+
+  it("tells of one that is asked again what is new, and of an answer that was empty what it cost", async () => {
+    const again = { description: "And the width?", subagent_type: "general-purpose", again: "t1" };
+    const scripts = {
+      Go: [job("Depth"), callTool("task", again), spending("Both are known.", 100)],
+      Depth: [callTool("ls", { path: "/" }), spending("4.", 20), spending("9.", 30)],
+    };
+    const { live, later } = await told(scripts, await sqliteSaver(":memory:"), { Depth: spending("", 7) });
+    expect(seen(await later())).toEqual(seen(live));
+    const { usage } = (await later()).at(-1) as Extract<RunEvent, { type: "run-end" }>;
+    expect(usage).toMatchObject({ inputTokens: 157 });
   });
 
   it("tells it between the start and the end of the sub-agent, whose time is its own", async () => {

@@ -3,6 +3,7 @@ const TELLING = [
   "path",
   "pattern",
   "command",
+  "title",
   "description",
   "question",
   "query",

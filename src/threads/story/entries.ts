@@ -26,6 +26,7 @@ export type CallEntry = Common & {
   result?: string;
   output?: string | undefined;
   exitCode?: number | null | undefined;
+  verdict?: "part" | "failed" | undefined;
 };
 /** Where a sub-agent began; what it said and did has its own owner. */
 export type HelperEntry = Common & { kind: "helper"; helper: string };
@@ -116,8 +117,8 @@ export class Conversation {
         return this.#add({ kind: "call", at, owner, call, name, about, args });
       }
       case "tool-end": {
-        const { owner, call, name, about, args, ok, result, output, exitCode } = event;
-        const end = { endedAt: at, ok, result, output, exitCode };
+        const { owner, call, name, about, args, ok, result, output, exitCode, verdict } = event;
+        const end = { endedAt: at, ok, result, output, exitCode, verdict };
         const index = this.#open.get(callKey(owner, call));
         if (index === undefined)
           return this.#add({ kind: "call", at, owner, call, name, about, args, ...end });

@@ -15,6 +15,7 @@ export interface Span {
   /** Missing while it goes on. */
   to?: number;
   ok?: boolean;
+  verdict?: "done" | "part" | "failed" | undefined;
 }
 
 /** The spans of a thread that goes on: what is not over yet is found without a look through all of them. */
@@ -57,14 +58,17 @@ export class Spans {
         return this.#add({ kind: "call", owner, id, label: about ? `${name} ${about}` : name, from: at });
       }
       case "tool-end":
-        return this.#end({ kind: "call", owner: event.owner, id: event.call }, at, event.ok);
+        return this.#end({ kind: "call", owner: event.owner, id: event.call }, at, event);
       case "subagent-start": {
         const { owner: id } = event;
         return this.#add({ kind: "helper", owner: parentOf(id), id, label: ownerName(id), from: at });
       }
       case "subagent-end": {
-        const { owner: id, ok } = event;
-        return this.#end({ kind: "helper", owner: parentOf(id), id }, at, ok);
+        const { owner: id } = event;
+        // It works on nothing any more.
+        for (const span of this.#openOnes())
+          if (span.kind === "item" && span.owner === id) this.#end(span, at);
+        return this.#end({ kind: "helper", owner: parentOf(id), id }, at, event);
       }
       case "question": {
         const { id } = event;
@@ -105,10 +109,15 @@ export class Spans {
     this.#isChanged = true;
   }
 
-  #end(of: Pick<Span, "kind" | "owner" | "id">, at: number, ok?: boolean): void {
+  #end(
+    of: Pick<Span, "kind" | "owner" | "id">,
+    at: number,
+    { ok, verdict }: Pick<Span, "ok" | "verdict"> = {},
+  ): void {
     const index = this.#open.get(keyOf(of));
     if (index === undefined) return;
-    this.#spans[index] = { ...this.#spans[index]!, to: at, ...(ok !== undefined && { ok }) };
+    const outcome = { ...(ok !== undefined && { ok }), ...(verdict && { verdict }) };
+    this.#spans[index] = { ...this.#spans[index]!, to: at, ...outcome };
     this.#open.delete(keyOf(of));
     this.#isChanged = true;
   }

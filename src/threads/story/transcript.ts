@@ -8,7 +8,7 @@ import { clockOf } from "./lanes.ts";
 import { lineDiff } from "./line-diff.ts";
 import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
 import { factsOf, type ThreadState } from "./thread.ts";
-import { answerWords, clock, duration, inSight, sentBackWords, summaryWords } from "./words.ts";
+import { answerWords, clock, duration, failureWord, inSight, sentBackWords, summaryWords } from "./words.ts";
 
 /** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */
 export function transcript(events: readonly RunEvent[]): string {
@@ -72,10 +72,10 @@ export function planMarkdown({ todos, rules }: Pick<PlanRecord, "todos" | "rules
 function timelineMarkdown({ spans }: ThreadState): string {
   const timeOf = clockOf(spans, Infinity);
   const rows = spans.map((span) => {
-    const { kind, label, from, to, ok, owner } = span;
+    const { kind, label, from, to, owner } = span;
     const took = to === undefined ? "not finished" : duration(timeOf(span));
     const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
-    const cells = [clock(from), took, kind, `${label}${by}${ok === false ? ", failed" : ""}`];
+    const cells = [clock(from), took, kind, [`${label}${by}`, failureWord(span)].filter(Boolean).join(", ")];
     return `| ${cells.map((cell) => inWords(cell).replaceAll("|", "\\|")).join(" | ")} |`;
   });
   return ["| began | took | what | |", "|---|---|---|---|", ...rows].join("\n");
@@ -105,11 +105,12 @@ function partOf(event: RunEvent): string[] {
     case "plan-snapshot":
       return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
     case "tool-end": {
-      const { owner, name, about, args, ok, result, output = result } = event;
+      const { owner, name, about, args, ok, verdict, result, output = result } = event;
       if (ok && PLAN_TOOLS.has(name)) return [];
       const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
       const given = args === undefined ? "" : `\n\n${argumentsText(name, args)}`;
-      return [`### ${ok ? "✓" : "✗"} ${name} ${about}${by}${given}\n\n${fenced(output)}`];
+      const sign = ok ? "✓" : verdict === "part" ? "◐" : "✗";
+      return [`### ${sign} ${name} ${about}${by}${given}\n\n${fenced(output)}`];
     }
     case "question":
       return [`## A question\n\n${event.text}`];

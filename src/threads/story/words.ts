@@ -18,6 +18,18 @@ export function statusName({ status, unverified }: Pick<Todo, "status" | "unveri
 }
 
 /** `8 s`, `3 min 20 s`, `2 h 5 min`. */
+/** The failure of a call or a sub-agent in a word; undefined where it did not fail. */
+export function failureWord({
+  ok,
+  verdict,
+}: {
+  ok?: boolean | undefined;
+  verdict?: string | undefined;
+}): string | undefined {
+  if (ok !== false) return undefined;
+  return verdict === "part" ? "done in part" : "failed";
+}
+
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

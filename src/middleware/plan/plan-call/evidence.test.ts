@@ -72,6 +72,16 @@ describe("an item that names a file", () => {
     expect(letters).toBe("cip");
   });
 
+  it("counts one beside another that was worked on since", async () => {
+    const steps = [
+      read("/STYLE.md"),
+      plan("Write /report.md by STYLE.md", "rest"),
+      write("/report.md"),
+      done("1"),
+    ];
+    expect((await played(steps)).letters).toBe("ci");
+  });
+
   it("is known in a command, too", async () => {
     const steps = [
       plan("Fix src/a.js", "Fix b.js", "rest"),

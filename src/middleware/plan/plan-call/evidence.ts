@@ -40,7 +40,10 @@ function missing(todo: Todo, context: VerifyContext): string | undefined {
     return commands.map((command) => missingCommand(command, calls)).find((reason) => reason !== undefined);
   }
   if (files.length > 0 && !isUnknown) {
-    const untouched = files.filter((file) => !seen.some((call) => mentions(call, file)));
+    // Beside the file that was worked on, others may have been read before the plan.
+    const isBegun = files.some((file) => calls.some((call) => mentions(call, file)));
+    const counted = isBegun ? [...callsBefore, ...calls] : seen;
+    const untouched = files.filter((file) => !counted.some((call) => mentions(call, file)));
     if (untouched.length === 0) return undefined;
     return `${untouched.join(", ")} ${untouched.length === 1 ? "was" : "were"} neither read nor written since the plan was made`;
   }

@@ -11,8 +11,6 @@ import {
   renderStatus,
 } from "../../../plan/index.ts";
 import type { Change, Todo, ToolText } from "../../../plan/index.ts";
-import { readRules } from "../../../plan/read/values.ts";
-import { isSame } from "../../../plan/todo/diff.ts";
 import { decidedByUser, saidByUser } from "../../text/from-user.ts";
 import { callId, looseTool, type ToolRuntime } from "../../tools/loose-tool.ts";
 import { actorOf } from "../../tools/review.ts";
@@ -66,10 +64,7 @@ async function runCall(
     const reply = answer(refusal(outcome, { memory, news, rules: found.rules }), "error");
     return told ? new Command({ update: { _plan: told, messages: [reply] } }) : reply;
   }
-  const { changes, patch } = outcome.accepted;
-  const rules = rulesAfter(readRules(outcome.accepted.args["rules"]), found.rules ?? [], {
-    isNew: text === setup.preset.tools.write && isNewPlan(outcome.before),
-  });
+  const { changes, patch, rules } = outcome.accepted;
   if (changes.length > 0) {
     const todos = turns.advance(id, runtime.state, { before: outcome.before, changes: patch });
     await announce(setup, runtime, { by: "model", changes, todos, ...(rules && { rules }) });
@@ -96,16 +91,6 @@ async function runCall(
     ],
   };
   return new Command({ update });
-}
-
-/** The rules after a call; undefined where they stay as they are. A new plan begins with those that come with it. */
-function rulesAfter(
-  sent: string[] | undefined,
-  current: readonly string[],
-  { isNew }: { isNew: boolean },
-): string[] | undefined {
-  const next = sent ?? (isNew ? [] : undefined);
-  return next === undefined || isSame(next, current) ? undefined : next;
 }
 
 function approvedEdit({ approved }: Outcome): string {

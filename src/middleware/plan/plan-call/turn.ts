@@ -14,6 +14,7 @@ import {
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
+import { readRules } from "../../../plan/read/values.ts";
 import { nextMarks } from "../../../plan/todo/actuals.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
 import { withFigures, type Ledger, type Move } from "../../../plan/todo/ledger.ts";
@@ -53,6 +54,8 @@ export interface Outcome {
   isFirst: boolean;
   /** A person's approval of the call. */
   approved: ApprovedCall | undefined;
+  /** The rules after the call. */
+  rules: readonly string[];
   /** Absent when nothing of the call was accepted. */
   accepted?: {
     /** The arguments that were applied: the call's, or those that a person put in their place. */
@@ -67,6 +70,8 @@ export interface Outcome {
     move?: Move;
     /** The items' cost, with the turn's spending until here. */
     ledger: Ledger;
+    /** The rules, where the call changed them. */
+    rules?: string[];
     /** Calls to other tools that had finished when a new plan was made. */
     madeAt?: number;
     notes: string[];
@@ -151,6 +156,7 @@ export class Turns {
     const last = earlier > 0 ? await this.#outcome(run, earlier - 1) : undefined;
     return {
       plan: last?.plan ?? planFrom(run.state),
+      rules: last?.rules ?? run.state.rules ?? [],
       marks: last?.marks ?? run.state.memory.marks,
       toolCalls: run.state.memory.tally.toolCalls,
       ledger: (helpers) => this.#ledger(run, { until: id, moves: last?.moves ?? {}, helpers }),
@@ -210,6 +216,7 @@ export class Turns {
     const edits = previous?.edits ?? this.#edits(run);
     const isFirst = previous === undefined;
     const approved = approvedOf(run.state.memory, call.id, run.message);
+    const current = previous?.rules ?? run.state.rules ?? [];
     const refused = (issues: Issue[]): Outcome => ({
       before,
       plan,
@@ -218,6 +225,7 @@ export class Turns {
       edits,
       isFirst,
       approved,
+      rules: current,
       issues,
     });
     const { memory } = run.state;
@@ -245,6 +253,7 @@ export class Turns {
     const result = isAsWanted ? wanted : apply(plan, args, policy, { refused: ids, unverified });
     if (!result.ok || (ids.size > 0 && result.changes.length === 0)) return refused(issues);
 
+    const rules = rulesAfter(readRules(args["rules"]), current, { isNew: isWrite && isNewPlan(before) });
     const isReset = result.changes[0]?.type === "plan-reset";
     const { todos: after } = result.plan;
     const move = moveOf(before, after, { memory, isReset });
@@ -264,12 +273,14 @@ export class Turns {
       edits,
       isFirst,
       approved,
+      rules: rules ?? current,
       accepted: {
         args,
         changes: result.changes,
         patch,
         marks: changedEntries(marks, next),
         ...(move && { move }),
+        ...(rules && { rules }),
         ledger,
         ...(isNewPlan(before) && { madeAt: toolCalls }),
         notes: [...(repaired ? [REPAIRED_NOTE] : []), ...result.notes],
@@ -360,9 +371,20 @@ export interface PlanParts {
   turns: Turns;
 }
 
+/** The rules after a call; undefined where they stay as they are. A new plan begins with those that come with it. */
+function rulesAfter(
+  sent: string[] | undefined,
+  current: readonly string[],
+  { isNew }: { isNew: boolean },
+): string[] | undefined {
+  const next = sent ?? (isNew ? [] : undefined);
+  return next === undefined || isSame(next, current) ? undefined : next;
+}
+
 /** A plan at a moment within a turn. */
 export interface Standing {
   plan: Plan;
+  rules: readonly string[];
   marks: Record<string, Mark>;
   /** Calls to other tools that had finished before this turn. */
   toolCalls: number;

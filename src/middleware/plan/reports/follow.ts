@@ -15,6 +15,7 @@ import {
 import { nextMarks } from "../../../plan/todo/actuals.ts";
 import { withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
+import { LEFT_OPEN } from "../../../plan/todo/todo.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { changedEntries, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";
@@ -106,7 +107,7 @@ export class FollowedTodo {
     // Among several that end together none can start the next, as each knows only of its own end: `startNext` does.
     const rules = this.#alone ? policy : { ...policy, idle: "allow" as const };
     const failed = (reason: string): { plan: Plan; sentence: string } => {
-      const noted = applyUpdate(this.#started, { edit: [{ id: this.#id, note: reason }] }, rules);
+      const noted = applyUpdate(this.#started, { edit: [{ id: this.#id, note: LEFT_OPEN + reason }] }, rules);
       return {
         // Several on one item leave it alike: they do not know of each other.
         plan: noted.ok && this.#others.length === 0 ? noted.plan : this.#started,
@@ -185,7 +186,9 @@ export class FollowedTodo {
     const { memory } = readPlanState(this.#context.state);
     const { seen } = rememberSeen(memory.seen, after);
     const patch = diffTodos(before.todos, after);
-    const touched = new Set(patch.flatMap((change) => ("id" in change ? change.id : [])));
+    // Not those of which only figures changed: others of the turn may have changed them.
+    const moved = diffTodos(before.todos, plan.todos);
+    const touched = new Set(moved.flatMap((change) => ("id" in change ? change.id : [])));
     const unheard = new Set(isTold ? [] : edits.map(idOf));
     const told = Object.fromEntries(
       Object.entries(seen ?? {}).flatMap(([id, now]) => {

@@ -1,7 +1,7 @@
 import { fieldText, shownArguments } from "../arguments.ts";
 import type { CallEntry } from "../entries.ts";
 import { countLines, lineDiff, type DiffLine } from "../line-diff.ts";
-import { duration } from "../words.ts";
+import { duration, failureWord } from "../words.ts";
 import { escaped } from "./escaped.ts";
 
 /** A tool call: a line, and all of it behind it. */
@@ -15,9 +15,10 @@ export function callHtml({
   output,
   result,
   exitCode,
+  verdict,
 }: CallEntry): string {
   const facts = [
-    ok === false && "failed",
+    failureWord({ ok, verdict }),
     exitCode !== undefined && exitCode !== 0 && (exitCode === null ? "stopped" : `exit code ${exitCode}`),
     endedAt === undefined ? "not finished" : endedAt - at >= 1000 && duration(endedAt - at),
   ].filter((fact) => typeof fact === "string");

@@ -1,6 +1,6 @@
 import { timelineOf, type Bar } from "../lanes.ts";
 import { timeWords, type ThreadState } from "../thread.ts";
-import { duration } from "../words.ts";
+import { duration, failureWord } from "../words.ts";
 import { escaped } from "./escaped.ts";
 
 const WIDTH = 1000;
@@ -28,8 +28,9 @@ export function timelineHtml({ spans, time }: Pick<ThreadState, "spans" | "time"
 <svg viewBox="0 0 ${WIDTH} ${top}" role="img" aria-label="What took how long">${drawn.join("")}</svg>`;
 }
 
-function barSvg({ span: { kind, label, ok }, start, width, took }: Bar, y: number): string {
-  const words = [label, duration(took), ...(ok === false ? ["failed"] : [])].join(", ");
+function barSvg({ span, start, width, took }: Bar, y: number): string {
+  const { kind, label, ok } = span;
+  const words = [label, duration(took), failureWord(span)].filter(Boolean).join(", ");
   const x = (start * WIDTH).toFixed(1);
   const wide = (Math.min(width, 1 - start) * WIDTH).toFixed(1);
   const look = `${kind}${ok === false ? " failed" : ""}`;

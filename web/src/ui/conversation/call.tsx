@@ -1,6 +1,6 @@
 import { fieldText, shownArguments } from "../../../../src/threads/story/arguments.ts";
 import type { CallEntry } from "../../../../src/threads/story/entries.ts";
-import { duration, inSight } from "../../../../src/threads/story/words.ts";
+import { duration, failureWord, inSight } from "../../../../src/threads/story/words.ts";
 import { useNow } from "../use-store.ts";
 import { Diff } from "./diff.tsx";
 
@@ -29,12 +29,13 @@ export function Call({ entry }: { entry: CallEntry }) {
   );
 }
 
-function CallState({ entry: { at, endedAt, cutAt, ok } }: { entry: CallEntry }) {
+function CallState({ entry: { at, endedAt, cutAt, ok, verdict } }: { entry: CallEntry }) {
   const now = useNow(endedAt === undefined && cutAt === undefined);
   if (endedAt === undefined && cutAt !== undefined) return <>stopped</>;
   if (endedAt === undefined) return <>{`running, ${duration(now - at)}`}</>;
   const time = endedAt - at >= 1000 ? duration(endedAt - at) : "";
-  if (!ok) return <>{time ? `failed, ${time}` : "failed"}</>;
+  const failure = failureWord({ ok: ok === true, verdict });
+  if (failure) return <>{time ? `${failure}, ${time}` : failure}</>;
   return <>{time || "done"}</>;
 }
 

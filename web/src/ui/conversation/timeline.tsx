@@ -1,7 +1,7 @@
 import { memo, useEffect, useMemo, useRef } from "react";
 import { timelineOf, type Bar, type Lane } from "../../../../src/threads/story/lanes.ts";
 import type { TimeScale } from "../../../../src/threads/story/scale.ts";
-import { clock, duration, inSight } from "../../../../src/threads/story/words.ts";
+import { clock, duration, failureWord, inSight } from "../../../../src/threads/story/words.ts";
 import type { Checkpoint } from "../../client/contract.ts";
 import { fork, lookAt } from "../../store/actions.ts";
 import type { PageState } from "../../store/state.ts";
@@ -103,7 +103,7 @@ const LaneRows = memo(({ lane }: { lane: Lane }) => (
 function BarNode({ bar: { span, start, width, took } }: { bar: Bar }) {
   const { kind, label, ok, to } = span;
   const state = to === undefined ? "open" : ok === false ? "failed" : "over";
-  const words = [inSight(label), duration(took), ok === false && "failed", to === undefined && "goes on"];
+  const words = [inSight(label), duration(took), failureWord(span), to === undefined && "goes on"];
   const title = words.filter(Boolean).join(", ");
   return (
     <li
