@@ -304,6 +304,18 @@ describe("consent in a deep agent", () => {
     expect(ended.files).toEqual({ "/b.md": "1" });
   });
 
+  it("is one interrupt for all calls of a sub-agent's turn, which are answered by their ids", async () => {
+    const task = callTool("task", { description: "Write", subagent_type: "general-purpose" });
+    const both = [write("/a", "1", "a"), write("/b", "2", "b")];
+    const { run, resume } = agentOf([task, both, "Written.", "ok"]);
+    const [first, ...others] = (await run(go)).open;
+    const { id, value } = first!;
+    const { beside = [] } = value as ConsentRequest & { beside?: Open[] };
+    expect([value.call, ...beside.map((one) => one.value.call), ...others]).toEqual(["a", "b"]);
+    const { files } = await resume({ [id]: { type: "approve" }, [beside[0]!.id]: { type: "reject" } });
+    expect(files).toEqual({ "/a": "1" });
+  });
+
   it("can be left out like every default", async () => {
     const { run } = agentOf([write("/a", "1", "a"), "ok"], {
       plan: false,

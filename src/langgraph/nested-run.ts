@@ -1,3 +1,5 @@
+import type { Interrupt, StateSnapshot } from "@langchain/langgraph";
+import { isRecord } from "../plan/read/reading.ts";
 import { scratchpadOf, taskOf, type Configurable } from "./task.ts";
 
 /** A chunk of a graph's stream as LangGraph hands it on: where it comes from, its mode, and what it says. */
@@ -76,4 +78,32 @@ export function detachedConfigurable(
       }),
     ...(isResumed && { __pregel_resuming: true }),
   };
+}
+
+/**
+ * The interrupts of a nested run as one that has the others beside it: LangGraph saves one for each task, and a caller's
+ * task has all that its sub-agents ask.
+ */
+export function joinedInterrupts(interrupts: readonly Interrupt[]): Interrupt[] {
+  const all = interrupts.flatMap(partedInterrupt);
+  const first = all.find(({ value }) => isRecord(value));
+  if (!first || all.length === 1) return all;
+  return [{ ...first, value: { ...first.value, beside: all.filter((one) => one !== first) } }];
+}
+
+/** An interrupt, and those that were joined to it. */
+export function partedInterrupt(interrupt: Interrupt): Interrupt[] {
+  const { value } = interrupt;
+  if (!isRecord(value) || !Array.isArray(value["beside"])) return [interrupt];
+  const { beside, ...own } = value as { beside: Interrupt[] };
+  return [{ ...interrupt, value: own }, ...beside];
+}
+
+/** The state of a graph with each interrupt by itself. */
+export function withPartedInterrupts(state: StateSnapshot): StateSnapshot {
+  const tasks = state.tasks.map((task) => ({
+    ...task,
+    interrupts: task.interrupts.flatMap(partedInterrupt),
+  }));
+  return { ...state, tasks };
 }

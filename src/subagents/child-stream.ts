@@ -1,3 +1,4 @@
+import { isInterrupted } from "@langchain/langgraph";
 import type { Chunk, ChunkStream } from "../langgraph/nested-run.ts";
 
 /** Passes on what a sub-agent streams, and keeps its newest state: all that there is of one that is stopped half way. */
@@ -27,8 +28,8 @@ export class ChildStream implements ChunkStream {
 
   push(chunk: Chunk): void {
     const [namespace, mode, payload] = chunk;
-    // Its own sub-agents are further down.
-    if (mode === VALUES && namespace.length <= this.#depth) {
+    // Its own sub-agents are further down. What it asks is no state.
+    if (mode === VALUES && namespace.length <= this.#depth && !isInterrupted(payload)) {
       this.#depth = namespace.length;
       this.latest = payload as object;
     }

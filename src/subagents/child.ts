@@ -1,4 +1,6 @@
-import { OWN_SIGNAL, streamOf, withStream } from "../langgraph/nested-run.ts";
+import type { AIMessage } from "@langchain/core/messages";
+import { GraphInterrupt, isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
+import { joinedInterrupts, OWN_SIGNAL, streamOf, withStream } from "../langgraph/nested-run.ts";
 import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
 import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { OWNER_KEY, SPENT_KEY, TODO_KEY } from "../middleware/plan/events.ts";
@@ -51,13 +53,23 @@ export async function runChild(subagent: CompiledSubagent, given: Given, place: 
       // One that fails as soon as it is taken up again has told nothing of what it spent before.
       const state = stream.latest ?? { messages: await conversationAt(namespaceOf(runtime), runtime) };
       told.spent ??= readReport(state, given).spent;
-      throw error;
+      throw isGraphInterrupt(error) ? inOrder(error, state) : error;
     }
     return reported(stream.latest ?? {}, { ...told, stopped: String(stop.signal.reason) });
   } finally {
     clearTimeout(timer);
     leave?.();
   }
+}
+
+/** The questions of a sub-agent in the order of the calls that ask: LangGraph has them as they came. */
+function inOrder(
+  { interrupts }: GraphInterrupt,
+  { messages = [] }: { messages?: AIMessage[] },
+): GraphInterrupt {
+  const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
+  const placeOf = ({ value }: Interrupt): number => calls.lastIndexOf((value as { call?: string })?.call);
+  return new GraphInterrupt(joinedInterrupts(interrupts.toSorted((a, b) => placeOf(a) - placeOf(b))));
 }
 
 function namespaceOf({ configurable }: ToolRuntime): string {

@@ -1,4 +1,5 @@
 import { GraphInterrupt } from "@langchain/langgraph";
+import { joinedInterrupts } from "../../langgraph/nested-run.ts";
 import { isResuming } from "../../langgraph/task.ts";
 import { FollowedTodo } from "../../middleware/plan/reports/follow.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
@@ -76,7 +77,7 @@ export class Crew {
     await Promise.all(all.map(({ end }) => end));
     for (const { settled } of all) if (settled && "stopped" in settled) throw settled.stopped;
     const asks = all.flatMap(({ settled }) => (settled && "asks" in settled ? settled.asks : []));
-    if (asks.length > 0) throw new GraphInterrupt(asks);
+    if (asks.length > 0) throw new GraphInterrupt(joinedInterrupts(asks));
   }
 
   /** Takes the jobs that have ended, once in an invocation: what their caller gets. `call`: the call it comes with. */

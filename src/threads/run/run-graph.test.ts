@@ -324,6 +324,22 @@ describe("a run", () => {
     expect(events.filter(({ type }) => type === "question")).toHaveLength(3);
   });
 
+  it("asks about each call of a sub-agent's turn at once, in their order, and only about those that are not decided", async () => {
+    const write = (path: string) => callTool("write_file", { file_path: path, content: "x" }, path);
+    const asked: string[] = [];
+    const { end, events } = await driven([delegate(), [write("/a"), write("/b")], "Written.", "Done."], {
+      settings: { ask: ["write_file"] },
+      answer: ({ text }) => {
+        asked.push(/\/[ab]/.exec(text)![0]);
+        return Promise.resolve(asked.length === 1 ? undefined : { type: "approve" });
+      },
+    });
+    expect(asked).toEqual(["/a", "/b", "/a"]);
+    expect(end.outcome).toBe("done");
+    const kinds = events.map(({ type }) => type).filter((type) => type === "question" || type === "answer");
+    expect(kinds).toEqual(["question", "question", "answer", "question", "answer"]);
+  });
+
   it("that fails says why in one line", async () => {
     const { end } = await driven([new Error("the cable\nis cut")]);
     expect(end).toMatchObject({

@@ -1,3 +1,4 @@
+import type { Interrupt } from "@langchain/langgraph";
 import {
   ERROR,
   INTERRUPT,
@@ -6,6 +7,7 @@ import {
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { isOvertaken } from "../../langgraph/call-journal.ts";
+import { partedInterrupt } from "../../langgraph/nested-run.ts";
 import { isBudgetStop } from "../../middleware/budget/stop.ts";
 
 /** Whether a thread with interrupts has a question among them; for who does not want to build its agent. */
@@ -14,8 +16,9 @@ export async function isAsking(saver: BaseCheckpointSaver, thread: string): Prom
   const finished = finishedTasks(pendingWrites);
   return pendingWrites.some(([task, channel, written]) => {
     if (channel !== INTERRUPT || finished.has(task)) return false;
-    const { value } = written as { value: unknown };
-    return !isBudgetStop(value) && !isOvertaken({ id: task, value }, pendingWrites);
+    return partedInterrupt(written as Interrupt).some(
+      ({ value }) => !isBudgetStop(value) && !isOvertaken({ id: task, value }, pendingWrites),
+    );
   });
 }
 

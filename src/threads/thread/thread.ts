@@ -10,6 +10,7 @@ import { START, type BaseCheckpointSaver, type StateSnapshot } from "@langchain/
 import { TASKS } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 import { isOvertaken } from "../../langgraph/call-journal.ts";
+import { withPartedInterrupts } from "../../langgraph/nested-run.ts";
 import { isBudgetStop } from "../../middleware/budget/stop.ts";
 import { PROPOSED } from "../../middleware/plan/people/approval.ts";
 import { readPlanState } from "../../middleware/plan/state.ts";
@@ -85,10 +86,9 @@ export class Thread {
   }
 
   /** The state at a checkpoint, by default the newest, with the results of tasks that have finished since then. */
-  state(checkpoint?: string): Promise<StateSnapshot> {
-    return this.agent.graph.getState({
-      configurable: { thread_id: this.id, ...(checkpoint !== undefined && { checkpoint_id: checkpoint }) },
-    });
+  async state(checkpoint?: string): Promise<StateSnapshot> {
+    const place = { thread_id: this.id, ...(checkpoint !== undefined && { checkpoint_id: checkpoint }) };
+    return withPartedInterrupts(await this.agent.graph.getState({ configurable: place }));
   }
 
   /**

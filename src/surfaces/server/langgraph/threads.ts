@@ -4,6 +4,7 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
+import { withPartedInterrupts } from "../../../langgraph/nested-run.ts";
 import type { Todo } from "../../../plan/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import { writable } from "../../../threads/host/graphs.ts";
@@ -31,7 +32,8 @@ export async function stateOf(
   { place = {}, subgraphs = false }: { place?: object; subgraphs?: boolean } = {},
 ): Promise<StateSnapshot> {
   const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
-  return graph.getState({ configurable: { ...place, thread_id: thread } }, { subgraphs });
+  const config = { configurable: { ...place, thread_id: thread } };
+  return withPartedInterrupts(await graph.getState(config, { subgraphs }));
 }
 
 export function threadRoutes({ host, access }: ServerParts, assistants: Assistants): Hono<ServerEnv> {
