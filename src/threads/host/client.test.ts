@@ -8,6 +8,7 @@ import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
+import { earlierMessages, type EarlierMessage } from "../undo/earlier-messages.ts";
 import type { Attendance } from "./attendance.ts";
 import { localHost } from "./threads-graph.ts";
 
@@ -117,5 +118,55 @@ describe("a run that somebody attends", () => {
     await run.stop();
     expect(await run.ended()).toBeUndefined();
     expect(model.requests).toHaveLength(0);
+  });
+});
+
+describe("the model of a forked thread is told where it was forked", () => {
+  const texts = ({ requests }: ScriptedModel): string[][] =>
+    requests.map(({ messages }) => messages.map(({ type, text }) => `${type}: ${text}`));
+  const notesIn = (request: readonly string[]): string[] => request.filter((text) => text.includes("forked"));
+  const write = callTool("write_file", { file_path: "/a.txt", content: "a" });
+
+  it("once, in a place that stays, and that files stay as they are", async () => {
+    const { host, thread, model } = await stage(["One.", write, "Two.", write, "Other.", "More."]);
+    await (
+      await thread.start("First")
+    ).done;
+    await (
+      await thread.start("Second")
+    ).done;
+    const { value: second } = await earlierMessages(await thread.read()).next();
+    await thread.fork("fork", { checkpoint: (second as EarlierMessage).before });
+    const fork = host.thread("fork");
+    for (const task of ["Another", "And then"]) await (await fork.start(task)).done;
+    const [first = [], next = [], last = []] = texts(model).slice(3);
+    expect(first.slice(1)).toEqual([
+      "human: First",
+      "ai: One.",
+      expect.stringContaining("files are as they are now"),
+      "human: Another",
+    ]);
+    expect([next.slice(0, first.length), last.slice(0, next.length)]).toEqual([first, next]);
+    expect(notesIn(last)).toHaveLength(1);
+    expect(texts(model).slice(0, 3).flatMap(notesIn)).toEqual([]);
+  });
+
+  it("behind the results of calls that were due, and that files in the thread went back with it", async () => {
+    const { host, thread, model } = await stage([[write, write], "Written."], {
+      dir: undefined,
+      ask: ["write_file"],
+    });
+    await (
+      await thread.start("Write")
+    ).done;
+    await thread.fork("fork");
+    const fork = host.thread("fork");
+    const yes = (await fork.questions()).map(({ id }) => [id, { type: "approve" }] as const);
+    await (
+      await fork.answer(Object.fromEntries(yes))
+    ).done;
+    const request = model.requests[1]!.messages;
+    expect(request.map(({ type }) => type)).toEqual(["system", "human", "ai", "tool", "tool", "human"]);
+    expect(request.at(-1)!.text).toContain("files are as they were here");
   });
 });

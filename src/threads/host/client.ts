@@ -136,5 +136,6 @@ export class HostThread {
     await this.checkOwn();
     await copyThread(this.#host.checkpointer, { from: this.id, to, checkpoint });
     if (note) await this.#host.noteThread(to, note);
+    await (await new HostThread(this.#host, to).read()).noteFork();
   }
 }

@@ -4,3 +4,9 @@ export const ALONE_PROMPT = "Nobody is there to answer questions: decide, and sa
 /** For mode `plan`. */
 export const PLAN_MODE_PROMPT =
   "Plan mode: read first, then write the plan. The user approves it before anything is changed, and again whatever leaves it.";
+
+/** For a forked thread, where its copy ends. */
+export const FORKED = {
+  disk: "The user forked the conversation here. Later turns are gone, but not their work: files are as they are now, so read before you edit.",
+  thread: "The user forked the conversation here. Later turns are gone, and files are as they were here.",
+};

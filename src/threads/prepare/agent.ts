@@ -36,6 +36,7 @@ import { WEB_TOOLS } from "../../web/tools.ts";
 import { consentRules, type LiveRules } from "../consent/consent-rules.ts";
 import { denied, type Denied } from "../consent/denied-paths.ts";
 import { ALONE_PROMPT, PLAN_MODE_PROMPT } from "./agent.prompt.ts";
+import { forkNoteMiddleware } from "./fork-note.ts";
 import { streamGraph } from "./graph-stream.ts";
 import { chosenMode, DEFAULT_MODES, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
@@ -148,7 +149,10 @@ export function createRunAgent({
           conversation: live !== undefined,
         }
       : false,
-    middleware: [clarificationMiddleware({ canAsk: !isAlone })],
+    middleware: [
+      clarificationMiddleware({ canAsk: !isAlone }),
+      forkNoteMiddleware({ hasDisk: dir !== undefined }),
+    ],
     ...(mcp && { mcp }),
     web: settings.web ? { deny: [forbidden.isAddress] } : false,
     permissions: forbidden.permissions,

@@ -25,6 +25,7 @@ import { readQuestion, type Question } from "../events/questions.ts";
 import { mergedPlan, type PlanEdit } from "../plan/merged-plan.ts";
 import { waitingEdit, waitingInput } from "../plan/pending-edit.ts";
 import type { RunAgent } from "../prepare/agent.ts";
+import { FORKS } from "../prepare/fork-note.ts";
 import type { RunSettings } from "../prepare/settings.ts";
 import { openCalls, withTasks } from "../record/open-calls.ts";
 import { NOT_BEGUN, NOT_FINISHED } from "./close-turn.prompt.ts";
@@ -55,6 +56,11 @@ export interface ThreadStatus {
   isStopped: boolean;
   /** Whether a question is open. */
   isWaiting: boolean;
+}
+
+interface ForkedState {
+  messages?: BaseMessage[];
+  [FORKS]?: string[];
 }
 
 /** Releases a thread. `token` is the lease by which its run writes, where the checkpointer has leases. */
@@ -193,8 +199,22 @@ export class Thread {
   async proposePlan(): Promise<void> {
     const state = await this.state();
     if (!readPlanState(state.values).todos.some(isOpen)) return;
-    if (state.tasks.length > 0) await waitingInput(this.agent, state, ["_plan", PROPOSED]);
-    else await this.agent.graph.updateState(this.config, { _plan: PROPOSED });
+    await this.#write(state, "_plan", PROPOSED);
+  }
+
+  /** Notes that the thread is another's copy up to here, for its model. */
+  async noteFork(): Promise<void> {
+    const state = await this.state();
+    const { messages = [], [FORKS]: forks = [] } = state.values as ForkedState;
+    const last = messages.at(-1)?.id;
+    if (FORKS in this.agent.graph.channels && last !== undefined)
+      await this.#write(state, FORKS, [...forks, last]);
+  }
+
+  /** Writes a field of a thread that is not running; a step that waits keeps waiting. */
+  async #write(state: StateSnapshot, field: string, value: unknown): Promise<void> {
+    if (state.tasks.length > 0) await waitingInput(this.agent, state, [field, value]);
+    else await this.agent.graph.updateState(this.config, { [field]: value });
   }
 
   /** Saves a new thread with its settings. Nothing is left to do in it: nobody continues a thread in which nothing was said. */
@@ -211,8 +231,7 @@ export class Thread {
       const { run } = state.values as { run?: RunSettings };
       if (!run) throw new HarnessError("invalid-options", `${this.id} is a thread of another program.`);
       const settings = { ...run, ...change };
-      if (state.tasks.length > 0) await waitingInput(this.agent, state, ["run", settings]);
-      else await this.agent.graph.updateState(this.config, { run: settings });
+      await this.#write(state, "run", settings);
       if (settings.mode === "plan" && run.mode !== "plan") await this.proposePlan();
       return settings;
     } finally {

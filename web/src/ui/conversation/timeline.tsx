@@ -70,7 +70,12 @@ function Head({ isOpen, length, onToggle }: { isOpen: boolean; length: string; o
             You look at {clock(past.checkpoint.at)}, {past.checkpoint.todos.done} of{" "}
             {past.checkpoint.todos.total} done.
           </span>
-          <button type="button" className="small" onClick={pressed(() => fork(store, past.checkpoint.id))}>
+          <button
+            type="button"
+            className="small"
+            title="Copies the thread up to here; files on the disk stay as they are"
+            onClick={pressed(() => fork(store, past.checkpoint.id))}
+          >
             Fork from here
           </button>
           <button type="button" className="small" onClick={() => void lookAt(store, undefined)}>

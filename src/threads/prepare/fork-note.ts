@@ -1,0 +1,41 @@
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { StateSchema } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { z } from "zod";
+import { lastValue } from "../../middleware/state/last-value.ts";
+import { FORKED } from "./agent.prompt.ts";
+
+/** The state field with the last message before each fork of a thread, by its id. */
+export const FORKS = "_forks";
+
+/**
+ * Tells the model of a forked thread what it is, behind the last message that was copied. The note has its place in
+ * every request, so the provider's cache holds. `hasDisk`: files are on a disk, and no fork takes them back.
+ */
+export function forkNoteMiddleware({ hasDisk }: { hasDisk: boolean }) {
+  return createMiddleware({
+    name: "ForkNoteMiddleware",
+    stateSchema: new StateSchema({ [FORKS]: lastValue(z.array(z.string()).optional()) }),
+    wrapModelCall: (request, handler) => {
+      const { [FORKS]: forks = [] } = request.state as { [FORKS]?: string[] };
+      if (forks.length === 0) return handler(request);
+      return handler({ ...request, messages: withNotes(request.messages, forks, noteOf(hasDisk)) });
+    },
+  });
+}
+
+function withNotes(messages: BaseMessage[], forks: readonly string[], note: HumanMessage): BaseMessage[] {
+  let isDue = false;
+  return messages.flatMap((message, at) => {
+    isDue ||= forks.includes(message.id ?? "");
+    // The results of a turn's calls stand together.
+    if (!isDue || messages[at + 1]?.type === "tool") return [message];
+    isDue = false;
+    return [message, note];
+  });
+}
+
+function noteOf(hasDisk: boolean): HumanMessage {
+  const content = `<system_reminder>${hasDisk ? FORKED.disk : FORKED.thread}</system_reminder>`;
+  return new HumanMessage({ content, name: "fork_note", additional_kwargs: { hide_from_ui: true } });
+}
