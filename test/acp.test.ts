@@ -13,6 +13,8 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { methods, type SessionUpdate, type ToolCallContent } from "@agentclientprotocol/sdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { sqliteSaver } from "../src/storage/index.ts";
+import { settingsOfThread } from "../src/threads/thread/thread-settings.ts";
 import { startEditor, type Editor, type EditorOptions } from "./acp/editor.ts";
 import { calls, says, thinks } from "./chat-stream.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
@@ -128,6 +130,27 @@ const ends = ({ updates }: Editor) =>
 const shownIn = ({ updates }: Editor, id: string): ToolCallContent[] =>
   ofKind(updates, "tool_call_update").findLast(({ toolCallId, content }) => toolCallId === id && content)
     ?.content ?? [];
+
+it("a budget in money stops a prompt, at the prices of its model, and stays with the thread", async () => {
+  const usage = { prompt_tokens: 900, completion_tokens: 100, total_tokens: 1000 };
+  const spent = `data: ${JSON.stringify({ id: "u", object: "chat.completion.chunk", choices: [], usage })}\n\n`;
+  const look = () => calls(["ls", { path: "/" }]).replace("data: [DONE]", () => `${spent}data: [DONE]`);
+  script = [look(), look(), look(), look()];
+  const env = { ...environment(), HOLDFAST_PRICES: "3,15" };
+  const editor = await open({ env, flags: ["--budget", "cost=0.008"] });
+  const session = await begin(editor);
+  for (const prompt of ["Look", "Look on"]) {
+    await editor.prompt(session, prompt);
+    expect(editor.said()).toContain("Stopped after");
+  }
+  expect(model.requests).toHaveLength(4);
+  const saver = await sqliteSaver(join(home, "threads.db"));
+  const { budget, mode } = (await settingsOfThread(saver, session))!;
+  saver.close();
+  expect(budget).toMatchObject({ cost: 0.008, prices: { input: 3 } });
+  // Nobody has chosen one for it.
+  expect(mode).toBeUndefined();
+});
 
 describe("holdfast acp", () => {
   it("says hello before it loads LangChain, with nothing but the protocol on standard output", async () => {

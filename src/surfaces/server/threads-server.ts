@@ -1,6 +1,8 @@
 import type { BaseStore } from "@langchain/langgraph";
+import type { Mode } from "../../project/index.ts";
 import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index.ts";
 import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
+import { DEFAULT_MODES } from "../../threads/prepare/settings.ts";
 import { GRAPH } from "../../threads/thread/thread-settings.ts";
 import type { Auth } from "./http/access.ts";
 import { mcpRoutes } from "./mcp.ts";
@@ -42,8 +44,9 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
   const { saver, store, cluster, defaults, modelOf, token, auth, hosts, origins, isOpen, pricesOf } = options;
   // What is wrong with the model is said now rather than by the first run.
   const { name: model } = await modelOf(defaults.model);
+  const graph = threadsGraph(options);
   const { server, parts } = await assemble({
-    graphs: new Map([[GRAPH, threadsGraph(options)]]),
+    graphs: new Map([[GRAPH, graph]]),
     checkpointer: saver,
     cluster,
     store,
@@ -54,7 +57,8 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     ...(origins && { origins }),
     more: (given) => {
       const prices = pricesOf?.(model);
-      const page = pageRoutes(given, { saver, own: { defaults, model, modelOf, prices } });
+      const mode = async (): Promise<Mode> => (await graph.reader()).mode ?? DEFAULT_MODES.alone;
+      const page = pageRoutes(given, { saver, own: { defaults, mode, model, modelOf, prices } });
       // Its tools know nothing of users.
       return auth ? page : page.route("/", mcpRoutes(given, saver));
     },

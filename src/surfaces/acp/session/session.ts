@@ -42,7 +42,9 @@ export interface SessionOptions extends Pick<PrepareOptions, "projectOf" | "pric
   client: AgentContext;
   capabilities: ClientCapabilities;
   thread: HostThread;
-  settings: RunSettings & { dir: string; mode: Mode };
+  settings: RunSettings & { dir: string };
+  /** The mode where the thread has none. */
+  mode: Mode;
   /** A notice to show before the first prompt, besides errors of the agent. */
   notice?: string | undefined;
   /** Called when a plan is approved, and when it no longer is. */
@@ -111,7 +113,7 @@ export class Session implements LiveRules {
 
   /** The mode as it is when a call is judged. */
   get mode(): Mode {
-    return this.settings.mode;
+    return this.settings.mode ?? this.#options.mode;
   }
 
   send(update: SessionUpdate): void {
@@ -270,6 +272,8 @@ export class Session implements LiveRules {
 
   #show(event: RunEvent): void {
     if (event.type === "question") this.#askedAt.set(event.id, this.allow.length);
+    // The harness says it, and not the model.
+    if (event.type === "run-end" && event.reason) this.#conversation.say(event.answer ?? event.reason);
     // The editor shows its own prompts.
     const own = event.type === "message" ? this.#said.indexOf(event.text) : -1;
     if (own >= 0) this.#said.splice(own, 1);

@@ -15,6 +15,7 @@ import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { editable } from "../../../threads/plan/plan-text.ts";
+import { withPricedBudget } from "../../../threads/prepare/budget.ts";
 import type { PrepareOptions, WantedSettings } from "../../../threads/prepare/prepare-run.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import { projectNotice } from "../../../threads/prepare/project.ts";
@@ -87,11 +88,12 @@ export class Sessions {
 
   /** Begins a thread. It is saved at once: another process may open it. */
   async create(place: Place): Promise<Opened> {
-    const { host, saver, defaults, modelOf, modelIn } = this.#options;
+    const { host, saver, defaults, modelOf, modelIn, pricesOf } = this.#options;
     await checkFolder(place.cwd);
     const project = await this.#options.projectOf({ dir: place.cwd });
     const { name: model } = await modelOf(defaults.model ?? modelIn(project));
-    const settings = { ...defaults, model, dir: place.cwd, startedIn: place.cwd };
+    const wanted = { ...defaults, model, dir: place.cwd, startedIn: place.cwd };
+    const settings = withPricedBudget(wanted, pricesOf(model, project));
     const id = await newThreadId(saver, basename(place.cwd));
     await host.thread(id).create(settings);
     return this.#begin(id, { settings, project, place });
@@ -202,7 +204,8 @@ export class Sessions {
     const session = new Session({
       ...this.#editor,
       thread: host.thread(id),
-      settings: { ...settings, mode: modeOf(settings, { config: project.config, at: "attended" }) },
+      settings,
+      mode: modeOf(settings, { config: project.config, at: "attended" }),
       // Read for each run: what has changed since is heard, and what is no longer trusted is not.
       projectOf: async (asked) => {
         const now = await projectOf(asked);
@@ -216,11 +219,11 @@ export class Sessions {
     const availableCommands = commandsFor(project);
     // After the answer: the client does not know the session before it.
     setImmediate(() => session.send({ sessionUpdate: "available_commands_update", availableCommands }));
-    const modes = { currentModeId: session.settings.mode, availableModes: [...EDITOR_MODES] };
+    const modes = { currentModeId: session.mode, availableModes: [...EDITOR_MODES] };
     return { sessionId: id, modes, configOptions: this.#choices(session) };
   }
 
-  #choices({ settings: { mode, model }, isApproved }: Session): SessionConfigOption[] {
+  #choices({ mode, settings: { model }, isApproved }: Session): SessionConfigOption[] {
     const modes = EDITOR_MODES.map((one) => (one.id === "plan" && isApproved ? PLAN_APPROVED : one));
     const models = [...new Set([model, ...this.#options.models])];
     return [

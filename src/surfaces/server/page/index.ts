@@ -11,17 +11,17 @@ import { pageThreads } from "./threads.ts";
 
 /** Routes of the page besides LangGraph's protocol, and the page itself. */
 export function pageRoutes(server: ServerParts, options: PageOptions): Hono<ServerEnv> {
-  const { defaults, model, prices } = options.own ?? {};
+  const { defaults, mode, model, prices } = options.own ?? {};
   const parts: PageParts = { ...server, ...options };
   return new Hono<ServerEnv>()
     .route("/", pageFilesStatic())
-    .get("/holdfast/info", (c) =>
+    .get("/holdfast/info", async (c) =>
       json(c, {
         version: version(),
         graphs: [...server.host.graphs.keys()],
         ...(model !== undefined && { model }),
         ...(defaults?.dir !== undefined && { dir: defaults.dir }),
-        ...(defaults && { defaults }),
+        ...(mode && { defaults: { ...defaults, mode: await mode() } }),
         ...(prices && { prices }),
       }),
     )

@@ -1,3 +1,4 @@
+import type { Mode } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { PrepareOptions } from "../../../threads/prepare/prepare-run.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
@@ -14,6 +15,8 @@ export interface PageOptions {
 export interface OwnThreads {
   /** Settings of a new thread. */
   defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
+  /** The mode of a new thread: of settings files, where nobody has chosen one. */
+  mode: () => Promise<Mode>;
   /** The model that new threads get. */
   model: string;
   /** Finds a model by its name. Throws where there is none, or it lacks something. */

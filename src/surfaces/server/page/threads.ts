@@ -9,7 +9,7 @@ import { MODES, type Mode } from "../../../project/index.ts";
 import type { StartThreadOptions } from "../../../threads/host/client.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
-import { APPROVALS, DEFAULT_MODES, modeOf, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { APPROVALS, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { undoneWords } from "../../../threads/undo/undo-last.ts";
@@ -103,7 +103,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       } = checked(NEW, await body(c));
       // What is wrong with it is said now: a run that cannot begin leaves nothing to read it in.
       host.graph(graph);
-      const allowed = settings && allowedSettings(settings, choices().defaults);
+      const allowed = settings && (await allowedSettings(settings, choices()));
       if (settings?.model !== undefined) await own?.modelOf(settings.model);
       const content = await contentOf(words, images, settings?.model ?? own?.model);
       const id = await newThreadId(saver, words);
@@ -150,9 +150,9 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .patch("/:thread/settings", async (c) => {
       const { id } = await access.thread(c);
       const { model, mode } = checked(CHANGE, await body(c));
-      const { modelOf, defaults } = choices();
+      const { modelOf, mode: most } = choices();
       if (model !== undefined) await modelOf(model);
-      if (mode !== undefined) checkMode(mode, defaults);
+      if (mode !== undefined) checkMode(mode, await most());
       const change = { ...(model !== undefined && { model }), ...(mode && { mode }) };
       await host.thread(id).changeSettings(change);
       return json(c, { thread: await out(c, id) });
@@ -223,21 +223,20 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     });
 }
 
-/** Answers 422 for a mode that asks less than the server was started with. */
-function checkMode(mode: Mode, defaults: Omit<RunSettings, "model">): void {
-  const most = modeOf(defaults, { at: "alone" });
+/** Answers 422 for a mode that asks less than that of new threads. */
+function checkMode(mode: Mode, most: Mode): void {
   if (MODES.indexOf(mode) <= MODES.indexOf(most)) return;
-  throw new HTTPException(422, { message: `The server was started with --mode ${most}: ${mode} asks less.` });
+  throw new HTTPException(422, { message: `New threads have mode ${most} here: ${mode} asks less.` });
 }
 
 const STRICTEST_FIRST: readonly RunSettings["approve"][] = ["always", "first", "never"];
 
 /** Settings of one thread: stricter than the server was started with, never laxer. */
-function allowedSettings(
+async function allowedSettings(
   { shell, ask, approve, ...rest }: z.output<typeof SETTINGS>,
-  defaults: Omit<RunSettings, "model">,
-): Record<string, unknown> {
-  if (rest.mode !== undefined) checkMode(rest.mode, defaults);
+  { defaults, mode }: OwnThreads,
+): Promise<Record<string, unknown>> {
+  if (rest.mode !== undefined) checkMode(rest.mode, await mode());
   if (shell && !defaults.shell) {
     throw new HTTPException(422, {
       message: "Commands are not allowed here: start the server with --shell.",
@@ -249,7 +248,7 @@ function allowedSettings(
     ...(shell === false && { shell }),
     ...(ask && { ask: [...new Set([...defaults.ask, ...ask])] }),
     // Who wants to be asked is asked about commands, too.
-    ...(ask && modeOf(defaults, { at: "alone" }) === "auto" && { mode: DEFAULT_MODES.alone }),
+    ...(ask && (await mode()) === "auto" && { mode: DEFAULT_MODES.alone }),
   };
 }
 

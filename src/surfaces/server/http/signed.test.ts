@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { signed } from "./signed.ts";
+
+const NO = { type: "reject", message: "not now" };
+
+it("decisions have the name of the user who gave them, whatever name was sent with them", () => {
+  const answers = { one: { type: "approve", by: "boss" }, two: NO };
+  expect(signed(answers, "ann")).toEqual({
+    one: { type: "approve", by: "ann" },
+    two: { ...NO, by: "ann" },
+  });
+});
+
+it("so has each decision of a list, in both of its forms", () => {
+  const by = "ann";
+  expect(signed({ one: { decisions: [{ type: "approve" }, NO] }, two: [NO] }, by)).toEqual({
+    one: {
+      decisions: [
+        { type: "approve", by },
+        { ...NO, by },
+      ],
+    },
+    two: [{ ...NO, by }],
+  });
+});
+
+it("words are left as they are, and so is everything where a server knows no users", () => {
+  const answers = { one: "green", two: { answer: "blue" }, three: NO };
+  expect(signed(answers, "ann")).toMatchObject({ one: "green", two: { answer: "blue" } });
+  expect(signed(answers, undefined)).toEqual(answers);
+});
