@@ -17,6 +17,7 @@ import { sqliteSaver } from "../src/storage/index.ts";
 import { settingsOfThread } from "../src/threads/thread/thread-settings.ts";
 import { startEditor, type Editor, type EditorOptions } from "./acp/editor.ts";
 import { calls, says, thinks } from "./chat-stream.ts";
+import { decisionsIn } from "./contracts/questions.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
 import { run } from "./run.ts";
 
@@ -265,6 +266,24 @@ describe("holdfast acp", () => {
     script = [calls(write("d")), says("Written.")];
     await editor.prompt(await begin(editor), "Write");
     expect(editor.asked).toHaveLength(3);
+  });
+
+  it("has each decision on record, a yes for good as a yes to the call that asked", async () => {
+    // The protocol has no words for a no.
+    const choices = ["allow", "reject", "always"];
+    permit = () => choices.shift();
+    script = [calls(write("a"), write("b")), calls(write("c")), calls(write("d")), says("Written.")];
+    await plain.prompt(await begin(plain), "Write");
+    const saver = await sqliteSaver(join(home, "threads.db"));
+    const recorded = await decisionsIn(saver);
+    saver.close();
+    expect(recorded).toEqual([{ type: "approve" }, { type: "reject" }, { type: "approve" }]);
+    expect(["a", "b", "c", "d"].map((name) => existsSync(join(dir, name)))).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 
   it("changes modes while it works, and says so", async () => {

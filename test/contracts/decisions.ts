@@ -61,21 +61,18 @@ export function decisionContract(stage: OpenStage): void {
         ).done;
         const then = where === "in another process" ? await elsewhere() : thread;
         if ("isAllowed" in row) await then.changeSettings({ mode: "auto" });
-        // Calls of a sub-agent may be asked about one after the other.
-        const answers = new Map<string, { type: string }>();
-        for (let open = await then.questions(); open.length > 0; open = await then.questions()) {
-          expect(filesIn(dir)).toEqual(FILES.filter((name) => answers.get(name)?.type === YES.type));
-          const given = open.map(({ id, call }) => {
-            const answer = answers.size === 0 ? row.first : YES;
-            answers.set(call!.call, answer);
-            return [id, answer] as const;
-          });
-          await (
-            await then.answer(Object.fromEntries(given))
-          ).done;
-        }
-        const [first] = answers.keys();
-        expect(filesIn(dir)).toEqual(FILES.filter((name) => name !== first || row.told.length === 0));
+        const open = await then.questions();
+        expect(open.map(({ call }) => call!.call)).toEqual(FILES);
+        expect(filesIn(dir)).toEqual([]);
+        const answers = new Map<string, object>([
+          ["a.txt", row.first],
+          ["b.txt", YES],
+        ]);
+        const given = open.map(({ id, call }) => [id, answers.get(call!.call)] as const);
+        await (
+          await then.answer(Object.fromEntries(given))
+        ).done;
+        expect(filesIn(dir)).toEqual(row.told.length === 0 ? FILES : ["b.txt"]);
         const heard = requests().map(textOf).join("\n");
         for (const words of row.told) expect(heard).toContain(words);
         expect(heard.includes(REFUSED)).toBe(row.told.length > 0);

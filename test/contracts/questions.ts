@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
+import { decisionIn, type RecordedDecision } from "../../src/middleware/text/from-user.ts";
+import type { ThreadStore } from "../../src/storage/index.ts";
 import { callTool, type ModelRequestRecord } from "../../src/testing/index.ts";
 import type { RunSettings } from "../../src/threads/prepare/settings.ts";
 
@@ -11,7 +14,7 @@ export interface AskedTask {
   /** Answers of the model, turn by turn. */
   replies: readonly (string | Call | Call[])[];
   settings: Partial<Pick<RunSettings, "ask" | "approve">>;
-  /** In the words of a command line: `approve`, `reject: reason`, or any. */
+  /** In the words of a command line: `approve`, `reject: reason`, or any; `always` for a yes for good. */
   answers: readonly string[];
 }
 
@@ -21,6 +24,8 @@ export interface QuestionSurface {
   dir: string;
   /** Plays a task to its end, with every answer. Returns the texts that the model was sent, call by call. */
   play: (task: AskedTask) => Promise<string[]>;
+  /** The store of the thread that was played. */
+  store: () => ThreadStore | Promise<ThreadStore>;
 }
 
 const write = (name: string) => callTool("write_file", { file_path: `/${name}`, content: "new" });
@@ -31,6 +36,8 @@ interface Row extends AskedTask {
   /** Words that the model is sent in the end. */
   told: string[];
   files?: string[];
+  /** The decisions about calls and plans that stay on record, in their order. */
+  recorded?: RecordedDecision[];
 }
 
 const ROWS: Record<string, Row> = {
@@ -40,25 +47,54 @@ const ROWS: Record<string, Row> = {
     answers: ["approve", "reject: not b", "approve"],
     told: ["The user does not allow this write_file call: not b"],
     files: ["a.txt", "c.txt"],
+    recorded: [{ type: "approve" }, { type: "reject", message: "not b" }, { type: "approve" }],
   },
   "words answer a question, a plan that is refused is planned anew, and one that is approved is worked on": {
     settings: { approve: "first" },
     replies: [ASK, PLAN, PLAN, callTool("update_todos", { done: "1,2", note: "by hand" }), "Built."],
     answers: ["green", "reject: too long", "approve"],
     told: ["The user answers: green", "too long", "2/2"],
+    recorded: [{ type: "reject", message: "too long" }, { type: "approve" }],
   },
 };
 
-/** Questions to a person and their answers, for every surface that puts them. */
-export function questionContract(open: () => Promise<QuestionSurface> | QuestionSurface): void {
-  it.each(Object.entries(ROWS))("%s", async (_name, { told, files = [], ...task }) => {
-    const { dir, play } = await open();
+const ALWAYS: Row = {
+  settings: {},
+  replies: [write("a.txt"), write("b.txt"), "Written."],
+  answers: ["always"],
+  told: [],
+  files: ["a.txt", "b.txt"],
+  recorded: [{ type: "approve" }],
+};
+
+/** Questions to a person and their answers, for every surface that puts them. `hasAlways`: it offers a yes for good. */
+export function questionContract(
+  open: () => Promise<QuestionSurface> | QuestionSurface,
+  { hasAlways = false } = {},
+): void {
+  const check = async ({ told, files = [], recorded = [], ...task }: Row, surface: QuestionSurface) => {
+    const { dir, play, store } = surface;
     const calls = await play(task);
     expect(calls).toHaveLength(task.replies.length);
     for (const words of told) expect(calls.at(-1)).toContain(words);
     const names = ["a.txt", "b.txt", "c.txt"];
     expect(names.filter((name) => existsSync(join(dir, name)))).toEqual(files);
-  });
+    expect(await decisionsIn(await store())).toEqual(recorded);
+  };
+
+  it.each(Object.entries(ROWS))("%s", async (_name, row) => check(row, await open()));
+
+  it.runIf(hasAlways)("a yes for good is on record as a yes to the call that asked", async () =>
+    check(ALWAYS, await open()),
+  );
+}
+
+/** The decisions that a store has on record for its newest thread, in the order of the calls. */
+export async function decisionsIn(store: ThreadStore): Promise<RecordedDecision[]> {
+  const [thread] = await store.listThreads({ limit: 1 });
+  const saved = await store.getTuple({ configurable: { thread_id: thread!.id } });
+  const messages = saved!.checkpoint.channel_values["messages"] as BaseMessage[];
+  return messages.flatMap((message) => decisionIn(message) ?? []);
 }
 
 /** An answer as a program gives it. */

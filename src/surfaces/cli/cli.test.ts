@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { questionContract } from "../../../test/contracts/questions.ts";
 import { inPipes } from "../../../test/in-pipes.ts";
 import { createDeepAgent } from "../../deep/index.ts";
@@ -338,6 +338,11 @@ describe("holdfast run", () => {
 describe("a question to the user, with nobody to ask", () => {
   questionContract(() => ({
     dir: home,
+    store: async () => {
+      const saver = await sqliteSaver(join(home, "threads.db"));
+      onTestFinished(() => saver.close());
+      return saver;
+    },
     play: async ({ replies, settings: { ask = [], approve }, answers }) => {
       script = replies.map((reply) =>
         typeof reply === "string"

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client, InMemoryTransport, type Progress } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { questionContract, reasonIn, textOf } from "../../../test/contracts/questions.ts";
-import { sqliteSaver } from "../../storage/index.ts";
+import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { RunHost } from "../../threads/host/host.ts";
 import { threadsGraph } from "../../threads/host/threads-graph.ts";
@@ -73,7 +73,7 @@ async function connected(
       plan: object[];
     };
   };
-  return { call, model: scripted, close: () => host.stop() };
+  return { call, model: scripted, saver, close: () => host.stop() };
 }
 
 /** A step that takes until somebody says so. */
@@ -157,6 +157,8 @@ it("a caller that goes away while runs cannot be stopped takes nothing with it",
 
 describe("questions", () => {
   let dir: string;
+  let played: SqliteSaver;
+  const store = () => played;
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), "holdfast-mcp-"));
   });
@@ -165,6 +167,7 @@ describe("questions", () => {
   describe("to a caller that has forms", () => {
     questionContract(() => ({
       dir,
+      store,
       play: async ({ replies, settings, answers }) => {
         const left = [...answers];
         const fill = (message: string): Record<string, string> => {
@@ -174,6 +177,7 @@ describe("questions", () => {
           return reason === undefined ? { decision: answer } : { decision: "reject", reason };
         };
         const stage = await connected(replies, {}, { settings: { dir, ask: [], ...settings }, fill });
+        played = stage.saver;
         await stage.call("run_task", { task: "Go" });
         await stage.close();
         return stage.model.requests.map(textOf);
@@ -184,8 +188,10 @@ describe("questions", () => {
   describe("to a caller that has none, which are what the task comes to", () => {
     questionContract(() => ({
       dir,
+      store,
       play: async ({ replies, settings, answers }) => {
         const stage = await connected(replies, {}, { settings: { dir, ask: [], ...settings } });
+        played = stage.saver;
         const { thread } = await stage.call("run_task", { task: "Go" });
         for (const answer of answers) await stage.call("answer", { thread, answer });
         await stage.close();

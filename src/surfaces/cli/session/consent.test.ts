@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { questionContract, reasonIn, textOf } from "../../../../test/contracts/questions.ts";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
+import { sqliteSaver, type SqliteSaver } from "../../../storage/index.ts";
 import { callTool } from "../../../testing/index.ts";
 
 const [ENTER, DOWN] = ["\r", "\u001B[B"];
@@ -12,29 +13,36 @@ const write = (path: string) => callTool("write_file", { file_path: path, conten
 const stages = sessionStages();
 
 describe("in a session", () => {
-  questionContract(() => ({
-    dir: stages.home,
-    play: async ({ replies, settings, answers }) => {
-      const stage = await stages.open(replies, { settings });
-      stage.type(`go${ENTER}`);
-      let last: string | undefined;
-      for (const answer of answers) {
-        // A question of another request, or about another file.
-        const question = (): string | undefined => {
-          const shown = stage.lines().join("\n");
-          const [, file] = /[^]*\b(\w\.txt)[^]*Allow it\?/.exec(shown) ?? [];
-          const isAsked = /Allow it\?|Work on this plan\?|type your answer/.test(shown);
-          return isAsked ? `${stage.model.requests.length} ${file}` : undefined;
-        };
-        await stage.until(() => question() !== undefined && question() !== last);
-        last = question();
-        stage.type(answer === "approve" ? "1" : `${reasonIn(answer) ?? answer}${ENTER}`);
-      }
-      await stage.until(() => stage.model.requests.length === replies.length);
-      await stage.see(/^> what shall be done/m);
-      return stage.model.requests.map(textOf);
-    },
-  }));
+  let saver: SqliteSaver;
+  questionContract(
+    () => ({
+      dir: stages.home,
+      store: () => saver,
+      play: async ({ replies, settings, answers }) => {
+        saver = await sqliteSaver(":memory:");
+        const stage = await stages.open(replies, { settings, saver });
+        stage.type(`go${ENTER}`);
+        let last: string | undefined;
+        for (const answer of answers) {
+          // A question of another request, or about another file.
+          const question = (): string | undefined => {
+            const shown = stage.lines().join("\n");
+            const [, file] = /[^]*\b(\w\.txt)[^]*Allow it\?/.exec(shown) ?? [];
+            const isAsked = /Allow it\?|Work on this plan\?|type your answer/.test(shown);
+            return isAsked ? `${stage.model.requests.length} ${file}` : undefined;
+          };
+          await stage.until(() => question() !== undefined && question() !== last);
+          last = question();
+          const key = { approve: "1", always: "2" }[answer];
+          stage.type(key ?? `${reasonIn(answer) ?? answer}${ENTER}`);
+        }
+        await stage.until(() => stage.model.requests.length === replies.length);
+        await stage.see(/^> what shall be done/m);
+        return stage.model.requests.map(textOf);
+      },
+    }),
+    { hasAlways: true },
+  );
 });
 
 it("a command is shown as it would be typed, and allowed for good by its first words, not with another behind it", async () => {

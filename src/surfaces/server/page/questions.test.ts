@@ -166,6 +166,7 @@ it("a plan is approved with another list", async () => {
 describe("on the page", () => {
   questionContract(() => ({
     dir: folder,
+    store: () => saver,
     play: async ({ replies, settings, answers }) => {
       const model = await start([...replies], { dir: folder, ...settings });
       const thread = await begin("Go");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { decisionsIn } from "../../../../test/contracts/questions.ts";
 import { taskInput } from "../../../../test/drive-alone.ts";
 import { sqliteSaver, type SqliteSaver } from "../../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
@@ -138,6 +139,22 @@ it("a thread of one user does not exist for another, on any route of the page", 
   }
   const after = (await send("ann", "GET", `/holdfast/threads/${thread}`)).body;
   expect({ ...after, last: 0 }).toEqual({ ...before, last: 0 });
+});
+
+it("a decision is on record with the user who made it, on the page and by LangGraph's protocol", async () => {
+  const thread = await begin("ann", "Write a secret");
+  const open = async () => (await send("ann", "GET", `/holdfast/threads/${thread}`)).body.questions[0]?.id;
+  const first = await open();
+  const yes = { type: "approve", by: "boss" };
+  await send("ann", "POST", `/holdfast/threads/${thread}/answers`, { answers: { [first!]: yes } });
+  await expect.poll(open, { timeout: 60_000 }).not.toBeOneOf([first, undefined]);
+  const no = { type: "reject", message: "not again", by: "boss" };
+  const given = { assistant_id: "holdfast", command: { resume: { [(await open())!]: no } } };
+  expect(await send("ann", "POST", `/threads/${thread}/runs/wait`, given)).toMatchObject({ status: 200 });
+  expect(await decisionsIn(saver)).toEqual([
+    { type: "approve", by: "ann" },
+    { type: "reject", message: "not again", by: "ann" },
+  ]);
 });
 
 it("each user's list has their own threads, and those of the command line are nobody's", async () => {
