@@ -58,13 +58,15 @@ const ROWS: Record<string, Row> = {
   },
 };
 
-const ALWAYS: Row = {
-  settings: {},
-  replies: [write("a.txt"), write("b.txt"), "Written."],
-  answers: ["always"],
-  told: [],
-  files: ["a.txt", "b.txt"],
-  recorded: [{ type: "approve" }],
+const ALWAYS: Record<string, Row> = {
+  "a yes for good is on record as a yes to the call that asked": {
+    settings: {},
+    replies: [write("a.txt"), write("b.txt"), "Written."],
+    answers: ["always"],
+    told: [],
+    files: ["a.txt", "b.txt"],
+    recorded: [{ type: "approve" }],
+  },
 };
 
 /** Questions to a person and their answers, for every surface that puts them. `hasAlways`: it offers a yes for good. */
@@ -72,21 +74,16 @@ export function questionContract(
   open: () => Promise<QuestionSurface> | QuestionSurface,
   { hasAlways = false } = {},
 ): void {
-  const check = async ({ told, files = [], recorded = [], ...task }: Row, surface: QuestionSurface) => {
-    const { dir, play, store } = surface;
+  const rows = Object.entries({ ...ROWS, ...(hasAlways && ALWAYS) });
+  it.each(rows)("%s", async (_name, { told, files = [], recorded = [], ...task }) => {
+    const { dir, play, store } = await open();
     const calls = await play(task);
     expect(calls).toHaveLength(task.replies.length);
     for (const words of told) expect(calls.at(-1)).toContain(words);
     const names = ["a.txt", "b.txt", "c.txt"];
     expect(names.filter((name) => existsSync(join(dir, name)))).toEqual(files);
     expect(await decisionsIn(await store())).toEqual(recorded);
-  };
-
-  it.each(Object.entries(ROWS))("%s", async (_name, row) => check(row, await open()));
-
-  it.runIf(hasAlways)("a yes for good is on record as a yes to the call that asked", async () =>
-    check(ALWAYS, await open()),
-  );
+  });
 }
 
 /** The decisions that a store has on record for its newest thread, in the order of the calls. */

@@ -93,6 +93,8 @@ export interface PlanMemory {
   nextId: number;
   firstId?: number;
   retired: string[];
+  /** The number of plans that the thread has had, where there was more than one. */
+  plans?: number;
   /** The run that the counters below belong to: the id of the user's message that began it. */
   run: string;
   /** Calls to other tools that had finished when it began. */

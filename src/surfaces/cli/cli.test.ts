@@ -586,6 +586,21 @@ describe("threads", () => {
     expect(JSON.parse(first!)).toMatchObject({ id: "hello-1", state: "done" });
   });
 
+  it("are listed with the number of their plans, where they have had several", async () => {
+    script = [
+      call("update_todos", { done: "1,2", note: "by hand" }),
+      say("Planted."),
+      call("write_todos", { todos: ["Water", "Weed", "Rest"] }),
+      ...[1, 2, 3].map(() => say("I stop.")),
+    ];
+    await holdfast(["resume", "garden-1"]);
+    expect((await holdfast(["threads"])).out).toMatch(/^garden-1 +done +2\/2 +just now/m);
+    await holdfast(["run", "--thread", "garden-1", "Care for it"]);
+    expect((await holdfast(["threads"])).out).toMatch(/^garden-1 +open +0\/3 of plan 2 +just now/m);
+    const rows = (await holdfast(["threads", "--json"])).out.trimEnd().split("\n");
+    expect(rows.map((row) => (JSON.parse(row) as { plans?: number }).plans)).toEqual([2, undefined]);
+  });
+
   it("are found by the beginning of their names", async () => {
     expect((await holdfast(["show", "gard"])).out).toMatch(
       /^\[>\] #1: Dig\n\[ \] #2: Plant\n\n\(0\/2 completed\)\n\n.*tokens\n$/,

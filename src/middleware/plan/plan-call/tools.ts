@@ -84,6 +84,7 @@ async function runCall(
       ...(outcome.accepted.move && { moves: { [id]: outcome.accepted.move } }),
       ...(told && { seen: { ...told.seen, ...own.seen } }),
       ...(rules && { rules: rules.join("\n") }),
+      ...(patch[0]?.type === "plan-reset" && { plans: (memory.plans ?? 1) + 1 }),
       unseen: false,
     },
     messages: [

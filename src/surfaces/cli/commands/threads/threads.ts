@@ -1,4 +1,5 @@
 import stringWidth from "string-width";
+import type { PlanMemory } from "../../../../middleware/plan/state.ts";
 import type { ThreadStore, ThreadSummary } from "../../../../storage/index.ts";
 import type { RunSettings } from "../../../../threads/prepare/settings.ts";
 import { isAsking } from "../../../../threads/thread/finished-tasks.ts";
@@ -19,8 +20,8 @@ export interface ThreadsFlags extends StateFlags {
   json?: boolean | undefined;
 }
 
-/** A listed thread: its summary, and its directory. */
-type Listed = ThreadSummary & Pick<RunSettings, "dir" | "startedIn">;
+/** A listed thread: its summary, its directory, and the number of its plans where it has had several. */
+type Listed = ThreadSummary & Pick<RunSettings, "dir" | "startedIn"> & Pick<PlanMemory, "plans">;
 
 /** `holdfast threads`: lists threads, the last used first. */
 export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<number> {
@@ -62,7 +63,14 @@ async function listed(
   const known = await Promise.all(
     (here ? every : every.slice(0, most)).map(async (thread): Promise<Listed> => {
       const { dir, startedIn } = (await settingsOfThread(saver, thread.id)) ?? {};
-      return { ...thread, ...(dir !== undefined && { dir }), ...(startedIn !== undefined && { startedIn }) };
+      const { _plan: memory } = await saver.getValues(thread.id, ["_plan"]);
+      const { plans } = (memory ?? {}) as Partial<PlanMemory>;
+      return {
+        ...thread,
+        ...(plans !== undefined && { plans }),
+        ...(dir !== undefined && { dir }),
+        ...(startedIn !== undefined && { startedIn }),
+      };
     }),
   );
   const chosen = here ? known.filter((thread) => isHere(thread, terminal)) : known;
@@ -79,8 +87,9 @@ async function withoutTurnLimit(saver: ThreadStore, thread: Listed): Promise<Lis
 }
 
 function cells(thread: Listed, terminal: Terminal): Harmless[] {
-  const { id, title, todos, updatedAt } = thread;
-  const progress = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
+  const { id, title, todos, updatedAt, plans } = thread;
+  const now = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
+  const progress = plans === undefined ? now : `${now} of plan ${plans}`;
   return [
     id,
     stateWord(thread),
