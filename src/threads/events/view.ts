@@ -129,15 +129,19 @@ export function reduce(view: RunView, event: RunEvent): RunView {
 
 /** The view when the work goes on: nobody worked while questions waited. Some may stay open and be asked again. */
 function afterWaiting(view: RunView, at: number): RunView {
-  const { askedAt, marks, waitedMs } = view;
+  const { askedAt, agents, marks, waitedMs } = view;
   if (askedAt === undefined) return view;
   const waited = at - askedAt;
   const later = [...marks].map(([id, mark]) => [id, { ...mark, at: mark.at + waited }] as const);
+  const shifted = [...agents].map(
+    ([owner, agent]) => [owner, { ...agent, startedAt: agent.startedAt + waited }] as const,
+  );
   return {
     ...view,
     askedAt: undefined,
     asked: new Set(),
     waitedMs: waitedMs + waited,
+    agents: new Map(shifted),
     marks: new Map(later),
   };
 }

@@ -23,10 +23,10 @@ const plan = (todos: Todo[], owner: string = MAIN): RunEventBody => ({
   counts: countTodos(todos),
   todos,
 });
+const after = (before: RunView, at: number, ...bodies: RunEventBody[]): RunView =>
+  bodies.map((body) => ({ version: 1, at, thread: "t", ...body }) satisfies RunEvent).reduce(reduce, before);
 const view = (...bodies: RunEventBody[]): RunView =>
-  [{ type: "run-start", model: "m", resumed: false } satisfies RunEventBody, ...bodies]
-    .map((body) => ({ version: 1, at: 1000, thread: "t", ...body }) satisfies RunEvent)
-    .reduce(reduce, EMPTY_VIEW);
+  after(EMPTY_VIEW, 1000, { type: "run-start", model: "m", resumed: false }, ...bodies);
 const actuals = {
   startedAt: 0,
   elapsedMs: 5000,
@@ -87,6 +87,27 @@ describe("the live plan", () => {
       "    [x] 1 Item 1",
       "    [>] 2 Item 2 ⠋",
       "[ ] 2 Item 2",
+    ]);
+  });
+
+  it("has clocks that stand while a question waits, and go on from there", () => {
+    const begun = view(plan([todo("1", "in_progress")]), {
+      type: "subagent-start",
+      owner: HELPER,
+      name: "general-purpose",
+      description: "",
+      todoId: "1",
+    });
+    const question: RunEventBody = { type: "question", kind: "permission", id: "q", text: "", options: [] };
+    const asked = after(begun, 11_000, question);
+    const stood = ["[>] 1 Item 1 ⠋ · 0:10", "    general-purpose 0:10", "⠋ 0/1 0:10"];
+    expect(frame(asked, options)).toEqual(stood);
+    const answered = after(asked, 61_000, { type: "answer", id: "q", answer: { type: "approve" } });
+    expect(frame(answered, options)).toEqual(stood);
+    expect(frame(answered, { ...options, now: 62_000 }).map((line) => /0:\d\d/.exec(line)?.[0])).toEqual([
+      "0:11",
+      "0:11",
+      "0:11",
     ]);
   });
 

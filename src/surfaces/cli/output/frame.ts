@@ -60,7 +60,8 @@ function helperLines(view: RunView, helper: AgentView, options: FrameOptions & {
   const { paint, now } = options;
   const { completed, total } = countTodos(helper.todos);
   const progress = total > 0 ? ` ${completed}/${total}` : "";
-  const about = [clock(now - helper.startedAt), tokens(tokensOf(helper.usage)), doing(helper, now)];
+  const worked = clock((view.askedAt ?? now) - helper.startedAt);
+  const about = [worked, tokens(tokensOf(helper.usage)), doing(helper, now)];
   const head = shown`${paint("magenta", oneLine(helper.name + progress))} ${paint("dim", join(about))}`;
   const indent = shown`${options.indent}    `;
   return [
@@ -77,7 +78,8 @@ function itemText(view: RunView, agent: AgentView, todo: Todo, { now, paint }: F
   switch (status) {
     case "in_progress": {
       const mark = agent.owner === MAIN ? view.marks.get(id) : undefined;
-      const spent = mark && [clock(now - mark.at), tokens(tokensOf(view.usage) - mark.tokens)];
+      const worked = mark && clock((view.askedAt ?? now) - mark.at);
+      const spent = mark && [worked, tokens(tokensOf(view.usage) - mark.tokens)];
       return tail([spinner(now), ...(spent ?? [])]);
     }
     case "completed":
