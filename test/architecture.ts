@@ -32,11 +32,11 @@ const LAYERS: Record<string, string[]> = {
   langgraph: [...engine, "langchain", "@langchain/*", "zod"],
   middleware: [...wrapped, ...langchain, "yaml"],
   subagents: [...wrapped, "p-limit", ...langchain],
-  mcp: [...wrapped, ...langchain, "@modelcontextprotocol/client"],
+  mcp: [...wrapped, ...langchain, "@modelcontextprotocol/client", "diff", "yaml"],
   web: [...engine, "middleware", ...langchain, "htmlparser2"],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  project: [...stores, "middleware", "zod", "unbash", "@napi-rs/keyring", "node:*"],
+  project: [...stores, "middleware", "mcp", "zod", "unbash", "@napi-rs/keyring", "node:*"],
   threads: [
     ...harnesses,
     "project",

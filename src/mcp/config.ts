@@ -43,6 +43,7 @@ const SETTINGS = z
     callTimeoutMs: duration,
     searchAbove: z.number().min(0),
     ask: z.enum(["all", "writes", "none"]),
+    pins: z.custom<unknown>(isRecord, "must be an object with of and pin"),
     questions: z.boolean(),
     auth: isFunction,
     onNote: isFunction,

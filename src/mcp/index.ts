@@ -34,3 +34,4 @@ export type {
   ProgramServer,
 } from "./options.ts";
 export { McpServers } from "./servers.ts";
+export type { ToolDefinition, ToolPins } from "./tools/definition.ts";

@@ -1,3 +1,5 @@
+import type { ToolPins } from "./tools/definition.ts";
+
 /** A server that is a program of this machine. */
 export interface ProgramServer {
   type?: "stdio";
@@ -49,6 +51,11 @@ export interface McpSettings {
    * those that `interruptOn` names. Default `none`.
    */
   ask?: "all" | "writes" | "none";
+  /**
+   * The definitions that were agreed to. A tool that differs waits for a person's consent, whatever other rules say.
+   * Default: none are remembered.
+   */
+  pins?: ToolPins;
   /** Whether people are asked what servers want to know of them. Default true; needs a checkpointer. */
   questions?: boolean;
   /** Signs in at an address: an `OAuthClientProvider` of `@modelcontextprotocol/client`, by the server's name. */

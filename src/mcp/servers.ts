@@ -1,8 +1,11 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
+import type { Tool } from "@modelcontextprotocol/client";
 import { checkMcpOptions, filledIn } from "./config.ts";
 import { Connection, messageOf } from "./connection/connection.ts";
 import { Secrets } from "./connection/secrets.ts";
 import type { McpOptions } from "./options.ts";
+import { changeNotice, definitionOf, isSameDefinition } from "./tools/definition.ts";
+import { toolName } from "./tools/tool-names.ts";
 import { serverTool, type ToolPlace } from "./tools/tool.ts";
 import { WaitingCalls } from "./tools/waiting-calls.ts";
 
@@ -22,6 +25,8 @@ export class McpServers {
   /** The tools of each server as it last listed them: a request must look like the one before it. */
   readonly #known = new Map<Connection, { listed: object; tools: readonly DynamicStructuredTool[] }>();
   #tools: readonly DynamicStructuredTool[] = [];
+  /** Notices of tools that differ from what was agreed to, by the tool's name. */
+  readonly #changes = new Map<string, string>();
   readonly #failed = new Set<Connection>();
   #idle: NodeJS.Timeout | undefined;
 
@@ -74,6 +79,11 @@ export class McpServers {
     return annotations?.readOnlyHint === true;
   }
 
+  /** A notice that a tool is not as it was agreed to, with the difference: a call of it waits for a person's consent. */
+  changeOf(name: string): string | undefined {
+    return this.#changes.get(name);
+  }
+
   /** The named ones of these servers and tools (`mcp__server__tool`). */
   named(names: readonly string[]): McpServers {
     return new NamedServers(this, names);
@@ -93,7 +103,7 @@ export class McpServers {
     try {
       const listed = await connection.tools();
       if (known?.listed === listed) return known.tools;
-      const tools = listed.map((tool) => serverTool(tool, place));
+      const tools = await this.#agreed(listed, place);
       for (const name of connection.refused)
         this.#tell(
           `The tool ${name} of the MCP server ${connection.name} is not used: its schema is not valid.`,
@@ -107,6 +117,38 @@ export class McpServers {
       // Tools that were there stay: to call one says why it cannot be used.
       return known?.tools ?? [];
     }
+  }
+
+  /**
+   * The tools as they were agreed to, and their changes. A tool that has changed keeps its definition, without its
+   * hints, until a call of it is made. The first list of a server counts as agreed to, as the server does.
+   */
+  async #agreed(listed: readonly Tool[], place: ToolPlace): Promise<DynamicStructuredTool[]> {
+    const { pins } = this.options;
+    const { name: server } = place.connection;
+    const all = listed.map((tool) => ({ tool, definition: definitionOf(tool) }));
+    const agreed = await pins?.of(server);
+    if (pins && !agreed) {
+      await pins.pin(server, Object.fromEntries(all.map(({ tool, definition }) => [tool.name, definition])));
+    }
+    return all.map(({ tool, definition }) => {
+      const name = toolName(server, tool.name);
+      const pinned = agreed && Object.hasOwn(agreed, tool.name) ? agreed[tool.name] : undefined;
+      this.#changes.delete(name);
+      if (!agreed || isSameDefinition(pinned, definition)) {
+        return serverTool(tool, { ...place, definition, onCall: async () => {} });
+      }
+      this.#changes.set(name, changeNotice(pinned, definition));
+      this.#tell(
+        `The tool ${tool.name} of the MCP server ${server} is not as it was agreed to: calls of it wait for consent.`,
+      );
+      const onCall = async (): Promise<void> => {
+        await pins?.pin(server, { [tool.name]: definition });
+        this.#changes.delete(name);
+        this.#known.delete(place.connection);
+      };
+      return serverTool(tool, { ...place, definition: { ...(pinned ?? definition), hints: {} }, onCall });
+    });
   }
 
   #restOn(): void {
@@ -152,6 +194,10 @@ class NamedServers extends McpServers {
   override find(name: string): DynamicStructuredTool | undefined {
     const tool = this.#all.find(name);
     return tool && this.#isNamed(tool) ? tool : undefined;
+  }
+
+  override changeOf(name: string): string | undefined {
+    return this.#all.changeOf(name);
   }
 
   #isNamed({ name, metadata }: DynamicStructuredTool): boolean {

@@ -1,4 +1,4 @@
-import type { ConsentOptions } from "../middleware/consent/options.ts";
+import type { ConsentOptions, ConsentRule } from "../middleware/consent/options.ts";
 import { ALL } from "../middleware/consent/rules.ts";
 import type { McpOptions } from "./options.ts";
 import { serversOf, type McpServers } from "./servers.ts";
@@ -16,9 +16,12 @@ interface WithMcp {
 export function withServers<Options extends WithMcp>(options: Options, name: string): Options {
   if (!options.mcp) return options;
   const mcp = serversOf(options.mcp, name);
-  const { ask = "none" } = mcp.options;
-  if (ask === "none") return { ...options, mcp };
-  const isAsked = ({ toolCall }: { toolCall: { name: string } }): boolean => !mcp.isReadOnly(toolCall.name);
-  const rule = ask === "all" ? ALL : { ...ALL, when: isAsked };
+  const { ask = "none", pins } = mcp.options;
+  if (ask === "none" && !pins) return { ...options, mcp };
+  const isAsked = ({ toolCall }: { toolCall: { name: string } }): boolean =>
+    mcp.changeOf(toolCall.name) !== undefined ||
+    ask === "all" ||
+    (ask === "writes" && !mcp.isReadOnly(toolCall.name));
+  const rule: ConsentRule = { ...ALL, when: isAsked, notice: (call) => mcp.changeOf(call.name) };
   return { ...options, mcp, interruptOn: { [`${PREFIX}*`]: rule, ...options.interruptOn } };
 }

@@ -1,41 +1,41 @@
-import { readFile, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 import { defaultStatePath } from "../storage/state-path.ts";
 import type { Environment } from "./places.ts";
-import { rewrite } from "./rewrite.ts";
 import { isRule } from "./rules.ts";
-
-const FILE = z.object({ version: z.literal(1), folders: z.record(z.string(), z.array(z.unknown())) });
-type Folders = Record<string, string[]>;
+import { UserFile } from "./user-file.ts";
 
 /** Rules that a user has allowed for good in a folder. Kept outside the folder, by real path. */
 export class Allowed {
-  readonly #file: string;
+  readonly #file: UserFile<unknown[]>;
   readonly #dir: string;
 
   constructor(dir: string, env: Environment) {
-    this.#file = join(dirname(defaultStatePath(env)), "allowed.json");
+    this.#file = new UserFile(join(dirname(defaultStatePath(env)), "allowed.json"), z.array(z.unknown()));
     this.#dir = dir;
   }
 
   get file(): string {
-    return this.#file;
+    return this.#file.path;
   }
 
-  /** Throws `invalid-options` where the file cannot be read: who agreed to something wonders why they are asked again. */
+  /**
+   * An entry that is no rule allows nothing and does not invalidate the others. Throws `invalid-options` where the file
+   * cannot be read: who agreed to something wonders why they are asked again.
+   */
   async rules(): Promise<string[]> {
-    return (await this.#read())[await this.#folder()] ?? [];
+    return ((await this.#file.read()).get(await this.#folder()) ?? []).filter(isRule);
   }
 
   /** Throws `invalid-options` for what is no rule, and where the file cannot be read. */
   async add(rules: readonly string[]): Promise<void> {
     const wrong = rules.find((rule) => !isRule(rule));
-    if (wrong !== undefined)
-      throw invalid(
-        `${JSON.stringify(wrong)} is no rule: it is a tool, such as write_file, or execute(git push *).`,
-      );
+    if (wrong !== undefined) {
+      const text = `${JSON.stringify(wrong)} is no rule: it is a tool, such as write_file, or execute(git push *).`;
+      throw new HarnessError("invalid-options", text);
+    }
     await this.#change((known) => [...new Set([...known, ...rules])]);
   }
 
@@ -47,32 +47,13 @@ export class Allowed {
   }
 
   async #change(make: (rules: readonly string[]) => string[]): Promise<void> {
-    await rewrite(this.#file, async () => {
-      const folders = await this.#read();
-      const folder = await this.#folder();
-      folders[folder] = make(folders[folder] ?? []);
-      return `${JSON.stringify({ version: 1, folders }, undefined, 2)}\n`;
+    const folder = await this.#folder();
+    await this.#file.change((folders) => {
+      folders.set(folder, make((folders.get(folder) ?? []).filter(isRule)));
     });
-  }
-
-  /** Reads the file. An invalid rule allows nothing and does not invalidate the others. */
-  async #read(): Promise<Folders> {
-    try {
-      const { folders } = FILE.parse(JSON.parse(await readFile(this.#file, "utf8")));
-      return Object.fromEntries(
-        Object.entries(folders).map(([folder, rules]) => [folder, rules.filter(isRule)]),
-      );
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-      throw invalid(`${this.#file} cannot be read: mend it, or delete it to begin anew.`, error);
-    }
   }
 
   #folder(): Promise<string> {
     return realpath(this.#dir).catch(() => this.#dir);
   }
-}
-
-function invalid(message: string, cause?: unknown): HarnessError {
-  return new HarnessError("invalid-options", message, { cause });
 }

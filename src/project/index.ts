@@ -6,6 +6,7 @@ import { readSkills } from "../middleware/skills/read-skills.ts";
 import type { Skill } from "../middleware/skills/skill.ts";
 import { MODES, parseConfig, parseJson, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
+import { PinnedTools } from "./pinned-tools.ts";
 import { foldersIn, isThere, projectPlaces, userPlaces, type Environment } from "./places.ts";
 import { repositoryOf, settingsAt, type SettingsFile, type TrustState } from "./repository.ts";
 import { Trust } from "./trust.ts";
@@ -126,8 +127,10 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
 /** Keeps what the user says about a folder's project. */
 export async function sayTrust(dir: string, trusted: boolean, env: Environment): Promise<string> {
   const repository = await repositoryOf(dir, userPlaces(env));
-  if (trusted) await repository.accept();
-  else await new Trust(userPlaces(env).trust).say(repository.root, false);
+  if (trusted) {
+    await repository.accept();
+    await new PinnedTools(repository.root, env).forget();
+  } else await new Trust(userPlaces(env).trust).say(repository.root, false);
   return repository.root;
 }
 

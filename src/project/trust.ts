@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { HarnessError } from "../errors.ts";
-import { rewrite } from "./rewrite.ts";
+import { UserFile } from "./user-file.ts";
 
 const ENTRY = z.object({
   trusted: z.boolean(),
@@ -11,32 +9,31 @@ const ENTRY = z.object({
   /** The fingerprint of the folder's settings and servers at that time. */
   fingerprint: z.string().optional(),
 });
-const FILE = z.object({ version: z.literal(1), folders: z.record(z.string(), ENTRY) });
-type Entries = Map<string, z.output<typeof ENTRY>>;
 
 /**
  * The user's decisions about folders, kept outside them, by real path. Every method throws `invalid-options` if the
  * file cannot be read: nothing is trusted then, and the file is not overwritten.
  */
 export class Trust {
-  readonly #file: string;
+  readonly #file: UserFile<z.output<typeof ENTRY>>;
 
   constructor(file: string) {
-    this.#file = file;
+    this.#file = new UserFile(file, ENTRY);
   }
 
   /** The decision about a folder; undefined if there is none. */
   async of(folder: string): Promise<z.output<typeof ENTRY> | undefined> {
-    return (await this.#read()).get(folder);
+    return (await this.#file.read()).get(folder);
   }
 
   async trusted(): Promise<string[]> {
-    return [...(await this.#read())].flatMap(([folder, { trusted }]) => (trusted ? [folder] : [])).toSorted();
+    const entries = [...(await this.#file.read())];
+    return entries.flatMap(([folder, { trusted }]) => (trusted ? [folder] : [])).toSorted();
   }
 
   async say(folder: string, trusted: boolean, fingerprint?: string): Promise<void> {
     const at = new Date().toISOString();
-    await this.#change((entries) =>
+    await this.#file.change((entries) =>
       entries.set(folder, { trusted, at, ...(fingerprint !== undefined && { fingerprint }) }),
     );
   }
@@ -44,27 +41,8 @@ export class Trust {
   /** Forgets what was said. False when nothing was. */
   async forget(folder: string): Promise<boolean> {
     let isKnown = false;
-    await this.#change((entries) => (isKnown = entries.delete(folder)));
+    await this.#file.change((entries) => (isKnown = entries.delete(folder)));
     return isKnown;
-  }
-
-  async #read(): Promise<Entries> {
-    try {
-      const { folders } = FILE.parse(JSON.parse(await readFile(this.#file, "utf8")));
-      return new Map(Object.entries(folders));
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return new Map();
-      const text = `${this.#file} cannot be read: mend it, or delete it to begin anew.`;
-      throw new HarnessError("invalid-options", text, { cause });
-    }
-  }
-
-  async #change(make: (entries: Entries) => void): Promise<void> {
-    await rewrite(this.#file, async () => {
-      const entries = await this.#read();
-      make(entries);
-      return `${JSON.stringify({ version: 1, folders: Object.fromEntries(entries) }, undefined, 2)}\n`;
-    });
   }
 }
 

@@ -3,20 +3,16 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { isGraphInterrupt } from "@langchain/langgraph";
 import type { Tool } from "@modelcontextprotocol/client";
 import { HarnessError } from "../../errors.ts";
-import { defused } from "../../middleware/text/outside.ts";
 import { callId, failure, looseTool, type ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import { askPerson } from "../../middleware/tools/review.ts";
 import { messageOf, type Connection } from "../connection/connection.ts";
 import { readForm, toClarification, type FormQuestion } from "../connection/form.ts";
 import type { LiveCall } from "../connection/live-call.ts";
 import type { Secrets } from "../connection/secrets.ts";
+import type { ToolDefinition } from "./definition.ts";
 import { resultMessage } from "./result.ts";
 import { toolName } from "./tool-names.ts";
 import type { WaitingCalls } from "./waiting-calls.ts";
-
-const LONGEST_DESCRIPTION = 1024;
-/** A longer schema costs more than it explains; the server checks arguments anyway. */
-const LONGEST_SCHEMA = 16_000;
 
 export interface ToolPlace {
   connection: Connection;
@@ -24,33 +20,36 @@ export interface ToolPlace {
   waiting: WaitingCalls;
 }
 
+interface ServerTool extends ToolPlace {
+  definition: ToolDefinition;
+  /** Called when a call is made: whoever has to agree to it has. */
+  onCall: () => Promise<void>;
+}
+
 /** A tool of a server as an ordinary tool. Whatever goes wrong with the server is its result. */
-export function serverTool(tool: Tool, { connection, secrets, waiting }: ToolPlace): DynamicStructuredTool {
-  const { description, title, annotations } = tool;
+export function serverTool(
+  tool: Tool,
+  { connection, secrets, waiting, definition, onCall }: ServerTool,
+): DynamicStructuredTool {
+  const { description, schema, hints } = definition;
   const server = connection.name;
   const name = toolName(server, tool.name);
-  const made = looseTool(
-    {
-      name,
-      description: defused((description ?? title ?? tool.name).trim().slice(0, LONGEST_DESCRIPTION)),
-      schema: shownSchema(tool.inputSchema),
-    },
-    async (args, runtime) => {
-      const id = callId(runtime);
-      const thread: unknown = runtime.configurable?.["thread_id"];
-      const key = JSON.stringify([thread, id, name]);
-      const live =
-        waiting.take(key) ?? connection.call(tool.name, withoutNulls(args, tool.inputSchema), thread);
-      return conducted(live, {
-        runtime,
-        keep: () => waiting.keep(key, live),
-        answer: (result) => resultMessage(result, { server, name, id, secrets }),
-        failed: (error) => failure(name, id, secrets.hide(messageOf(error))),
-      });
-    },
-  );
+  const made = looseTool({ name, description, schema }, async (args, runtime) => {
+    await onCall();
+    const id = callId(runtime);
+    const thread: unknown = runtime.configurable?.["thread_id"];
+    const key = JSON.stringify([thread, id, name]);
+    const live =
+      waiting.take(key) ?? connection.call(tool.name, withoutNulls(args, tool.inputSchema), thread);
+    return conducted(live, {
+      runtime,
+      keep: () => waiting.keep(key, live),
+      answer: (result) => resultMessage(result, { server, name, id, secrets }),
+      failed: (error) => failure(name, id, secrets.hide(messageOf(error))),
+    });
+  });
   // Where those who mind repetitions and consent look for them.
-  made.metadata = { server, ...(annotations && { annotations }) };
+  made.metadata = { server, annotations: hints };
   return made;
 }
 
@@ -102,19 +101,6 @@ function asked(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeo
     if (typeof read !== "string") return read;
     error = read;
   }
-}
-
-/** Keys of a schema that every provider accepts. */
-const SCHEMA_KEYS = ["properties", "required", "additionalProperties", "$defs", "definitions"];
-const PROPERTY_NAME = /^[\w.-]{1,64}$/;
-
-/** A provider would refuse the whole request for one schema that it does not like; the server checks arguments anyway. */
-function shownSchema(schema: Record<string, unknown>): object {
-  const plain = { type: "object", properties: {} };
-  const said = Object.entries(schema).filter(([key, value]) => SCHEMA_KEYS.includes(key) && value !== null);
-  const text = defused(JSON.stringify({ ...plain, ...Object.fromEntries(said) }));
-  const isTaken = Object.keys(schema["properties"] ?? {}).every((name) => PROPERTY_NAME.test(name));
-  return isTaken && text.length <= LONGEST_SCHEMA ? (JSON.parse(text) as object) : plain;
 }
 
 /** Models send null for what they leave out, where a schema does not know of null. */

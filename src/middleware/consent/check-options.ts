@@ -14,6 +14,7 @@ const RULE = z.strictObject({
   argsSchema: z.record(z.string(), z.unknown()).optional(),
   when: z.custom<unknown>(isFunction, "must be a function").optional(),
   refuse: z.custom<unknown>(isFunction, "must be a function").optional(),
+  notice: z.custom<unknown>(isFunction, "must be a function").optional(),
 });
 
 /** LangChain takes a rule that it cannot read for no rule at all, and asks nobody. */

@@ -45,6 +45,8 @@ export interface ConsentRequest extends ReviewFields {
   repeated?: number;
   /** How far the call had come when its run was stopped, in words. */
   ran?: string;
+  /** What the person has to know of the call beside its arguments, such as that its tool has changed. */
+  notice?: string;
   /** The error of the last decision, if there was one. */
   error?: string;
   /** An answer without an interrupt's id that was not taken, as it may have been about another call. */
@@ -183,13 +185,20 @@ async function requestFor(
   // Who sent a decision too few has to see what else there is to decide.
   const listed = isMiscounted ? open : [call];
   const ran = repeated?.stopped && ranText(repeated.stopped);
+  const notice = ruleOf(call)!.notice?.(call);
   const reviews = await Promise.all(
     listed.map(async ({ name, args }, at) => {
       const rule = ruleOf(listed[at]!)!;
       const described = await describe(listed[at]!, rule, context);
       const isRepeated = repeated?.calls.has(listed[at]!.id ?? "");
       // LangChain's UIs show the description and know nothing else.
-      const description = [error, isRepeated && REPEAT_TEXTS.question, listed[at] === call && ran, described]
+      const description = [
+        error,
+        isRepeated && REPEAT_TEXTS.question,
+        listed[at] === call && ran,
+        described,
+        rule.notice?.(listed[at]!),
+      ]
         .filter(Boolean)
         .join("\n\n");
       return { action: { name, args, description }, rule };
@@ -205,6 +214,7 @@ async function requestFor(
     allowedDecisions: ruleOf(call)!.allowedDecisions,
     ...(repeated && { repeated: repeated.times }),
     ...(ran !== undefined && { ran }),
+    ...(notice !== undefined && { notice }),
     ...(error !== undefined && { error }),
     ...reviewFields(reviews),
   };

@@ -1,3 +1,4 @@
+import type { ToolCall } from "@langchain/core/messages";
 import type { InterruptOnConfig, ToolCallRequest } from "langchain";
 import type { RepeatOptions } from "../repeats/options.ts";
 
@@ -7,6 +8,8 @@ export interface ConsentRule extends InterruptOnConfig {
   refuse?: (
     request: Pick<ToolCallRequest, "toolCall" | "state" | "runtime">,
   ) => string | undefined | Promise<string | undefined>;
+  /** What the person has to know of a call that is asked about, beside the call itself. */
+  notice?: (call: ToolCall) => string | undefined;
 }
 
 /** Options of `consentMiddleware`. */

@@ -32,7 +32,7 @@ export interface ConsentRulesOptions {
   /** The tools among them that change nothing. */
   reading: readonly string[];
   /** The servers whose tools are used, too; they are known once they are called. */
-  servers?: Pick<McpServers, "isReadOnly"> | undefined;
+  servers?: Pick<McpServers, "isReadOnly" | "changeOf"> | undefined;
   /** The directory of the file tools, where they have one. Real path. */
   dir?: string | undefined;
   /** Whether somebody can be asked. Where nobody can, what would be asked for is refused. */
@@ -74,6 +74,8 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     // A run that came to this mode on its way has asked nobody about the plan that is open.
     const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
     if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
+    // Whoever allowed it, allowed another tool.
+    if (servers?.changeOf(name) !== undefined) return "ask";
     if (ask.some((rule) => rule.catches(call))) return "ask";
     const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
     if (isWrite && mode !== "auto" && options.dir !== undefined && isObeyedFile(call.path ?? "")) {
@@ -89,6 +91,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
 
   const rule: ConsentRule = {
     allowedDecisions: ["approve", "edit", "reject"],
+    notice: ({ name }) => servers?.changeOf(name),
     when: async (request) => canAsk && (await verdict(request)) === "ask",
     refuse: async (request) => {
       const found = await verdict(request);
@@ -106,9 +109,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     return mode !== "edits" || !isMutation(tool) || options.dir !== undefined;
   };
   const concerned = tools.filter(isConcerned);
-  const isServed =
-    servers !== undefined && (live !== undefined || options.mode !== "auto" || ask.length + deny.length > 0);
-  return Object.fromEntries([...concerned, ...(isServed ? [`${PREFIX}*`] : [])].map((tool) => [tool, rule]));
+  return Object.fromEntries([...concerned, ...(servers ? [`${PREFIX}*`] : [])].map((tool) => [tool, rule]));
 }
 
 /** Whether work has begun in plan mode: it has while a plan is open that a person has approved. */

@@ -221,6 +221,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       rules: z.array(z.string()).describe("The conditions that the plan comes with.").optional(),
       call: asked.optional(),
       repeated: repeated.optional(),
+      notice: z.string().describe("What to know of the call beside its arguments.").optional(),
       error: z.string().describe("What was wrong with the last answer.").optional(),
     })
     .describe("The run waits for a person."),

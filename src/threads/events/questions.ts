@@ -23,6 +23,8 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
   /** The call was under way when an earlier run was stopped. */
   repeated?: true;
+  /** What the person has to know of the call beside its arguments. */
+  notice?: string;
   error?: string;
 }
 
@@ -56,16 +58,17 @@ export function readQuestion({ id, value }: Interrupt): Question {
     };
   }
   if (request["type"] === "consent") {
-    const { owner, call, name, args, repeated, ran, error } = value as ConsentRequest;
-    const before = repeated ? [REPEAT_TEXTS.question, ran].filter(Boolean) : [];
+    const { owner, call, name, args, repeated, ran, notice, error } = value as ConsentRequest;
+    const remarks = [repeated && REPEAT_TEXTS.question, repeated && ran, notice].filter(Boolean);
     const isHelper = owner !== MAIN;
     return {
       ...base,
       kind: "permission",
-      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${[`${name} ${jsonText(args)}`, ...before].join("\n")}`,
+      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${[`${name} ${jsonText(args)}`, ...remarks].join("\n")}`,
       options: ["approve", "reject"],
       call: { owner, call, name, args },
       ...(repeated && { repeated: true as const }),
+      ...(notice !== undefined && { notice }),
       ...(isHelper && { owner }),
       ...(error !== undefined && { error }),
     };

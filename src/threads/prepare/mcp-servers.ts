@@ -3,6 +3,7 @@ import { HarnessError } from "../../errors.ts";
 import { McpServers, readMcpConfig, type McpConfig } from "../../mcp/index.ts";
 import type { Environment } from "../../models/index.ts";
 import type { Project } from "../../project/index.ts";
+import { PinnedTools } from "../../project/pinned-tools.ts";
 import type { RunSettings } from "./settings.ts";
 
 /** The MCP servers of runs: those of the same files are shared, until they are closed together. */
@@ -42,6 +43,7 @@ export class RunServers {
       env: this.#env,
       // The rules of the run say which calls are asked for.
       ask: "none",
+      pins: new PinnedTools(dir, this.#env),
       onNote: this.#onNote,
     });
     this.#known.set(key, servers);

@@ -18,6 +18,7 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   todos?: readonly Todo[] | undefined;
   rules?: readonly string[] | undefined;
   call?: AskedCall | undefined;
+  notice?: string | undefined;
   error?: string | undefined;
 }
 

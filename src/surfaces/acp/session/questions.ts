@@ -42,12 +42,12 @@ export class Asking {
   }
 
   async #permission(
-    { call, repeated, text }: Question & { call: NonNullable<Question["call"]> },
+    { call, repeated, notice, text }: Question & { call: NonNullable<Question["call"]> },
     signal: AbortSignal,
   ): Promise<unknown> {
     const { calls, editor, allow } = this.#options;
     const change = await editor.preview(call.name, call.args);
-    const asked = calls.ask(call, { change, note: repeated && text });
+    const asked = calls.ask(call, { change, note: repeated || notice ? text : undefined });
     const rule = ruleFor(call);
     const options: PermissionOption[] = [
       { optionId: "allow", name: "Allow", kind: "allow_once" },

@@ -39,8 +39,9 @@ export async function answerFor(question: Question, session: Conversation): Prom
 async function permission(question: Question, call: Call, session: Conversation): Promise<unknown> {
   const { display, paint, settings } = session;
   const ruled = ruledCall(call, settings.dir);
-  if (!question.repeated && !question.error && session.agreesTo(ruled)) return { type: "approve" };
-  const offers = question.repeated ? [] : rulesFor(call, ruled.path);
+  const { repeated, notice } = question;
+  if (!repeated && !notice && !question.error && session.agreesTo(ruled)) return { type: "approve" };
+  const offers = repeated ? [] : rulesFor(call, ruled.path);
   const rules = offers.filter((offer) => offer.rules.every(isRule));
   const target = oneLine(
     shortened(
@@ -52,8 +53,9 @@ async function permission(question: Question, call: Call, session: Conversation)
     about: [
       ...(question.error ? [paint("red", oneLine(question.error))] : []),
       ...(await callLinesFor(call, ruled, session)),
+      ...(notice ? harmlessLines(notice).map((line) => paint("yellow", line)) : []),
     ],
-    question: shown`${question.repeated ? shown`It may have been done before. ` : shown``}Allow it? ${target} (mode ${harmless(session.mode)})`,
+    question: shown`${repeated ? shown`It may have been done before. ` : shown``}Allow it? ${target} (mode ${harmless(session.mode)})`,
     choices: [
       { value: "approve", label: shown`yes` },
       ...rules.map(({ label }, at) => ({ value: String(at), label: shown`yes, and always ${label}` })),

@@ -24,6 +24,7 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
   const { name, args } = call;
   return (
     <>
+      {question.notice && <pre className="problem">{inSight(question.notice)}</pre>}
       {mode === "edit" ? (
         <EditedArguments
           id={question.id}

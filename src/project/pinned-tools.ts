@@ -1,0 +1,54 @@
+import { realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { isInside } from "../files/paths/inside.ts";
+import type { ToolDefinition, ToolPins } from "../mcp/tools/definition.ts";
+import { defaultStatePath } from "../storage/state-path.ts";
+import type { Environment } from "./places.ts";
+import { UserFile } from "./user-file.ts";
+
+const DEFINITION: z.ZodType<ToolDefinition> = z.object({
+  description: z.string(),
+  hints: z.record(z.string(), z.boolean()),
+  schema: z.looseObject({}),
+});
+const SERVERS = z.record(z.string(), z.record(z.string(), DEFINITION));
+
+/** Definitions of MCP tools that a user has agreed to in a folder, by server. Kept outside the folder, by real path. */
+export class PinnedTools implements ToolPins {
+  readonly #file: UserFile<z.output<typeof SERVERS>>;
+  readonly #dir: string | undefined;
+
+  constructor(dir: string | undefined, env: Environment) {
+    this.#file = new UserFile(join(dirname(defaultStatePath(env)), "tools.json"), SERVERS);
+    this.#dir = dir;
+  }
+
+  async of(server: string): Promise<Record<string, ToolDefinition> | undefined> {
+    return (await this.#file.read()).get(await this.#folder())?.[server];
+  }
+
+  async pin(server: string, tools: Record<string, ToolDefinition>): Promise<void> {
+    const folder = await this.#folder();
+    await this.#file.change((folders) => {
+      const servers = folders.get(folder) ?? {};
+      folders.set(folder, { ...servers, [server]: { ...servers[server], ...tools } });
+    });
+  }
+
+  /** Forgets what was agreed to in the folder and those inside: the next definitions count. */
+  async forget(): Promise<void> {
+    const folder = await this.#folder();
+    const isMeant = (one: string): boolean => one === folder || isInside(one, folder);
+    if (![...(await this.#file.read()).keys()].some(isMeant)) return;
+    await this.#file.change((folders) => {
+      for (const one of [...folders.keys()].filter(isMeant)) folders.delete(one);
+    });
+  }
+
+  /** Servers of runs without a folder have an entry, too. */
+  async #folder(): Promise<string> {
+    const dir = this.#dir;
+    return dir === undefined ? "" : realpath(dir).catch(() => dir);
+  }
+}
