@@ -4,8 +4,8 @@ import { ItemStore } from "./store/index.ts";
 
 /**
  * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and creates its tables when there
- * are none. TLS is as the URL's `sslmode` says: with one, the server's certificate is checked (`sslrootcert` names
- * another authority), unless it is `disable` or `no-verify`. Throws `storage-failed` when the server cannot be used,
+ * are none. TLS is as the URL's `sslmode`, or `PGSSLMODE`, says to libpq: `require` encrypts, `verify-full` also checks
+ * the server's certificate, by the authorities of Node or `sslrootcert`. Throws `storage-failed` when the server cannot be used,
  * `storage-version` for tables of a newer Holdfast, and `missing-package` when `pg` is not installed.
  */
 export async function postgresSaver(url: string, options: DatabaseOptions = {}): Promise<PostgresSaver> {

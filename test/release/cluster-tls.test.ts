@@ -79,8 +79,16 @@ it("all connections of a server and of a worker are encrypted, and to whom is ce
   await cluster.close();
 });
 
-it("a server that nobody known vouches for is not talked to", async () => {
-  await expect(openCluster(withTls({ sslmode: "require" }))).rejects.toMatchObject({
+it("sslmode=require encrypts and asks for no authority, as libpq does; verify-full does not talk to a stranger", async () => {
+  const cluster = await openCluster(withTls({ sslmode: "require" }));
+  const [{ plain } = {}] = await ask(
+    server.url,
+    `SELECT count(*)::int AS plain FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+     WHERE client_addr IS NOT NULL AND pid <> pg_backend_pid() AND NOT ssl`,
+  );
+  expect(plain).toBe(0);
+  await cluster.close();
+  await expect(openCluster(withTls({ sslmode: "verify-full" }))).rejects.toMatchObject({
     code: "storage-failed",
     message: expect.stringContaining("self-signed certificate") as string,
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inPipes } from "../../../test/in-pipes.ts";
 import { PASSWORD } from "../../../test/postgres-server.ts";
-import { newDatabase } from "../../../test/postgres.ts";
+import { ask, newDatabase } from "../../../test/postgres.ts";
 
 let home: string;
 let url: string;
@@ -72,4 +72,31 @@ it("a file is used where it is asked for, and an address that is none is refused
   expect(existsSync(join(home, "threads.db"))).toBe(true);
   expect((await holdfast(["threads", ...flags, "--database", url])).err).toContain("leave out one");
   expect((await holdfast(["threads"], { HOLDFAST_DATABASE_URL: "mysql://x" })).err).toContain("postgres://");
+});
+
+it("a worker, and a server that does runs, without a model take none, and say so", async () => {
+  for (const command of [["worker"], ["serve", "--port", "0"]]) {
+    const { code, err } = await holdfast([...command, "--database", url], { HOLDFAST_MODEL: "" });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^holdfast: No model is configured, and a worker would .* Set HOLDFAST_MODEL .*\n$/);
+  }
+  const keyless = await holdfast(["worker", "--database", url], { HOLDFAST_MODEL: "anthropic:claude-x" });
+  expect(keyless).toMatchObject({ code: 1, err: expect.stringContaining("ANTHROPIC_API_KEY") as string });
+});
+
+it("who separates rights makes the tables with one user, and works with another", async () => {
+  const database = await newDatabase();
+  const role = new URL(database).pathname.slice(1);
+  await ask(database, `CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
+  const theirs = new URL(database);
+  [theirs.username, theirs.password] = [role, "x"];
+  const env = { HOLDFAST_DATABASE_URL: theirs.href };
+  expect((await holdfast(["doctor"], env)).out).toContain("may not make them: let holdfast migrate");
+  const made = await holdfast(["migrate", "--role", role], { HOLDFAST_DATABASE_URL: database });
+  expect(made.out).toMatch(/^The tables in postgres:.* are up to date, and \w+ may use them\.\n$/);
+  expect((await holdfast(["status"], env)).out).toContain("Workers: none");
+  expect((await holdfast(["run", "--max-turns", "1", "Survey this"], env)).err).toBe("");
+  const { code, out } = await holdfast(["doctor"], env);
+  expect(out).toContain("; takes heartbeats");
+  expect(code).toBe(0);
 });

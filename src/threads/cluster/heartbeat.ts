@@ -1,10 +1,14 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
+import { HarnessError } from "../../errors.ts";
 import { SCHEMA } from "./database/schema.ts";
 
 /** A worker that was not heard of for this long is taken for dead. */
 export const DEAD_MS = 2000;
 const BEAT_MS = 400;
+
+/** The longest wait for the first beat. */
+const FIRST_MS = 8000;
 
 /** A main loop that has hung for so long is of no use to its runs. */
 const HANG_MS = 30_000;
@@ -18,8 +22,7 @@ export class Heartbeat {
   readonly #pulse = new Int32Array(new SharedArrayBuffer(4));
   readonly #timer: NodeJS.Timeout;
 
-  /** `onLost` hears that others have taken this worker for dead, and gone on with its runs. */
-  constructor({ url, id, onLost }: { url: string; id: string; onLost: () => void }) {
+  private constructor(url: string, id: string) {
     this.#take();
     this.#timer = setInterval(() => this.#take(), 500).unref();
     const pg = createRequire(import.meta.url).resolve("pg");
@@ -32,12 +35,52 @@ export class Heartbeat {
       hang: HANG_MS,
       beat: `UPDATE ${SCHEMA}.workers SET beat = clock_timestamp() WHERE id = $1 AND state <> 'dead'`,
     };
-    // What this process was started with, such as a program to evaluate, is not for it.
-    this.#thread = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env: {}, execArgv: [] });
-    this.#thread.on("message", onLost);
-    // Without a heart it will be taken for dead, and rightly.
-    this.#thread.on("error", onLost);
+    // What this process was started with, such as a program to evaluate, is not for it; the variables of libpq are.
+    const { NODE_OPTIONS: _, ...env } = process.env;
+    this.#thread = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env, execArgv: [] });
     this.#thread.unref();
+  }
+
+  /**
+   * Resolves with the first beat, and throws its cause where there is none. `onLost` hears that others have taken this
+   * worker for dead, and gone on with its runs.
+   */
+  static async start({
+    url,
+    id,
+    onLost,
+  }: {
+    url: string;
+    id: string;
+    onLost: () => void;
+  }): Promise<Heartbeat> {
+    const heartbeat = new Heartbeat(url, id);
+    try {
+      await heartbeat.#begun();
+    } catch (error) {
+      await heartbeat.stop();
+      throw error;
+    }
+    heartbeat.#thread.on("message", (said: Said) => said.isLost && onLost());
+    // Without a heart it will be taken for dead, and rightly.
+    heartbeat.#thread.on("error", onLost);
+    return heartbeat;
+  }
+
+  #begun(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let reason = `no answer within ${FIRST_MS / 1000} s`;
+      const fail = (why: string): void =>
+        reject(new HarnessError("storage-failed", `The heartbeat of a worker cannot be kept up: ${why}.`));
+      const late = setTimeout(() => fail(reason), FIRST_MS);
+      this.#thread.on("message", ({ error, isFinal }: Said) => {
+        if (error === undefined) resolve();
+        else if (isFinal) fail(error);
+        else reason = error;
+      });
+      this.#thread.once("error", ({ message }: Error) => fail(message));
+      void this.#thread.once("exit", () => clearTimeout(late));
+    });
   }
 
   async stop(): Promise<void> {
@@ -56,6 +99,14 @@ function tenths(): number {
   return ((performance.timeOrigin + performance.now()) / 100) | 0;
 }
 
+interface Said {
+  /** The row of the worker is gone, or dead. */
+  isLost?: boolean;
+  /** Why there was no first beat. */
+  error?: string;
+  isFinal?: boolean;
+}
+
 /** Plain JavaScript in a text: a worker's file would have to be compiled before a test could run it. */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
@@ -63,6 +114,7 @@ const { pg, url, id, pulse, every, hang, beat } = workerData;
 const { Client } = require(pg);
 let client;
 let isBeating = false;
+let hasBegun = false;
 
 async function connected() {
   if (client) return client;
@@ -78,8 +130,12 @@ async function once() {
   isBeating = true;
   try {
     const { rowCount } = await (await connected()).query(beat, [id]);
-    if (rowCount === 0) parentPort.postMessage("lost");
-  } catch {
+    if (rowCount === 0 || !hasBegun) parentPort.postMessage({ isLost: rowCount === 0 });
+    hasBegun = true;
+  } catch (error) {
+    // A role, a password or a certificate that the server does not take stays so.
+    const isFinal = /^(28|3D|42)|CERT|SELF_SIGNED/.test(error.code ?? "");
+    if (!hasBegun) parentPort.postMessage({ error: error.message || String(error.code), isFinal });
     // The database is away, or in between: it is asked again on a new connection.
     client?.end().catch(() => {});
     client = undefined;

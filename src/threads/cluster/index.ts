@@ -1,5 +1,6 @@
 import { openStore, postgresStore, type ThreadStore } from "../../storage/index.ts";
 import { ClusterDatabase } from "./database/database.ts";
+import { checkDatabase } from "./database/probes.ts";
 import { ClusterHost } from "./host.ts";
 import { ClusterWorker, type WorkerOptions } from "./worker.ts";
 
@@ -22,6 +23,7 @@ export async function openCluster(url: string): Promise<Cluster> {
     for (const one of opened.toReversed()) await one.close();
   };
   try {
+    await checkDatabase(url);
     const store = await openStore(url);
     opened.push(store);
     const db = await ClusterDatabase.open(url);

@@ -27,6 +27,7 @@ export class Membership {
     this.#heart = heart;
   }
 
+  /** Throws `storage-failed` where its heartbeat cannot be kept up: others would take every run from it. */
   static async join(
     db: ClusterDatabase,
     { slots, queues, onLost }: { slots: number; queues: readonly string[]; onLost: () => void },
@@ -39,7 +40,12 @@ export class Membership {
        VALUES ($1, 'working', $2, $3, $4, $5, $6, now() + interval '10 seconds')`,
       [id, hostname(), process.pid, version(), slots, queues],
     );
-    return new Membership(db, id, new Heartbeat({ url: db.url, id, onLost }));
+    try {
+      return new Membership(db, id, await Heartbeat.start({ url: db.url, id, onLost }));
+    } catch (error) {
+      await db.pool.query(`DELETE FROM ${SCHEMA}.workers WHERE id = $1`, [id]).catch(() => {});
+      throw error;
+    }
   }
 
   /** Says that it takes no more runs. */

@@ -49,14 +49,22 @@ function decode(text: string): string {
   }
 }
 
-/** Modes that `pg` treats as `verify-full`, with a warning that this will change. */
-const VERIFIED = ["prefer", "require", "verify-ca"];
-
+/**
+ * TLS as libpq has it, also by `PGSSLMODE` and `PGSSLROOTCERT`: `require` encrypts and checks no certificate, unless
+ * `sslrootcert` names an authority. `pg` would check one in every mode. `verify-ca` without an authority of its own would
+ * trust anybody's certificate of a public one, so the name is checked, too.
+ */
 function withTls(address: URL): string {
   const { searchParams } = address;
-  const mode = searchParams.get("sslmode") ?? "";
-  if (VERIFIED.includes(mode) && searchParams.get("uselibpqcompat") !== "true") {
-    searchParams.set("sslmode", "verify-full");
-  }
+  const { PGSSLMODE = "", PGSSLROOTCERT = "" } = process.env;
+  const mode = searchParams.get("sslmode") ?? PGSSLMODE;
+  if (mode === "" || searchParams.has("uselibpqcompat")) return address.href;
+  const authority = searchParams.get("sslrootcert") ?? PGSSLROOTCERT;
+  if (authority !== "") searchParams.set("sslrootcert", authority);
+  // There is no second try without it: who asks for TLS gets it.
+  const known = mode === "prefer" || mode === "allow" ? "require" : mode;
+  searchParams.set("sslmode", known === "verify-ca" && authority === "" ? "verify-full" : known);
+  if (known === "require" || (known === "verify-ca" && authority !== ""))
+    searchParams.set("uselibpqcompat", "true");
   return address.href;
 }

@@ -174,7 +174,7 @@ const HINTS: Record<string, string> = {
   "28000": " Look at the user in the address, and at what the server lets in.",
   "3D000": " Make the database first: createdb.",
   "42501":
-    " The user of the address lacks a right: it makes a schema with tables, and reads and writes them.",
+    " The user of the address lacks a right. Let holdfast migrate make the tables with a user that may, and --role name the one of this address.",
   ENOTFOUND: " Look at the name of the server in the address.",
 };
 

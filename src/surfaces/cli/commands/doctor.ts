@@ -4,7 +4,7 @@ import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";
 import { projectFindings } from "../doctor/project.ts";
 import { serverFindings } from "../doctor/servers.ts";
-import { storageFinding } from "../doctor/storage.ts";
+import { storageFindings } from "../doctor/storage.ts";
 import { tracesFindings } from "../doctor/traces.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
@@ -28,12 +28,12 @@ export async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<nu
   const [machine, models, storage, servers] = await Promise.all([
     machineFindings(terminal),
     modelFindings(env, { ask: ask === true, set: project?.config.model }),
-    storageFinding(statePath(flags, terminal)),
+    storageFindings(statePath(flags, terminal)),
     serverFindings(mcpConfig, terminal),
   ]);
   const [versions, ...rest] = machine;
   // Whatever was found in the environment or said by a server: none of it is shown with a secret in it.
-  const seen = [versions!, ...models, ...files, storage, ...servers, ...rest, ...tracesFindings(env)];
+  const seen = [versions!, ...models, ...files, ...storage, ...servers, ...rest, ...tracesFindings(env)];
   const findings = seen.map((finding) => ({
     ...finding,
     text: redact(finding.text, env),

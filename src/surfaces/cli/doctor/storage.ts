@@ -6,8 +6,27 @@ import { MANY, shownState, withSaver } from "../threads/threads.ts";
 import type { Finding } from "./finding.ts";
 
 /** Looks at where threads are kept. */
-export async function storageFinding(path: string): Promise<Finding> {
-  return isDatabaseUrl(path) ? databaseFinding(path) : fileFinding(path);
+export async function storageFindings(path: string): Promise<Finding[]> {
+  if (!isDatabaseUrl(path)) return [await fileFinding(path)];
+  const probes = await databaseProbes(path).catch(() => []);
+  if (probes.some(({ level }) => level === "problem")) return probes;
+  return [await databaseFinding(path), ...probes];
+}
+
+/** What servers and workers try of their database when they start. */
+async function databaseProbes(url: string): Promise<Finding[]> {
+  const { probeDatabase } = await import("../../../threads/cluster/database/probes.ts");
+  const probes = await probeDatabase(url, { heartbeat: true });
+  const good = probes.filter(({ level }) => level === "ok").map(({ says }) => says);
+  const others = probes.filter(({ level }) => level !== "ok");
+  return [...(good.length > 0 ? [{ level: "ok" as const, says: good.join("; ") }] : []), ...others].map(
+    ({ level, says }) => ({
+      area: "storage",
+      level,
+      tested: true,
+      text: `storage: ${shownState(url)} ${says}`,
+    }),
+  );
 }
 
 /** Reads all of a database, which is made ready where it is not. */

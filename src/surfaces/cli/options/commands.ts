@@ -194,6 +194,15 @@ export function commands(parser: Argv): void {
       on(async () => (await import("../commands/servers/worker.ts")).worker),
     )
     .command(
+      "migrate",
+      "Make the tables of a database, or bring them up to date, with a user that may",
+      (args) =>
+        stateOption(args)
+          .option("role", { type: "string", describe: "Let this user use them, who may make none" })
+          .example("$0 migrate --database $OWNERS_URL --role app", ""),
+      on(async () => (await import("../commands/servers/migrate.ts")).migrate),
+    )
+    .command(
       "status",
       "Show the workers, the queue and the runs of a database",
       (args) =>

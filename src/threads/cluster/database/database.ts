@@ -3,7 +3,7 @@ import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
 import { escapeLiteral, Pool, type ClientBase, type PoolClient } from "pg";
 import { HarnessError } from "../../../errors.ts";
 import { readAddress } from "../../../storage/postgres/database/index.ts";
-import { migrateTables } from "./migrate.ts";
+import { areTablesCurrent, migrateTables } from "./migrate.ts";
 import { MIGRATION_LOCK } from "./schema.ts";
 import { CHANNELS, Signals, type Channel } from "./signals.ts";
 
@@ -45,15 +45,23 @@ export class ClusterDatabase {
     const { url, shown } = readAddress(address);
     const { DBOSClient: Client } = await loadDbos();
     // The public `DBOS.migrate` writes to standard output.
-    const { migrateSystemDatabase } = await import("@dbos-inc/dbos-sdk/internal/system_database");
+    const system = await import("@dbos-inc/dbos-sdk/internal/system_database");
     const pool = new Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
     // A connection that breaks while nobody uses it is replaced.
     pool.on("error", () => {});
     try {
-      await alone(pool, async () => {
-        await migrateTables(pool, shown);
-        await migrateSystemDatabase(url, SILENT as GlobalLogger);
-      });
+      const isReady =
+        (await areTablesCurrent(pool, shown)) &&
+        (await system.verifySystemDatabase(url, SILENT as GlobalLogger, pool).then(
+          () => true,
+          () => false,
+        ));
+      if (!isReady) {
+        await alone(pool, async () => {
+          await migrateTables(pool, shown);
+          await system.migrateSystemDatabase(url, SILENT as GlobalLogger);
+        });
+      }
       const client = await Client.create({
         systemDatabaseUrl: url,
         systemDatabasePool: pool,
@@ -67,8 +75,7 @@ export class ClusterDatabase {
     } catch (error) {
       await pool.end().catch(() => {});
       if (error instanceof HarnessError) throw error;
-      const { message } = error as Error;
-      throw new HarnessError("storage-failed", `The database cannot be used: ${message}.`, { cause: error });
+      throw unusable(shown, error);
     }
   }
 
@@ -110,6 +117,15 @@ export class ClusterDatabase {
     await this.client.destroy();
     await this.pool.end();
   }
+}
+
+function unusable(shown: string, cause: unknown): HarnessError {
+  const { message, code } = cause as { message: string; code?: string };
+  const hint =
+    code === "42501"
+      ? " Its user lacks a right: let holdfast migrate make the tables with one that may, and --role name this one."
+      : "";
+  return new HarnessError("storage-failed", `${shown} cannot be used: ${message}.${hint}`, { cause });
 }
 
 /** PostgreSQL's class 40: a deadlock, or two that cannot both have been first. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../../errors.ts";
-import { openItems } from "../../../../storage/store.ts";
+import { isDatabaseUrl, openItems } from "../../../../storage/store.ts";
 import type { ClusterWorker } from "../../../../threads/cluster/index.ts";
 import { hostedGraphs } from "../../../server/graphs.ts";
 import { listen } from "../../../server/listen.ts";
@@ -19,7 +19,7 @@ import type { Terminal } from "../../terminal.ts";
 import { copiesFolder, statePath, withHome } from "../../threads/threads.ts";
 import type { RunFlags } from "../run.ts";
 import { loadGraphs } from "./graph-files.ts";
-import { graphOptions, lost } from "./worker.ts";
+import { checkModel, graphOptions, lost } from "./worker.ts";
 
 export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet">, WorkerFlags {
   /** A file with graphs of the user's own, in the place of Holdfast's agent. */
@@ -42,6 +42,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
   const path = statePath(flags, terminal);
+  if (flags.work && isDatabaseUrl(path)) await checkModel(graph);
   return withHome(path, async ({ saver, cluster }) => {
     // Runs of a cluster change files where their worker is.
     const options = { ...graph, saver, ...(!cluster && { copies: copiesFolder(path) }) };

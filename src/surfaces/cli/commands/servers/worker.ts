@@ -1,3 +1,4 @@
+import { HarnessError } from "../../../../errors.ts";
 import { isolationNotice } from "../../../../threads/prepare/isolation.ts";
 import { RunServers } from "../../../../threads/prepare/mcp-servers.ts";
 import { modelFor } from "../../../../threads/prepare/model.ts";
@@ -20,6 +21,7 @@ export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal
   const { stdout, stderr } = terminal;
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
+  await checkModel(graph);
   return withHome(databaseUrl(flags, terminal), async ({ saver, cluster }) => {
     const options = { ...graph, saver, slots: flags.slots, queues: flags.queues, limits };
     const working = await startThreadsWorker(cluster!, options, () => lost(terminal));
@@ -76,6 +78,15 @@ export async function graphOptions(
     projectOf: projectIn(env),
     pricesOf: (name) => pricesOf(name, env, project.config),
   };
+}
+
+/** Throws `no-model` where a worker would take runs and fail them for good, as there is no model to do them with. */
+export async function checkModel({ modelOf, defaults }: GraphOptions): Promise<void> {
+  if (!(await modelOf(defaults.model)).isFallback) return;
+  throw new HarnessError(
+    "no-model",
+    'No model is configured, and a worker would do its runs with "offline", which can only survey a directory. Set HOLDFAST_MODEL and the key of its provider; name offline to try without one.',
+  );
 }
 
 /** Ends a process whose runs others have gone on with: it was stopped, or cut off, for too long. */

@@ -1,0 +1,25 @@
+import { grantRights } from "../../../../threads/cluster/database/migrate.ts";
+import { openCluster } from "../../../../threads/cluster/index.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { oneLine, shown } from "../../output/harmless.ts";
+import type { Terminal } from "../../terminal.ts";
+import { databaseUrl, shownState, type StateFlags } from "../../threads/threads.ts";
+
+export interface MigrateFlags extends StateFlags {
+  role?: string | undefined;
+}
+
+/** `holdfast migrate`: makes the tables of a database, or brings them up to date, for a role that may not. */
+export async function migrate(flags: MigrateFlags, terminal: Terminal): Promise<number> {
+  const { role } = flags;
+  const url = databaseUrl(flags, terminal);
+  const cluster = await openCluster(url);
+  try {
+    if (role !== undefined) await grantRights(cluster.db.pool, role);
+  } finally {
+    await cluster.close();
+  }
+  const users = role === undefined ? shown`` : shown`, and ${oneLine(role)} may use them`;
+  terminal.stdout.write(shown`The tables in ${oneLine(shownState(url))} are up to date${users}.\n`);
+  return EXIT.done;
+}

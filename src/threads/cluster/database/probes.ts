@@ -1,0 +1,133 @@
+import { Client } from "pg";
+import { HarnessError } from "../../../errors.ts";
+import { readAddress } from "../../../storage/postgres/database/index.ts";
+import { Heartbeat } from "../heartbeat.ts";
+import { SCHEMA } from "./schema.ts";
+
+/** One thing that servers and workers need of their database, and whether it is there. */
+export interface Probe {
+  level: "ok" | "note" | "problem";
+  says: string;
+}
+
+/** The time for all probes. */
+const MOST_MS = 9000;
+/** Clocks that differ by more make times in lists hard to read; nothing is decided by them. */
+const CLOCK_MS = 5000;
+
+/** Throws `storage-failed` with the first problem of a database that is to be shared. */
+export async function checkDatabase(address: string): Promise<void> {
+  const problem = (await probeDatabase(address)).find(({ level }) => level === "problem");
+  if (problem) throw new HarnessError("storage-failed", `${readAddress(address).shown} ${problem.says}`);
+}
+
+/**
+ * Tries a database: connection, TLS, whether a connection is a session, rights, clock, and where a worker is to start
+ * here (`heartbeat`) its first beat. Ends within ten seconds. Does not throw for what it finds.
+ */
+export async function probeDatabase(address: string, { heartbeat = false } = {}): Promise<Probe[]> {
+  const { url, redact } = readAddress(address);
+  const clients = [0, 1].map(() => new Client({ connectionString: url, connectionTimeoutMillis: 5000 }));
+  const probes: Probe[] = [];
+  let late: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    late = setTimeout(() => reject(new Error(`no answer within ${MOST_MS / 1000} s`)), MOST_MS);
+  });
+  const work = async (): Promise<void> => {
+    const [one, other] = clients as [Client, Client];
+    for (const client of clients) {
+      client.on("error", () => {});
+      await client.connect();
+    }
+    probes.push(tlsOf(one), await sessionOf(one, other), await rightsOf(one), await clockOf(one));
+    const { rows } = await one.query(
+      `SELECT FROM pg_tables WHERE schemaname = '${SCHEMA}' AND tablename = 'workers'`,
+    );
+    if (!heartbeat || rows.length === 0 || probes.some(({ level }) => level === "problem")) return;
+    await (await Heartbeat.start({ url, id: "probe", onLost: () => {} })).stop();
+    probes.push({ level: "ok", says: "takes heartbeats" });
+  };
+  try {
+    await Promise.race([work(), tooLate]);
+  } catch (error) {
+    const { message, code } = error as { message: string; code?: string };
+    probes.push({ level: "problem", says: `cannot be used: ${redact(message || String(code))}.` });
+  } finally {
+    clearTimeout(late);
+    // Not waited for: a connection that carries nothing never says that it has ended.
+    for (const client of clients) void client.end().catch(() => {});
+  }
+  return probes;
+}
+
+function tlsOf(client: Client): Probe {
+  const { stream } = (client as unknown as { connection: { stream: Partial<Tls> } }).connection;
+  if (stream.encrypted !== true) return { level: "ok", says: "is reached without TLS" };
+  if (stream.authorized) return { level: "ok", says: "is reached by TLS; its certificate is checked" };
+  return {
+    level: "note",
+    says: "is reached by TLS; its certificate is not checked (sslmode=verify-full does)",
+  };
+}
+
+interface Tls {
+  encrypted: boolean;
+  authorized: boolean;
+}
+
+/**
+ * Behind a pooler in transaction mode, a setting of one session is seen by another that takes its connection, and is
+ * missed where another has it: locks and notifications are lost likewise.
+ */
+async function sessionOf(one: Client, other: Client): Promise<Probe> {
+  const mark = crypto.randomUUID();
+  const look = "SELECT current_setting('holdfast.probe', true) AS mark";
+  await one.query("SELECT set_config('holdfast.probe', $1, false)", [mark]);
+  await other.query("BEGIN");
+  const theirs = (await other.query<{ mark: string | null }>(look)).rows[0]?.mark;
+  const mine = theirs === mark ? "" : (await one.query<{ mark: string | null }>(look)).rows[0]?.mark;
+  await other.query("ROLLBACK");
+  if (mine === mark) return { level: "ok", says: "keeps sessions" };
+  return {
+    level: "problem",
+    says: "is behind a pooler that does not keep sessions, such as PgBouncer with pool_mode=transaction: use pool_mode=session, or the server's own address.",
+  };
+}
+
+async function rightsOf(client: Client): Promise<Probe> {
+  const { rows } = await client.query<{ role: string; makes: boolean; isthere: boolean; lacking: string[] }>(
+    `SELECT current_user AS role, has_database_privilege(current_database(), 'CREATE') AS makes,
+       EXISTS (SELECT FROM pg_tables WHERE schemaname = '${SCHEMA}' AND tablename = 'format') AS isthere,
+       ARRAY(SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE n.nspname IN ('${SCHEMA}', 'dbos') AND c.relkind IN ('r', 'S') AND NOT (
+           has_schema_privilege(n.oid, 'USAGE') AND CASE c.relkind
+             WHEN 'S' THEN has_sequence_privilege(c.oid, 'USAGE')
+             ELSE has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
+               AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE') END)
+         ORDER BY 1) AS lacking`,
+  );
+  const { role, makes, isthere, lacking } = rows[0]!;
+  const cure = `let holdfast migrate --role ${role} do it with a user that may.`;
+  if (lacking.length > 0) {
+    const more = lacking.length > 1 ? ` and ${lacking.length - 1} more` : "";
+    return { level: "problem", says: `gives ${role} no right to ${lacking[0]}${more}: ${cure}` };
+  }
+  if (!isthere && !makes) {
+    return { level: "problem", says: `has no tables yet, and ${role} may not make them: ${cure}` };
+  }
+  return { level: "ok", says: `gives ${role} the rights that are needed` };
+}
+
+async function clockOf(client: Client): Promise<Probe> {
+  const began = Date.now();
+  const { rows } = await client.query<{ now: number }>(
+    "SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now",
+  );
+  const difference = Math.round(rows[0]!.now - (began + Date.now()) / 2);
+  if (Math.abs(difference) <= CLOCK_MS) return { level: "ok", says: "has this machine's time" };
+  const seconds = Math.round(Math.abs(difference) / 1000);
+  return {
+    level: "note",
+    says: `has a clock that is ${seconds} s ${difference > 0 ? "ahead of" : "behind"} this machine's: set both by NTP`,
+  };
+}
