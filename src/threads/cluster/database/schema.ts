@@ -32,4 +32,8 @@ CREATE TABLE IF NOT EXISTS ${SCHEMA}.workers (
   state text NOT NULL, host text NOT NULL, pid int NOT NULL, version text NOT NULL, slots int NOT NULL, queues text[] NOT NULL
 ) WITH (fillfactor = 50);
 `,
+  `
+ALTER TABLE ${SCHEMA}.jobs ADD COLUMN IF NOT EXISTS woken text;
+CREATE INDEX IF NOT EXISTS jobs_woken ON ${SCHEMA}.jobs (woken) WHERE woken IS NOT NULL;
+`,
 ];

@@ -18,7 +18,7 @@ export interface Job extends RunRecord {
   isTakenOver?: boolean;
 }
 
-type Column = "status" | "worker" | "attempt" | "stop" | "reason" | "waits";
+type Column = "status" | "worker" | "attempt" | "stop" | "reason" | "waits" | "woken";
 
 /** Uses the clock, because the transaction may have waited since its start for the one that made the run. */
 const DUE_IN = "extract(epoch FROM due - clock_timestamp())::float8";

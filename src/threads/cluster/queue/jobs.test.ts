@@ -20,10 +20,10 @@ beforeEach(async () => {
 });
 afterAll(() => db.close());
 
-const newWorker = (id: string) =>
+const newWorker = (id: string, queues = [QUEUE]) =>
   db.pool.query(
-    `INSERT INTO holdfast.workers (id, state, host, pid, version, slots, queues) VALUES ($1, 'working', '', 1, '1', 9, '{}')`,
-    [id],
+    `INSERT INTO holdfast.workers (id, state, host, pid, version, slots, queues) VALUES ($1, 'working', '', 1, '1', 9, $2)`,
+    [id, queues],
   );
 
 async function enqueue(thread: string, request: Partial<RunRequest> = {}): Promise<string> {
@@ -61,6 +61,38 @@ it("room under a limit goes to the waiting run with the highest priority, and th
   expect(await turns()).toEqual(["early in runs"]);
   await jobs.end((await claim("early"))!, "success");
   expect(await turns()).toEqual(["late in runs"]);
+});
+
+it("room under a limit that was given to a run is not taken by one that came later", async () => {
+  const limits = ["tenant:a"];
+  for (const thread of ["first", "second", "newcomer"]) await enqueue(thread, { limits });
+  await enqueue("urgent", { limits, priority: 1 });
+  const first = await claim("first");
+  expect(await claim("second")).toBeUndefined();
+  await jobs.end(first!, "success");
+  // Its turn was in the queue before the one of the run that has waited.
+  expect(await claim("newcomer")).toBeUndefined();
+  const urgent = await claim("urgent");
+  expect(urgent).toBeDefined();
+  expect(await claim("second")).toBeUndefined();
+  await jobs.end(urgent!, "success");
+  expect(await claim("newcomer")).toBeUndefined();
+  const second = await claim("second");
+  await jobs.end(second!, "success");
+  expect(await claim("newcomer")).toBeDefined();
+});
+
+it("room that was given to a run whose queue no worker takes from is for others", async () => {
+  const limits = ["tenant:a"];
+  await newWorker("night", ["nightly"]);
+  await enqueue("first", { limits });
+  await enqueue("nightly", { limits, queue: "nightly" });
+  await enqueue("newcomer", { limits });
+  const first = await claim("first");
+  expect(await claim("nightly", { worker: "night", queues: ["nightly"] })).toBeUndefined();
+  await db.pool.query("UPDATE holdfast.workers SET state = 'dead' WHERE id = 'night'");
+  await jobs.end(first!, "success");
+  expect(await claim("newcomer")).toBeDefined();
 });
 
 it("runs under one key that end at once do not wait for each other, and each wakes another", async () => {

@@ -258,7 +258,7 @@ export class Jobs {
         await tell(tx, "stop", JSON.stringify({ id, how }));
       } else {
         if (how === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
-        else await change(tx, id, { status: "interrupted", waits: null });
+        else await change(tx, id, { status: "interrupted", waits: null, woken: null });
         stopped.push(job);
       }
     }
@@ -294,11 +294,14 @@ export class Jobs {
     job: Job,
     { worker, attempt }: { worker: string; attempt: number },
   ): Promise<Job> {
-    await change(tx, job.id, { status: "running", worker, attempt, waits: null, reason: null });
+    await change(tx, job.id, { status: "running", worker, attempt, waits: null, woken: null, reason: null });
     return { ...job, status: "running", worker, attempt };
   }
 
-  /** Whether every limit leaves room for one more. Else the run waits for the end of another with the same key. */
+  /**
+   * Whether every limit leaves room for one more, beside runs that have waited longer and were given room already. Else
+   * the run waits for the end of another with the same key.
+   */
   async #hasRoom(tx: PoolClient, { id, keys }: Job, limits: Limits): Promise<boolean> {
     const [full, free]: [string[], string[]] = [[], []];
     for (const key of keys.toSorted()) {
@@ -306,13 +309,17 @@ export class Jobs {
       if (most === undefined) continue;
       await tx.query(`SELECT pg_advisory_xact_lock(${keyLock("$1")})`, [key]);
       const running = await tx.query(
-        `SELECT 1 FROM ${SCHEMA}.jobs WHERE status = 'running' AND keys @> ARRAY[$1] LIMIT $2`,
-        [key, most],
+        `SELECT 1 FROM ${SCHEMA}.jobs WHERE status = 'running' AND keys @> ARRAY[$1]
+         UNION ALL SELECT 1 FROM ${SCHEMA}.jobs j WHERE woken = $1 AND status = 'pending'
+           AND (priority, -seq) > (SELECT priority, -seq FROM ${SCHEMA}.jobs WHERE id = $3)
+           AND EXISTS (SELECT FROM ${SCHEMA}.workers WHERE state = 'working' AND j.queue = ANY(queues))
+         LIMIT $2`,
+        [key, most, id],
       );
       ((running.rowCount ?? 0) < most ? free : full).push(key);
     }
     if (full.length === 0) return true;
-    await change(tx, id, { waits: full[0] });
+    await change(tx, id, { waits: full[0], woken: null });
     // Room that it cannot use is for another.
     await this.#wake(tx, free);
     return false;
@@ -334,7 +341,7 @@ export class Jobs {
       const room = sorted.filter((key) => key === waits).length;
       const order = `priority DESC, seq LIMIT ${room} FOR UPDATE SKIP LOCKED`;
       for (const next of await jobsWhere(tx, "waits = $1", [waits], order)) {
-        await change(tx, next.id, { waits: null });
+        await change(tx, next.id, { waits: null, woken: waits });
         await this.#turn(tx, next);
       }
     }
