@@ -26,9 +26,9 @@ import {
   PAGE_BYTES,
   readStart,
   SCHEMA_VERSION,
+  walDamage,
 } from "../sqlite/file/index.ts";
 import type { Problem } from "./problem.ts";
-import { walDamage } from "./wal.ts";
 
 /** A thread store that can be read: the file itself, or a restored copy. */
 export interface ReadableStore {
@@ -48,7 +48,7 @@ export async function openReadable(path: string): Promise<ReadableStore> {
   const file = resolve(path);
   if (!hasContent(file)) throw new HarnessError("storage-failed", `There is no thread store at ${file}.`);
   const log = walDamage(file);
-  const logProblems: Problem[] = log === undefined ? [] : [{ what: log }];
+  const logProblems: Problem[] = log === undefined ? [] : [{ what: log.says }];
   let damage = headerDamage(file) ?? (hasExtraPages(file) ? "its header is damaged" : undefined);
   const connection = damage === undefined ? await openDamaged(file) : undefined;
   if (connection) {

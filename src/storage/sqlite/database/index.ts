@@ -1,7 +1,7 @@
 export { BatchedWrites } from "./batched-writes.ts";
 export { Connection, corrupt, MEMORY, type Row, type SqlValue } from "./connection.ts";
 export { fileHeartbeat } from "./heartbeat.ts";
-export { copyOpenFile, withDescriptor } from "./open-files.ts";
+export { copyOpenFile, isOpenHere, withDescriptor } from "./open-files.ts";
 export { Table, toBytes, toText, type TableRow } from "./table.ts";
 export {
   BLOBS,

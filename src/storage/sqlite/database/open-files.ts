@@ -22,6 +22,11 @@ export function trackOpenFile(path: string): () => void {
   };
 }
 
+/** Whether SQLite has a file open in this process. */
+export function isOpenHere(path: string): boolean {
+  return openFiles.has(fileId(path) ?? "");
+}
+
 /** Opens a file for reading until `read` returns, or until SQLite closes it. */
 export function withDescriptor<T>(path: string, read: (descriptor: number) => T): T {
   const file = openFiles.get(fileId(path) ?? "");

@@ -10,3 +10,4 @@ export {
 } from "./header.ts";
 export { openDatabase, openFile } from "./open.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
+export { walDamage } from "./wal.ts";

@@ -12,9 +12,10 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { Connection, corrupt, MEMORY } from "../database/index.ts";
+import { Connection, corrupt, isOpenHere, MEMORY } from "../database/index.ts";
 import { formatOf, hasContent, headerDamage, inspectFile, otherFormat } from "./header.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { walDamage } from "./wal.ts";
 
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
 const CHECKED_BYTES = 32 * 1024 * 1024;
@@ -31,6 +32,7 @@ export async function openDatabase(path: string): Promise<Connection> {
   const file = resolve(path);
   try {
     if (!inspectFile(file)) await createFile(file);
+    else checkLog(file);
   } catch (error) {
     if (error instanceof HarnessError) throw error;
     const { message } = error as Error;
@@ -46,6 +48,14 @@ export async function openDatabase(path: string): Promise<Connection> {
     connection.close();
     throw error;
   }
+}
+
+/** Throws where the newest commits are missing in the log: to go on without them would repeat calls that were made. */
+function checkLog(file: string): void {
+  const damage = isOpenHere(file) ? undefined : walDamage(file);
+  if (!damage) return;
+  if (!damage.isPowerCut) throw corrupt(file, damage.says);
+  process.emitWarning(`${file}: a power cut has undone the newest commits.`);
 }
 
 /** Opens an existing file, or a copy `of` it. One without write permission is opened for reading. */
