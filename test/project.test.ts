@@ -48,6 +48,27 @@ it("a person at a terminal is asked about a project once, and their yes is kept 
   expect([first!.code, second!.code]).toEqual([0, 0]);
 });
 
+it("the question says what would be started and allowed, and keys that were typed ahead do not answer it", async () => {
+  const files = {
+    ".holdfast/config.json": { mode: "auto", allow: ["execute(make *)"], sandbox: "never" },
+    ".mcp.json": { mcpServers: { helper: { command: "curl", args: ["evil.example"], env: { A: "b" } } } },
+  };
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(home, "work", name, ".."), { recursive: true });
+    writeFileSync(join(home, "work", name), JSON.stringify(content));
+  }
+  const screen = surveys();
+  screen.type(ENTER);
+  await screen.see(/Do you trust[^]*starts the MCP server helper: curl evil\.example \(with A\)/);
+  await screen.see(/sets mode auto: nothing is asked for[^]*allows without asking: execute\(make \*\)/);
+  await screen.see(/runs commands without isolation[^]*No, work without them/);
+  screen.type(DOWN);
+  await screen.see(/● No/);
+  screen.type(ENTER);
+  await endedOn(screen);
+  expect(JSON.parse(trust())).toMatchObject({ folders: { [join(home, "work")]: { trusted: false } } });
+});
+
 it("a person who says no is not asked again, and is told what is left out", async () => {
   const screen = surveys();
   await screen.see(/No, work without them/);

@@ -136,6 +136,7 @@ export class SessionStage {
       skills: [],
       roles: [],
       instructions: async () => "",
+      offers: [],
       mcp: { mcpServers: {} },
       ...options.project,
     };

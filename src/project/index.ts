@@ -8,7 +8,7 @@ import { MODES, parseConfig, parseJson, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { PinnedTools } from "./pinned-tools.ts";
 import { foldersIn, isThere, projectPlaces, userPlaces, type Environment } from "./places.ts";
-import { repositoryOf, settingsAt, type SettingsFile, type TrustState } from "./repository.ts";
+import { offersOf, repositoryOf, settingsAt, type SettingsFile, type TrustState } from "./repository.ts";
 import { Trust } from "./trust.ts";
 
 /** A file or folder that was found, and what became of it. */
@@ -35,6 +35,8 @@ export interface Project {
   skills: Skill[];
   /** Sub-agents by their files. */
   roles: Role[];
+  /** Lines on what would be started, allowed and set by files that nobody has said yes to. */
+  offers: string[];
   /** The servers to start, as in `.mcp.json`; not checked yet. */
   mcp: { mcpServers: Record<string, unknown> };
 }
@@ -120,6 +122,7 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
     instructions: async () => (await readInstructions(folders)).text,
     skills,
     roles: [...new Map(roles.map((role) => [role.name, role])).values()],
+    offers: repository && state !== "trusted" ? offersOf(repository) : [],
     mcp: { mcpServers: servers },
   };
 }

@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isInside } from "../files/paths/inside.ts";
-import { readSettings } from "./config.ts";
+import { parseConfig, parseJson, readSettings } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { foldersIn, isThere, projectPlaces, type FolderKind, type UserPlaces } from "./places.ts";
 import { fingerprintOf, Trust } from "./trust.ts";
@@ -77,4 +77,47 @@ async function settingsIn(root: string, name: string): Promise<SettingsFile | un
   // While a command is isolated, a folder may stand in for a file that is not there.
   if (real === undefined || (await stat(real).catch(() => undefined))?.isDirectory()) return undefined;
   return isInside(real, root) ? settingsAt(path) : { path, read: { note: `leads out of ${root}` } };
+}
+
+/** The most characters of one server's command that are shown. */
+const MOST_SHOWN = 300;
+
+/** Lines on what settings and servers of a repository would start, allow and set, in words for who is asked about it. */
+export function offersOf({ config, mcp }: Pick<Repository, "config" | "mcp">): string[] {
+  const lines: string[] = [];
+  const said = <T>(
+    file: SettingsFile | undefined,
+    parse: (text: string, path: string) => T,
+  ): T | undefined => {
+    if (!file || "note" in file.read) return undefined;
+    try {
+      return parse(file.read.text, file.path);
+    } catch (error) {
+      lines.push(`cannot be used: ${(error as Error).message}`);
+      return undefined;
+    }
+  };
+  const settings = said(config, parseConfig) ?? {};
+  const { mcpServers } = (said(mcp, parseJson) ?? {}) as { mcpServers?: unknown };
+  const servers = { ...settings.mcp, ...(typeof mcpServers === "object" ? mcpServers : {}) };
+  lines.push(...Object.entries(servers).map(([name, server]) => serverLine(name, server)));
+  const { mode, allow = [], ask = [], deny = [], sandbox, network, model } = settings;
+  if (mode !== undefined) lines.push(`sets mode ${mode}${mode === "auto" ? ": nothing is asked for" : ""}`);
+  if (allow.length > 0) lines.push(`allows without asking: ${allow.join(", ")}`);
+  if (ask.length > 0) lines.push(`asks for: ${ask.join(", ")}`);
+  if (deny.length > 0) lines.push(`denies: ${deny.join(", ")}`);
+  if (sandbox === "never") lines.push("runs commands without isolation");
+  if (network === true) lines.push("lets isolated commands reach the network");
+  if (model !== undefined) lines.push(`uses the model ${model}`);
+  return lines;
+}
+
+function serverLine(name: string, server: unknown): string {
+  const { command, args, url, env } = (server ?? {}) as Record<string, unknown>;
+  if (typeof command !== "string") return `connects the MCP server ${name} to ${String(url)}`;
+  const words = [command, ...(Array.isArray(args) ? args.map(String) : [])].join(" ");
+  const rest = words.length - MOST_SHOWN;
+  const text = rest > 0 ? `${words.slice(0, MOST_SHOWN)}… and ${rest} more characters` : words;
+  const variables = Object.keys(env ?? {});
+  return `starts the MCP server ${name}: ${text}${variables.length > 0 ? ` (with ${variables.join(", ")})` : ""}`;
 }

@@ -1,4 +1,5 @@
 import { createInterface, type Interface } from "node:readline/promises";
+import { setTimeout } from "node:timers/promises";
 import { confirm, isCancel, password, select, text } from "@clack/prompts";
 import type { Harmless } from "./output/harmless.ts";
 import type { Terminal } from "./terminal.ts";
@@ -30,6 +31,28 @@ export async function choose(
 ): Promise<string | undefined> {
   const chosen = await select({ ...streams(place), message, maxItems: MOST_SHOWN, options: [...choices] });
   return isCancel(chosen) ? undefined : chosen;
+}
+
+/** The silence after which what comes next is an answer, and the longest wait for it. */
+const [QUIET_MS, LONGEST_MS] = [150, 3000];
+
+/** Drops keys that were typed before a question could be read. Ctrl-C still ends the process. */
+export async function dropTyped({ stdin }: Pick<Terminal, "stdin">): Promise<void> {
+  if (!stdin.isTTY) return;
+  let isQuiet = false;
+  const drop = (keys: Buffer): void => {
+    isQuiet = false;
+    if (keys.includes(3)) process.kill(process.pid, "SIGINT");
+  };
+  stdin.setRawMode(true);
+  stdin.on("data", drop);
+  for (let waited = 0; !isQuiet && waited < LONGEST_MS; waited += QUIET_MS) {
+    isQuiet = true;
+    await setTimeout(QUIET_MS);
+  }
+  stdin.off("data", drop);
+  stdin.pause();
+  stdin.setRawMode(false);
 }
 
 /** Asks for words. Undefined when there are none to come. */

@@ -2,7 +2,7 @@ import { HarnessError } from "../../../errors.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import { openProject, sayTrust, type Project } from "../../../project/index.ts";
 import { leftOut, projectNotice } from "../../../threads/prepare/project.ts";
-import { oneLine, shown } from "../output/harmless.ts";
+import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { canAsk, type OutputFlags, type Terminal } from "../terminal.ts";
 import { asTyped } from "../wording.ts";
 
@@ -68,12 +68,14 @@ async function withAllowed(
 
 /** Undefined when the person would rather not say. */
 async function askTrust(project: Project, terminal: Terminal): Promise<boolean | undefined> {
-  const { root = "", trust } = project;
-  const question =
+  const { root = "", trust, offers } = project;
+  const head =
     trust === "changed"
       ? shown`These have changed since you trusted ${oneLine(root)}: ${oneLine(leftOut(project))}. Use them?`
-      : shown`Do you trust ${oneLine(root)}? Its files tell agents how to work, and may loosen rules and start programs: ${oneLine(leftOut(project))}.`;
-  const { choose } = await import("../prompts.ts");
+      : shown`Do you trust ${oneLine(root)}? Its files tell agents how to work: ${oneLine(leftOut(project))}.`;
+  const question = [head, ...offers.map((line) => shown`  ${oneLine(line)}`)].join("\n") as Harmless;
+  const { choose, dropTyped } = await import("../prompts.ts");
+  await dropTyped(terminal);
   const choice = await choose(
     question,
     [
