@@ -103,6 +103,16 @@ describe("a sandbox", () => {
     expect(result.ok && result.output).not.toContain("writable");
   });
 
+  it.runIf(canIsolate())("on this machine cannot write settings of it, not as root either", async () => {
+    const folders = threadFolders(baseDir, "settings");
+    const { backend } = await localSandboxProvider().acquire({ threadId: "settings", folders });
+    // It only looks: whatever could be written here acts outside.
+    const result = await backend.execute!(
+      "find /proc /sys -path '/proc/[0-9]*' -prune -o ! -type l -writable -print 2>/dev/null; test -r /proc/sys/kernel/ostype && echo looked",
+    );
+    expect(result).toMatchObject({ ok: true, output: "looked\n" });
+  });
+
   it("runs no command where nothing isolates it, and keeps its files", () => {
     const program = `import { localSandboxProvider } from "./src/middleware/sandbox/local.ts";
       const folders = ${JSON.stringify(threadFolders(baseDir, "closed"))};
