@@ -94,7 +94,7 @@ it("doctor tests address and key for free, and says what it has only seen", asyn
   expect(out).toContain("· editor: code --wait (EDITOR; not tested)\n");
   expect(out).toContain("✓ terminal: plain lines (standard output is no terminal)");
   expect(out).toMatch(/^✓ Holdfast \d+\.\d+\.\d+, Node [\d.]+ on \w+ \w+, langchain 1\.\d+/m);
-  expect(out).toMatch(/^[✓·] bubblewrap (?:works.*limits on .*open files|does not work)/m);
+  expect(out).toMatch(/^[✓·] bubblewrap (?:works.*system calls.*limits on .*open files|does not work)/m);
   expect(out).not.toContain("secret");
   expect(code).toBe(0);
 });

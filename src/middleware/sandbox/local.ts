@@ -15,7 +15,7 @@ import {
   type ShellOptions,
 } from "../../files/index.ts";
 import { NO_ISOLATION } from "../../files/shell/index.ts";
-import { processes, SPACES } from "../../files/shell/isolation/bubblewrap.ts";
+import { processes, SPACES, startBubblewrap } from "../../files/shell/isolation/bubblewrap.ts";
 import { limitedShell, type CommandLimits } from "../../files/shell/isolation/limits.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
@@ -120,8 +120,9 @@ function inSandbox(limits: CommandLimits | undefined): Wrap {
     (path) => `--ro-bind-try ${path} ${path}`,
   );
   const flags = [...SPACES, ...processes(), "--dev /dev", "--tmpfs /tmp", ...mounts].join(" ");
+  const start = startBubblewrap().map(quoted).join(" ");
   return (command, root) =>
-    `exec bwrap ${flags} --bind ${quoted(root)} ${MOUNT} --setenv HOME ${MOUNT}/workspace --chdir ${MOUNT}/workspace ${limitedShell(command, limits).map(quoted).join(" ")}`;
+    `exec ${start} ${flags} --bind ${quoted(root)} ${MOUNT} --setenv HOME ${MOUNT}/workspace --chdir ${MOUNT}/workspace ${limitedShell(command, limits).map(quoted).join(" ")}`;
 }
 
 /** Without namespaces the mount does not exist: its paths in a command stand for the real ones. */

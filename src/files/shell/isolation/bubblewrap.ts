@@ -8,6 +8,7 @@ import { KEYS, TOOLS } from "./home.ts";
 import { limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";
 import { projectAround } from "./project.ts";
 import type { Frozen } from "./read-only-paths.ts";
+import { bubblewrap, isFiltered } from "./system-calls.ts";
 
 let works: boolean | undefined;
 
@@ -19,9 +20,19 @@ export function bubblewrapWorks(): boolean {
   return works;
 }
 
+/** The words that start bubblewrap here, with a filter of system calls where the kernel takes one. */
+export function startBubblewrap(): readonly string[] {
+  return bubblewrap(trial());
+}
+
+/** Tries whether system calls of commands in namespaces of their own are filtered. */
+export function callsAreFiltered(): boolean {
+  return isFiltered(startBubblewrap(), trial());
+}
+
 /** Tries which limits hold for commands in namespaces of their own. */
 export function limitsInNamespaces(): Record<keyof CommandLimits, boolean> {
-  return limitsThatHold(["bwrap", ...trial()]);
+  return limitsThatHold([...startBubblewrap(), ...trial()]);
 }
 
 function trial(): string[] {
@@ -91,7 +102,7 @@ export function inNamespaces(command: string, root: string, bounds: Bounds): str
   ];
   const spaces = [...SPACES, ...(network ? ["--share-net"] : [])];
   const words = withGitSettings(harmlessGitSettings(root), limitedShell(command, limits));
-  return ["bwrap", ...spaces, ...mounts.flat(), "--chdir", root, ...words];
+  return [...startBubblewrap(), ...spaces, ...mounts.flat(), "--chdir", root, ...words];
 }
 
 /** Home folders of this user, by the environment and by the system. */

@@ -1,5 +1,9 @@
 import { createRequire } from "node:module";
-import { bubblewrapWorks, limitsInNamespaces } from "../../../files/shell/isolation/bubblewrap.ts";
+import {
+  bubblewrapWorks,
+  callsAreFiltered,
+  limitsInNamespaces,
+} from "../../../files/shell/isolation/bubblewrap.ts";
 import { seatbeltIsThere } from "../../../files/shell/isolation/seatbelt.ts";
 import { version } from "../../../version.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
@@ -53,7 +57,7 @@ function sandbox(): Finding {
     const listed = (wanted: boolean): string =>
       holds.flatMap(([name, one]) => (one === wanted ? LIMITS[name as keyof typeof LIMITS] : [])).join(", ");
     const without = holds.every(([, one]) => one) ? "" : `; no limit on ${listed(false)}`;
-    const text = `bubblewrap works: commands of --shell and of lead agents are isolated; limits on ${listed(true) || "nothing"}${without}`;
+    const text = `bubblewrap works: commands of --shell and of lead agents are isolated; ${callsAreFiltered() ? "system calls are filtered" : "no filter of system calls"}; limits on ${listed(true) || "nothing"}${without}; none on all processes of a command together`;
     return { area: "sandbox", level: "ok", tested: true, text };
   }
   if (seatbeltIsThere()) {

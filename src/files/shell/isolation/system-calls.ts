@@ -1,0 +1,135 @@
+import { spawnSync } from "node:child_process";
+
+/** System calls that isolated commands do not get, by their numbers on x64 and arm64. */
+const DENIED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
+  // Memory of other processes. `ptrace` stays for debuggers and sanitizers: there are no processes but the command's.
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  // Keys of the kernel are in no namespace.
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  // Parts of the kernel that most ways out have gone through, and that builds and tests do not need.
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  open_by_handle_at: [304, 265],
+  // Mounts, also in namespaces that a command makes for itself.
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  setns: [308, 268],
+  // The machine itself.
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  reboot: [169, 142],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  acct: [163, 89],
+  quotactl: [179, 60],
+  syslog: [103, 116],
+};
+const IOCTL = [16, 29] as const;
+/** Types into the terminal of who started it. */
+const IOCTLS = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c };
+
+/** The architecture's name in the kernel's audit, and its place in the tables. */
+const MACHINES: Readonly<Record<string, readonly [audit: number, column: 0 | 1]>> = {
+  x64: [0xc000003e, 0],
+  arm64: [0xc00000b7, 1],
+};
+
+const [LOAD, EQUAL, AT_LEAST, RETURN] = [0x20, 0x15, 0x35, 0x06];
+const ALLOW = 0x7fff0000;
+const [EPERM, ENOSYS] = [0x00050001, 0x00050026];
+/** Places in the kernel's `seccomp_data`: the call's number, the architecture, and the low half of its second argument. */
+const [NUMBER, ARCHITECTURE, SECOND] = [0, 4, 24];
+/** The first number of x64's calls with short pointers. */
+const X32 = 0x40000000;
+
+type Instruction = readonly [code: number, value: number, yes?: number, no?: number];
+
+/** The filter as a program for the kernel (BPF); undefined for a machine whose numbers are not known. */
+export function systemCallFilter(machine: string = process.arch): Buffer | undefined {
+  const known = MACHINES[machine];
+  if (!known) return undefined;
+  const [audit, column] = known;
+  const numbers = Object.values(DENIED).map((one) => one[column]);
+  const ioctls = Object.values(IOCTLS);
+  const tail: Instruction[] = [
+    [EQUAL, IOCTL[column], 1, 0],
+    [RETURN, ALLOW],
+    [LOAD, SECOND],
+    ...ioctls.map((one, at): Instruction => [EQUAL, one, ioctls.length - at, 0]),
+    [RETURN, ALLOW],
+    [RETURN, EPERM],
+  ];
+  const denials = numbers.map((one, at): Instruction => [
+    EQUAL,
+    one,
+    numbers.length + tail.length - at - 2,
+    0,
+  ]);
+  const program: Instruction[] = [
+    // Programs of another architecture have other numbers: they are not run.
+    [LOAD, ARCHITECTURE],
+    [EQUAL, audit, 1, 0],
+    [RETURN, ENOSYS],
+    [LOAD, NUMBER],
+    [AT_LEAST, X32, 0, 1],
+    [RETURN, ENOSYS],
+    ...denials,
+    ...tail,
+  ];
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [at, [code, value, yes = 0, no = 0]] of program.entries()) {
+    bytes.writeUInt16LE(code, at * 8);
+    bytes.writeUInt8(yes, at * 8 + 2);
+    bytes.writeUInt8(no, at * 8 + 3);
+    bytes.writeUInt32LE(value, at * 8 + 4);
+  }
+  return bytes;
+}
+
+let words: readonly string[] | undefined;
+
+/**
+ * The words that start bubblewrap, with the filter where the kernel takes one. It comes through a pipe: no file has to
+ * be there, and whoever runs the words need not know of it.
+ */
+export function bubblewrap(trial: readonly string[]): readonly string[] {
+  const filter = words ? undefined : systemCallFilter();
+  if (filter) {
+    const octal = [...filter].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+    const script = `printf '${octal}' | { exec 9<&0 </dev/null; exec bwrap --seccomp 9 "$@"; }`;
+    const filtered = ["/bin/sh", "-c", script, "bwrap"];
+    if (isFiltered(filtered, trial)) words = filtered;
+  }
+  return (words ??= ["bwrap"]);
+}
+
+/** Whether a filter holds for commands that these words start. */
+export function isFiltered([program = "", ...start]: readonly string[], trial: readonly string[]): boolean {
+  const { stdout } = spawnSync(
+    program,
+    [...start, ...trial, "grep", "-c", "^Seccomp:.*2$", "/proc/self/status"],
+    {
+      encoding: "utf8",
+      timeout: 5000,
+    },
+  );
+  return stdout === "1\n";
+}
