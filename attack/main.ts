@@ -10,6 +10,7 @@ import { paths } from "./paths.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
 import { teams } from "./teams.ts";
+import { tested } from "./tested.ts";
 
 const ATTACKS: readonly Attack[] = [
   bitFlips,
@@ -22,6 +23,7 @@ const ATTACKS: readonly Attack[] = [
   teams,
   takeovers,
   cluster,
+  ...tested,
 ];
 
 /** `npm run attack -- [name…] [--tries n] [--seed n]`: runs the attacks and prints what held. */

@@ -73,11 +73,7 @@ async function askTrust(project: Project, terminal: Terminal): Promise<boolean |
     trust === "changed"
       ? shown`These have changed since you trusted ${oneLine(root)}: ${oneLine(leftOut(project))}. Use them?`
       : shown`Do you trust ${oneLine(root)}? Its files tell agents how to work: ${oneLine(leftOut(project))}.`;
-  const question = offers.reduce(
-    (text, line) => shown`${text}
-  ${oneLine(line)}`,
-    head,
-  );
+  const question = offers.reduce<Harmless>((text, line) => shown`${text}\n  ${oneLine(line)}`, head);
   const { choose, dropTyped } = await import("../prompts.ts");
   await dropTyped(terminal);
   const choice = await choose(
