@@ -1,2 +1,10 @@
 export { backendContract, type BackendContractOptions, type TestRunner } from "./backend-contract.ts";
 export { ScriptedModel, callTool, type ModelRequestRecord, type Step } from "./scripted-model.ts";
+export {
+  PROVIDER_USAGE,
+  startProvider,
+  type ProviderName,
+  type ProviderServer,
+  type ProviderStep,
+  type ProviderTurn,
+} from "./providers/index.ts";

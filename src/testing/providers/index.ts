@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { anthropicWire } from "./anthropic.ts";
+import { deepseekWire, groqWire, mistralWire, openaiWire, openrouterWire } from "./compatible.ts";
+import { geminiWire } from "./gemini.ts";
+import { ollamaWire } from "./ollama.ts";
+import { responsesWire } from "./responses.ts";
+import type { Json, ProviderStep, Wire, WireTurn, WireUsage } from "./wire.ts";
+
+export type { ProviderStep, ProviderTurn } from "./wire.ts";
+
+const WIRES = {
+  openai: openaiWire,
+  "openai-responses": responsesWire,
+  anthropic: anthropicWire,
+  "google-genai": geminiWire,
+  mistralai: mistralWire,
+  groq: groqWire,
+  deepseek: deepseekWire,
+  openrouter: openrouterWire,
+  ollama: ollamaWire,
+} satisfies Record<string, Wire>;
+
+/** A provider that has a server for tests. */
+export type ProviderName = keyof typeof WIRES;
+
+/** A server that speaks a provider's protocol and refuses what the provider refuses. */
+export interface ProviderServer {
+  /** The address without a path. */
+  url: string;
+  /** The bodies of all requests for an answer. */
+  requests: Json[];
+  /** Rules that requests broke, in the provider's words. Each was answered with a 400. */
+  refusals: string[];
+  stop: () => Promise<void>;
+}
+
+/** Tokens that every answer counts; of the input nothing is cached where a request has to ask for that and does not. */
+export const PROVIDER_USAGE: WireUsage = { input: 100, cached: 40, output: 70, reasoning: 20 };
+
+/**
+ * Starts a server that answers as a provider does, streamed or not, by a script. A request that breaks a documented rule
+ * of the provider is refused with its words and takes no step of the script. Running past the end is a 500.
+ */
+export async function startProvider(
+  name: ProviderName,
+  script: readonly ProviderStep[],
+): Promise<ProviderServer> {
+  const wire: Wire = WIRES[name];
+  const requests: Json[] = [];
+  const refusals: string[] = [];
+  let next = 0;
+  const answerTo = (path: string, body: Json): Answer => {
+    const fail = (status: number, message: string): Answer => json(status, wire.error(status, message));
+    const other = wire.other?.[path];
+    if (other) return json(200, other(body));
+    if (!wire.path.test(path)) return fail(404, `There is no ${path}.`);
+    requests.push(body);
+    const refusal = wire.refusal(body, path);
+    if (refusal !== undefined) {
+      refusals.push(refusal);
+      return fail(400, refusal);
+    }
+    const step = script[next++];
+    if (step === undefined)
+      return fail(500, `The script has ${script.length} steps; this is request ${next}.`);
+    if ("status" in step) return fail(step.status, step.error);
+    const turn = turnOf(step, next, wire, body);
+    if (!wire.streams(body, path)) return json(200, wire.whole(turn, body));
+    return { status: 200, type: wire.contentType, body: wire.streamed(turn, body) };
+  };
+  const server = createServer((request, response) => {
+    void (async () => {
+      const answer = answerTo(new URL(request.url!, "http://localhost").pathname, await read(request));
+      response.writeHead(answer.status, { "content-type": answer.type }).end(answer.body);
+    })();
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    refusals,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+interface Answer {
+  status: number;
+  type: string;
+  body: string;
+}
+
+function json(status: number, body: Json): Answer {
+  return { status, type: "application/json", body: JSON.stringify(body) };
+}
+
+async function read(request: IncomingMessage): Promise<Json> {
+  const body = await text(request);
+  return body === "" ? {} : JSON.parse(body);
+}
+
+function turnOf(
+  step: Exclude<ProviderStep, { status: number }>,
+  at: number,
+  wire: Wire,
+  body: Json,
+): WireTurn {
+  const { thoughts = "", text: words = "", calls = [] } = step;
+  return {
+    at,
+    thoughts,
+    text: words,
+    calls: calls.map(({ name, args, id }, index) => ({
+      name,
+      args,
+      id: id ?? wire.callId?.(at, index) ?? "",
+    })),
+    usage: { ...PROVIDER_USAGE, ...(wire.hints?.(body) === false && { cached: 0 }) },
+  };
+}

@@ -1,0 +1,137 @@
+import { schemaRefusal } from "./schema.ts";
+import { each, events, firstOf, type Json, type Wire, type WireTurn } from "./wire.ts";
+
+/** OpenAI's responses: every call has its output, and a reasoning item stands before what it led to. */
+export const responsesWire: Wire = {
+  path: /\/responses$/,
+  contentType: "text/event-stream",
+  streams: (body) => body.stream === true,
+  refusal: (body) =>
+    firstOf(
+      () => each(body.tools ?? [], toolRefusal),
+      () => (Array.isArray(body.input) ? inputRefusal(body.input, body.store !== false) : undefined),
+      () =>
+        ["temperature", "top_p"].some((key) => body[key] !== undefined) && /^(o\d|gpt-5)/.test(body.model)
+          ? "Unsupported parameter: 'temperature' is not supported with this model."
+          : undefined,
+    ),
+  whole: response,
+  streamed: (turn, body) => {
+    const done = response(turn, body);
+    const begun = { ...done, status: "in_progress", output: [] };
+    const pieces = done.output.flatMap((item: Json, output_index: number) => [
+      {
+        type: "response.output_item.added",
+        output_index,
+        item: { ...item, content: [], summary: [], arguments: "" },
+      },
+      ...inner(item, output_index),
+      { type: "response.output_item.done", output_index, item },
+    ]);
+    return events([
+      { type: "response.created", response: begun },
+      ...pieces,
+      { type: "response.completed", response: done },
+    ]);
+  },
+  error: (status, message) => ({
+    error: {
+      message,
+      type: "invalid_request_error",
+      param: null,
+      code: status === 404 ? "model_not_found" : null,
+    },
+  }),
+  callId: (at, index) => `call_${at}_${index}`,
+};
+
+function toolRefusal(tool: Json, at: number): string | undefined {
+  if (tool.type !== "function") return undefined;
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(tool.name ?? ""))
+    return `Invalid 'tools[${at}].name': string does not match pattern.`;
+  return schemaRefusal(tool.parameters, tool.name);
+}
+
+function inputRefusal(input: Json[], isStored: boolean): string | undefined {
+  const called = input.filter(({ type }) => type === "function_call").map((item) => item.call_id);
+  const answers = input.filter(({ type }) => type === "function_call_output").map((item) => item.call_id);
+  const open = called.find((id) => !answers.includes(id));
+  if (open !== undefined) return `No tool output found for function call ${open}.`;
+  const stray = answers.find((id) => !called.includes(id));
+  if (stray !== undefined) return `No tool call found for function call output with call_id ${stray}.`;
+  return each(input, (item, at) => {
+    if (item.type !== "reasoning") return undefined;
+    const next = input[at + 1];
+    if (next === undefined || next.role === "user" || next.type === "function_call_output")
+      return `Item '${item.id}' of type 'reasoning' was provided without its required following item.`;
+    if (!isStored && typeof item.encrypted_content !== "string")
+      return `Item with id '${item.id}' not found. Items are not persisted when \`store\` is set to false.`;
+    return undefined;
+  });
+}
+
+function response({ thoughts, text, calls, at, usage }: WireTurn, body: Json): Json {
+  return {
+    id: `resp_${at}`,
+    object: "response",
+    created_at: 1_700_000_000,
+    status: "completed",
+    model: body.model,
+    error: null,
+    incomplete_details: null,
+    output: [
+      ...(thoughts === ""
+        ? []
+        : [
+            {
+              type: "reasoning",
+              id: `rs_${at}`,
+              summary: [{ type: "summary_text", text: thoughts }],
+              encrypted_content: `sealed-${at}`,
+            },
+          ]),
+      ...(text === ""
+        ? []
+        : [
+            {
+              type: "message",
+              id: `msg_${at}`,
+              role: "assistant",
+              status: "completed",
+              content: [{ type: "output_text", text, annotations: [] }],
+            },
+          ]),
+      ...calls.map(({ id, name, args }) => ({
+        type: "function_call",
+        id: `fc_${id}`,
+        call_id: id,
+        name,
+        arguments: JSON.stringify(args),
+        status: "completed",
+      })),
+    ],
+    usage: {
+      input_tokens: usage.input,
+      input_tokens_details: { cached_tokens: usage.cached },
+      output_tokens: usage.output,
+      output_tokens_details: { reasoning_tokens: usage.reasoning },
+      total_tokens: usage.input + usage.output,
+    },
+  };
+}
+
+function inner(item: Json, output_index: number): Json[] {
+  const at = { item_id: item.id, output_index };
+  if (item.type === "message")
+    return [{ type: "response.output_text.delta", ...at, content_index: 0, delta: item.content[0].text }];
+  if (item.type === "function_call")
+    return [
+      { type: "response.function_call_arguments.delta", ...at, delta: item.arguments },
+      { type: "response.function_call_arguments.done", ...at, arguments: item.arguments },
+    ];
+  const part = { ...at, summary_index: 0 };
+  return [
+    { type: "response.reasoning_summary_part.added", ...part, part: { type: "summary_text", text: "" } },
+    { type: "response.reasoning_summary_text.delta", ...part, delta: item.summary[0].text },
+  ];
+}

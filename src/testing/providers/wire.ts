@@ -1,0 +1,87 @@
+import type { ScriptedCall } from "../scripted-model.ts";
+
+/** One answer of a provider: thoughts, text and calls. */
+export interface ProviderTurn {
+  thoughts?: string;
+  text?: string;
+  calls?: readonly ScriptedCall[];
+}
+
+/** One step of a provider's script: an answer, or an error in the provider's form. */
+export type ProviderStep = ProviderTurn | { status: number; error: string };
+
+/** JSON as it came over the wire. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a request of any shape; its rules look at it
+export type Json = any;
+
+/** A call with an id. */
+export type WireCall = Required<ScriptedCall>;
+
+/** An answer, complete: with ids for its calls, and its place in the script. */
+export interface WireTurn {
+  thoughts: string;
+  text: string;
+  calls: readonly WireCall[];
+  at: number;
+  /** Tokens of the answer. `output` contains `reasoning`; `input` contains `cached`. */
+  usage: WireUsage;
+}
+
+export interface WireUsage {
+  input: number;
+  cached: number;
+  output: number;
+  reasoning: number;
+}
+
+/** A provider's protocol: the rules of a request, and the form of an answer. */
+export interface Wire {
+  /** The path of a request for an answer. Others have `other`. */
+  path: RegExp;
+  /** The first documented rule that a request breaks, in the provider's words. */
+  refusal: (body: Json, path: string) => string | undefined;
+  /** Whether a request asks the provider to cache its prefix. Absent: it does so unasked. */
+  hints?: (body: Json) => boolean;
+  streams: (body: Json, path: string) => boolean;
+  whole: (turn: WireTurn, body: Json) => Json;
+  /** The body of a streamed answer. */
+  streamed: (turn: WireTurn, body: Json) => string;
+  contentType: string;
+  error: (status: number, message: string) => Json;
+  /** Answers of other paths. */
+  other?: Record<string, (body: Json) => Json>;
+  /** An id for a call. Absent: the protocol has none. */
+  callId?: (at: number, index: number) => string;
+}
+
+/** Server-sent events, one for each piece of data. */
+export function events(all: readonly Json[], end = ""): string {
+  const lines = all.map((piece) => {
+    const name = typeof piece.type === "string" ? `event: ${piece.type}\n` : "";
+    return `${name}data: ${JSON.stringify(piece)}\n\n`;
+  });
+  return lines.join("") + end;
+}
+
+/** A text in two pieces, as a stream has it; nothing of an empty one. */
+export function pieces(text: string): string[] {
+  const half = Math.ceil(text.length / 2);
+  return [text.slice(0, half), text.slice(half)].filter((piece) => piece !== "");
+}
+
+/** The first refusal among several checks. */
+export function firstOf(...checks: (() => string | undefined)[]): string | undefined {
+  for (const check of checks) {
+    const refusal = check();
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+/** The first refusal of a list's members. */
+export function each<T>(
+  list: readonly T[],
+  check: (member: T, at: number) => string | undefined,
+): string | undefined {
+  return firstOf(...list.map((member, at) => () => check(member, at)));
+}
