@@ -22,6 +22,7 @@ import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
+import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
 import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
 import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
 import { secretsMiddleware } from "../middleware/secrets/index.ts";
@@ -156,6 +157,7 @@ function chain(
     ...(interruptOn
       ? [...questions, consentMiddleware({ interruptOn, repeats }), ...middleware]
       : [...(repeats ? [repeatsMiddleware(repeats)] : []), ...middleware, ...questions]),
+    promptCachingMiddleware(),
     budgetMiddleware(budget),
     secretsMiddleware(),
   ] as AnyAgentMiddleware[];

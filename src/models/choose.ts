@@ -35,7 +35,7 @@ const DEFAULT_TIMEOUT = 300_000;
 /**
  * Finds the chat model to use: the one that is passed; `HOLDFAST_MODEL`; DeepAgents' variables
  * (`DEEPAGENTS_MODEL_PROVIDER`, or a local model's name alone); the first provider whose key is set. Sends no
- * request. Throws a `HarnessError` that says what to set or install when there is none.
+ * request but one to Ollama, for the window of its model. Throws a `HarnessError` that says what to set or install when there is none.
  */
 export async function chooseModel(options: ChooseModelOptions = {}): Promise<ChosenModel> {
   const { model, env = process.env, settings = {} } = options;
@@ -45,6 +45,7 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
   const { source, ...choice } = choose(model, env);
   const { baseUrl, apiKey } = address(choice, env, settings);
   const { maxRetries = DEFAULT_RETRIES, timeout = timeoutOf(env), temperature, maxTokens } = settings;
+  const contextTokens = settings.contextTokens ?? (Number(read(env, "OLLAMA_CONTEXT_LENGTH")) || undefined);
   const client = await create(choice, {
     model: choice.model,
     apiKey,
@@ -54,6 +55,7 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
     fetch: retryingFetch({ maxRetries, timeout }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),
+    ...(contextTokens !== undefined && { contextTokens }),
   });
   const secrets = [apiKey, ...secretsIn(baseUrl)];
   const guarded = redactingModel(client, (text) => redact(text, env, secrets));

@@ -43,7 +43,7 @@ describe.each([
   const choose = async (url: string, settings: ModelOptions = {}): Promise<ChosenModel> =>
     chooseModel({
       model: name,
-      env: { ...KEYS, [variable]: url + path },
+      env: { ...KEYS, [variable]: url + path, OLLAMA_CONTEXT_LENGTH: "8192" },
       settings: { maxRetries: 0, ...settings },
     });
 

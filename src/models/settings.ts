@@ -10,6 +10,10 @@ export interface ModelOptions {
   /** Default: the provider's. */
   temperature?: number;
   maxTokens?: number;
+  /**
+   * The window that Ollama is to give a model. Default `OLLAMA_CONTEXT_LENGTH`, or the model's own up to 65,536 tokens.
+   */
+  contextTokens?: number;
   /** The retries of a call after a 429, a 5xx, a cut connection or an incomplete answer. Default 4. */
   maxRetries?: number;
   /**

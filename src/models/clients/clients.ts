@@ -1,6 +1,8 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { BaseMessage } from "@langchain/core/messages";
 import { retryingModel } from "../retry/retrying-model.ts";
 import type { Silence } from "../retry/silence.ts";
+import { fitted } from "./fitted.ts";
 
 /** Options of every client. */
 export interface ClientOptions {
@@ -9,6 +11,8 @@ export interface ClientOptions {
   baseUrl: string;
   temperature?: number;
   maxTokens?: number;
+  /** The window to ask of a server that has none of its own. */
+  contextTokens?: number;
   maxRetries: number;
   /** Retries and gives up by itself: a client that takes it does neither. */
   fetch: typeof fetch;
@@ -60,7 +64,21 @@ export async function createGroq(options: ClientOptions): Promise<BaseChatModel>
   const { ChatGroq } = await import("@langchain/groq");
   const { model, apiKey, baseUrl, fetch } = options;
   const client = new ChatGroq({ model, apiKey, baseUrl, fetch, ...sampling(options), ...NO_LIMITS });
-  return retryingModel(client, options.maxRetries);
+  return retryingModel(fitted(client, { messages: plain }), options.maxRetries);
+}
+
+/** Messages without names, and prompts as texts: Groq's API refuses the one and anything but the other. */
+function plain(messages: readonly BaseMessage[]): BaseMessage[] {
+  return messages.map((message) => {
+    const isPlain =
+      message.name === undefined && (message.type !== "system" || typeof message.content === "string");
+    if (isPlain) return message;
+    const content = message.type === "system" ? { content: message.text } : {};
+    return Object.assign(Object.create(Object.getPrototypeOf(message) as object), message, {
+      name: undefined,
+      ...content,
+    }) as BaseMessage;
+  });
 }
 
 /** The options of the answer that are set. */

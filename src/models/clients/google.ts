@@ -6,6 +6,7 @@ import { retryingModel } from "../retry/retrying-model.ts";
 import type { Silence } from "../retry/silence.ts";
 import { brokenOff } from "../retry/stream-ends.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
+import { geminiRequest } from "./gemini-request.ts";
 
 /** Google's client takes no `fetch`: what `patientFetch` does for the others is done here around its two calls. */
 export async function createGoogle(options: ClientOptions): Promise<BaseChatModel> {
@@ -71,10 +72,11 @@ function makePatient(client: GoogleClient, { maxRetries, newSilence }: ClientOpt
 
   const own: GoogleClient = {
     generateContent: async (request, options) =>
-      (await send(async (signal) => whole(request, { ...options, signal }), options?.signal)).answer,
+      (await send(async (signal) => whole(geminiRequest(request), { ...options, signal }), options?.signal))
+        .answer,
     generateContentStream: async (request, options) => {
       const { answer, silence } = await send(
-        async (signal) => inPieces(request, { ...options, signal }),
+        async (signal) => inPieces(geminiRequest(request), { ...options, signal }),
         options?.signal,
       );
       // Nobody waits for the second copy of the answer: its failure would end the process.

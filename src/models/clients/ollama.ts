@@ -1,44 +1,77 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { ToolMessage } from "@langchain/core/messages";
+import { patchModel } from "../patched-model.ts";
 import { retryingModel } from "../retry/retrying-model.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
-
-/** The signal of the call under way. */
-const signals = new AsyncLocalStorage<AbortSignal | undefined>();
+import { callersAmong, fitted, fittingFetch, withOrigins, type Fit } from "./fitted.ts";
 
 /**
- * LangChain's client for Ollama looks at its signal only between two pieces of an answer: of a cancelled call the
- * server would never hear, and go on to its end. Here the signal reaches the request.
+ * LangChain's client leaves out which tool a result is of and what the model thought before its calls. It looks at its
+ * signal only between two pieces of an answer, so that a server would never hear of a cancelled call: the `fetch` has it.
  */
+const FIT: Fit = {
+  body: (body, messages) => {
+    const results = messages.filter(({ type }) => type === "tool") as ToolMessage[];
+    const callers = callersAmong(messages);
+    const names = new Map(
+      callers.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id, name }) => [id, name])),
+    );
+    const named = withOrigins(
+      body,
+      ({ role }) => role === "tool",
+      results,
+      ({ tool_call_id: id, name }) => ({ tool_name: names.get(id) ?? name }),
+    );
+    return withOrigins(
+      named,
+      ({ tool_calls: calls = [] }) => calls.length > 0,
+      callers,
+      ({ additional_kwargs: { reasoning_content: thinking } }) =>
+        typeof thinking === "string" ? { thinking } : {},
+    );
+  },
+};
+
 export async function createOllama(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatOllama } = await import("@langchain/ollama");
-  const { model, baseUrl, fetch } = options;
+  const { model, baseUrl } = options;
   const { maxTokens: numPredict, ...rest } = sampling(options);
-
-  class CancellableOllama extends ChatOllama {
-    override async *_streamResponseChunks(
-      ...[messages, call, run]: Parameters<InstanceType<typeof ChatOllama>["_streamResponseChunks"]>
-    ): ReturnType<InstanceType<typeof ChatOllama>["_streamResponseChunks"]> {
-      const pieces = super._streamResponseChunks(messages, call, run);
-      for (;;) {
-        const { done, value } = await signals.run(call.signal, async () => pieces.next());
-        if (done) return;
-        yield value;
-      }
-    }
-  }
-
-  const client = new CancellableOllama({
+  const numCtx = await windowOf(options);
+  const client = new ChatOllama({
     model,
     baseUrl,
-    fetch: async (input, init) => fetch(input, { ...init, ...withSignal(init?.signal) }),
+    fetch: fittingFetch(options.fetch, FIT),
     ...rest,
     ...(numPredict !== undefined && { numPredict }),
+    ...(numCtx !== undefined && { numCtx }),
   });
-  return retryingModel(client, options.maxRetries);
+  if (numCtx !== undefined) {
+    patchModel(client, (one) => {
+      const { numCtx: maxInputTokens = numCtx } = one as { numCtx?: number };
+      Object.defineProperty(one, "profile", { value: { ...one.profile, maxInputTokens } });
+    });
+  }
+  return retryingModel(fitted(client, FIT), options.maxRetries);
 }
 
-function withSignal(own: AbortSignal | null | undefined): { signal?: AbortSignal } {
-  const both = [own, signals.getStore()].filter((signal) => signal instanceof AbortSignal);
-  return both.length > 0 ? { signal: AbortSignal.any(both) } : {};
+/** The window that is asked for of a model that has more: one takes memory, and Ollama's own default is far too small. */
+const MOST_TOKENS = 65_536;
+/** The wait for a server that is asked about a model: it answers at once, or is not there. */
+const SHOW_TIMEOUT = 2000;
+
+/** The tokens that a model is to take. Undefined where the server does not tell: it then takes as many as it likes. */
+async function windowOf({ model, baseUrl, contextTokens }: ClientOptions): Promise<number | undefined> {
+  if (contextTokens !== undefined) return contextTokens;
+  try {
+    const response = await globalThis.fetch(`${baseUrl}/api/show`, {
+      method: "POST",
+      body: JSON.stringify({ model }),
+      signal: AbortSignal.timeout(SHOW_TIMEOUT),
+    });
+    const { model_info: facts = {} } = (await response.json()) as { model_info?: Record<string, unknown> };
+    const length = Object.entries(facts).find(([key]) => key.endsWith(".context_length"))?.[1];
+    return typeof length === "number" ? Math.min(length, MOST_TOKENS) : undefined;
+  } catch {
+    return undefined;
+  }
 }

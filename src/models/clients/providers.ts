@@ -7,6 +7,7 @@ import {
   createOpenAI,
   type ClientOptions,
 } from "./clients.ts";
+import { createDeepSeek } from "./deepseek.ts";
 import { createGoogle } from "./google.ts";
 import { createMistral } from "./mistral.ts";
 import { createOllama } from "./ollama.ts";
@@ -108,7 +109,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     baseUrl: "https://api.deepseek.com/v1",
     model: "deepseek-chat",
     list: "/models",
-    create: createCompatible,
+    create: createDeepSeek,
   },
   ollama: {
     ...client("@langchain/ollama"),

@@ -95,7 +95,7 @@ function sentence({ kind, status, detail, wait }: Failure, at: Situation): strin
     case "not-found":
       return local
         ? `${label} has no model "${model}": ${local.get(model)}.`
-        : `${label} has no model "${model}", or ${url} is the wrong address (${status}): check both.`;
+        : `${label} has no model "${model}", or ${url} is the wrong address (${status}${said}): check both.`;
     case "too-long":
       return `The conversation is too long for ${name}: shorten it, or use a model with a larger context.`;
     case "rate-limit":

@@ -9,6 +9,8 @@ import { chooseModel, explainModelError, type ChosenModel, type ModelOptions } f
 import { MODEL_RETRY, type ModelRetry } from "./retries.ts";
 
 const KEYS = {
+  // Without it Ollama is asked for it.
+  OLLAMA_CONTEXT_LENGTH: "8192",
   MISTRAL_API_KEY: "secret-1",
   GOOGLE_API_KEY: "secret-1",
   OPENAI_API_KEY: "sk-secret-1",

@@ -1,4 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { sendsThoughts } from "../clients/deepseek.ts";
 import { fieldsOf } from "../secrets/client-fields.ts";
 
 export type Effort = "low" | "medium" | "high";
@@ -51,9 +52,12 @@ function tellOpenAI(model: BaseChatModel, ask: Ask): Told {
     useResponsesApi?: boolean;
   };
   if (/^deepseek-(chat|reasoner|flash|pro|v\d)/.test(name)) {
-    // Its API wants the thoughts of earlier turns back, and LangChain's client does not send them.
-    if (ask.on) return { warning: "{model} cannot think and call tools through this client" };
-    return { fields: { modelKwargs: { ...modelKwargs, thinking: { type: "disabled" } } } };
+    // Its API wants the thoughts of earlier turns back, and LangChain's client alone does not send them.
+    if (ask.on && !sendsThoughts(fieldsOf(model)))
+      return { warning: "{model} cannot think and call tools through this client" };
+    const thinking = { type: ask.on ? "enabled" : "disabled" };
+    const effort = ask.on && ask.effort ? { reasoning_effort: ask.effort } : {};
+    return { fields: { modelKwargs: { ...modelKwargs, thinking, ...effort } } };
   }
   const own = name.replace(/^.*\//, "");
   const efforts = OPENAI_EFFORTS.find(([pattern]) => pattern.test(own))?.[1] ?? [];
