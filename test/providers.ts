@@ -2,6 +2,7 @@ import { tool, type StructuredTool } from "@langchain/core/tools";
 import { createDeepAgent, makeLeadAgent } from "../src/index.ts";
 import { usedTokens, type UsageSource } from "../src/middleware/budget/prices.ts";
 import { chooseModel, explainModelError } from "../src/models/index.ts";
+import { thoughtsOf } from "../src/models/thinking/thoughts.ts";
 import {
   callTool,
   PROVIDER_USAGE,
@@ -179,3 +180,49 @@ export function tokensOf({ messages }: ProviderRun) {
 }
 
 export const EXPECTED_TOKENS = { inputTokens: PROVIDER_USAGE.input, outputTokens: PROVIDER_USAGE.output };
+
+/** What a provider takes and tells: `✓`, or `✗` with the reason. */
+export interface ProviderRow {
+  "parallel calls": string;
+  thinking: string;
+  cache: string;
+  usage: string;
+  "100 MCP tools": string;
+  "words of a 404": string;
+}
+
+/** Providers that keep the beginning of a request unasked, and those whose answers do not tell what came from there. */
+const CACHE: Partial<Record<ProviderName, string>> = {
+  ollama: "on the server, not told",
+  groq: "unasked, not told",
+  mistralai: "unasked, not told",
+};
+
+export async function providerRow(provider: ProviderName): Promise<ProviderRow> {
+  const runs: ProviderRun[] = [];
+  for (const harness of HARNESSES) runs.push(await runProvider({ provider, harness, effort: "low" }));
+  const many = await runProvider({ provider, tools: 100 });
+  const words = "The model is not here, says the provider";
+  const { error = "" } = await runProvider({ provider, steps: [{ status: 404, error: words }] });
+  const all = (isRight: (run: ProviderRun) => boolean): string => {
+    const wrong = runs.find((run) => !isRight(run));
+    return wrong ? `✗ ${wrong.server.refusals[0] ?? wrong.error ?? "missing"}` : "✓";
+  };
+  const counted = (run: ProviderRun, key: "inputTokens" | "outputTokens" | "cachedTokens"): number =>
+    Math.max(...tokensOf(run).map((tokens) => tokens[key]));
+  return {
+    "parallel calls": all(({ answer, todos }) => answer !== "" && todos.length === 2),
+    thinking:
+      provider === "groq"
+        ? "✓, not read by its client"
+        : all(({ messages }) => messages.some((message) => thoughtsOf(message).includes("Two at once."))),
+    cache: CACHE[provider] ?? all((run) => counted(run, "cachedTokens") === PROVIDER_USAGE.cached),
+    usage: all(
+      (run) =>
+        counted(run, "inputTokens") === PROVIDER_USAGE.input &&
+        counted(run, "outputTokens") - PROVIDER_USAGE.output <= 1,
+    ),
+    "100 MCP tools": many.answer === "" ? `✗ ${many.error}` : "✓",
+    "words of a 404": error.includes(words) || provider === "ollama" ? "✓" : `✗ ${error}`,
+  };
+}

@@ -33,11 +33,38 @@ export async function createOpenAI(options: ClientOptions): Promise<BaseChatMode
 /** Servers that speak OpenAI's older protocol, whatever their models are called. */
 export async function createCompatible(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatOpenAI } = await import("@langchain/openai");
-  const { configuration, ...fields } = openAIFields(options);
+  const { configuration, ...fields } = openAIFields({ ...options, fetch: readingThoughts(options.fetch) });
   // The ids of an OpenAI account would be read from the environment and sent along.
   const anonymous = { ...configuration, organization: null, project: null };
   const client = new ChatOpenAI({ ...fields, configuration: anonymous, useResponsesApi: false });
   return retryingModel(client, options.maxRetries);
+}
+
+/**
+ * A `fetch` whose answers have thoughts where LangChain's client reads them. OpenRouter and newer servers call them
+ * `reasoning`. Quotes inside a text are escaped, so what is replaced is a name.
+ */
+function readingThoughts(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init);
+    const { body, ok, status, statusText, headers } = response;
+    if (!body || !ok) return response;
+    let rest = "";
+    const renamed = (text: string): string => text.replaceAll(/"reasoning":\s*"/g, '"reasoning_content":"');
+    const rename = new TransformStream<string, string>({
+      transform: (piece, controller) => {
+        const lines = (rest + piece).split("\n");
+        rest = lines.pop()!;
+        if (lines.length > 0) controller.enqueue(renamed(`${lines.join("\n")}\n`));
+      },
+      flush: (controller) => controller.enqueue(renamed(rest)),
+    });
+    const text = body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(rename)
+      .pipeThrough(new TextEncoderStream());
+    return new Response(text, { status, statusText, headers });
+  };
 }
 
 function openAIFields(options: ClientOptions) {

@@ -1,4 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { patchModel } from "../patched-model.ts";
 import { createCompatible, type ClientOptions } from "./clients.ts";
 import { callersAmong, fitted, fittingFetch, withOrigins, type Fit } from "./fitted.ts";
 
@@ -23,16 +24,15 @@ const FIT: Fit = {
   },
 };
 
-/** Functions that send thoughts back, by which a client is known that may think and call tools. */
-const senders = new WeakSet<object>();
+/** Clients that send thoughts back, copies included: they may think and call tools. */
+const senders = new WeakSet<BaseChatModel>();
 
 export async function createDeepSeek(options: ClientOptions): Promise<BaseChatModel> {
-  const fetch = fittingFetch(options.fetch, FIT);
-  senders.add(fetch);
-  return fitted(await createCompatible({ ...options, fetch }), FIT);
+  const client = await createCompatible({ ...options, fetch: fittingFetch(options.fetch, FIT) });
+  return patchModel(fitted(client, FIT), (one) => void senders.add(one));
 }
 
-/** Whether a client with these fields sends thoughts back. */
-export function sendsThoughts({ configuration }: { configuration?: { fetch?: object } }): boolean {
-  return configuration?.fetch !== undefined && senders.has(configuration.fetch);
+/** Whether a client sends thoughts back. */
+export function sendsThoughts(model: BaseChatModel): boolean {
+  return senders.has(model);
 }

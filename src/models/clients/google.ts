@@ -40,6 +40,7 @@ interface GoogleStream {
 interface Piece {
   candidates?: { finishReason?: string }[];
   promptFeedback?: { blockReason?: string };
+  usageMetadata?: object;
 }
 
 function makePatient(client: GoogleClient, { maxRetries, newSilence }: ClientOptions): void {
@@ -95,6 +96,8 @@ async function* untilItsEnd(stream: AsyncIterable<Piece>, silence: Silence): Asy
     const { done, value } = await explained(silence, pieces.next());
     if (done) break;
     isWhole ||= Boolean(value.candidates?.[0]?.finishReason ?? value.promptFeedback?.blockReason);
+    // Every piece counts anew from the beginning, and LangChain adds up what came from the cache.
+    if (!isWhole) delete value.usageMetadata;
     yield value;
   }
   if (!isWhole) throw brokenOff();

@@ -53,7 +53,7 @@ function tellOpenAI(model: BaseChatModel, ask: Ask): Told {
   };
   if (/^deepseek-(chat|reasoner|flash|pro|v\d)/.test(name)) {
     // Its API wants the thoughts of earlier turns back, and LangChain's client alone does not send them.
-    if (ask.on && !sendsThoughts(fieldsOf(model)))
+    if (ask.on && !sendsThoughts(model))
       return { warning: "{model} cannot think and call tools through this client" };
     const thinking = { type: ask.on ? "enabled" : "disabled" };
     const effort = ask.on && ask.effort ? { reasoning_effort: ask.effort } : {};

@@ -80,3 +80,25 @@ function isInCode(before: string): boolean {
   const line = before.slice(before.lastIndexOf("\n") + 1);
   return before.split("```").length % 2 === 0 || line.split("`").length % 2 === 0;
 }
+
+/** An answer or a piece of one, as far as thoughts may stand in it. */
+interface Thinking {
+  contentBlocks?: readonly object[];
+  additional_kwargs?: Record<string, unknown>;
+}
+
+/**
+ * The thoughts of an answer or a piece of it: in blocks of its content, in LangChain's words or the provider's, or beside
+ * it where servers speak like OpenAI's.
+ */
+export function thoughtsOf({ contentBlocks = [], additional_kwargs: beside = {} }: Thinking): string {
+  const blocks = contentBlocks.map((block) => {
+    const { type, reasoning, thinking } = block as { type: string; reasoning?: unknown; thinking?: unknown };
+    if (type === "reasoning") return typeof reasoning === "string" ? reasoning : "";
+    if (type !== "thinking") return "";
+    const parts = Array.isArray(thinking) ? (thinking as { text?: string }[]) : [{ text: String(thinking) }];
+    return parts.map(({ text = "" }) => text).join("");
+  });
+  const { reasoning_content: thoughts } = beside;
+  return blocks.join("") || (typeof thoughts === "string" ? thoughts : "");
+}

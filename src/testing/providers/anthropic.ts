@@ -15,11 +15,7 @@ export const anthropicWire: Wire = {
           ? `A maximum of 4 blocks with cache_control may be provided. Found ${breakpoints(body)}.`
           : undefined,
       () => thinkingRefusal(body),
-      () =>
-        messagesRefusal(
-          body.messages ?? [],
-          body.thinking !== undefined && body.thinking.type !== "disabled",
-        ),
+      () => messagesRefusal(body.messages ?? [], body.thinking?.type === "enabled"),
     ),
   whole: (turn, body) => ({
     ...envelope(turn, body),
@@ -114,7 +110,7 @@ function messagesRefusal(messages: Json[], thinks: boolean): string | undefined 
       thinks &&
       asked.length > 0 &&
       !["thinking", "redacted_thinking"].includes(content[0].type) &&
-      isLastTurn(messages, at)
+      beginsTurn(messages, at)
     )
       return `${where}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${content[0].type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks).`;
     return each(content, (block, index) =>
@@ -123,13 +119,11 @@ function messagesRefusal(messages: Json[], thinks: boolean): string | undefined 
   });
 }
 
-/** Whether only results follow: the turn goes on. */
-function isLastTurn(messages: Json[], at: number): boolean {
-  return messages
-    .slice(at + 1)
-    .every(
-      (message) => message.role === "assistant" || listOf(message).some(({ type }) => type === "tool_result"),
-    );
+/** Whether a message is the first answer to the user's last words. */
+function beginsTurn(messages: Json[], at: number): boolean {
+  const isWords = (message: Json): boolean =>
+    message.role === "user" && listOf(message).every(({ type }) => type !== "tool_result");
+  return at === messages.findLastIndex(isWords) + 1;
 }
 
 function blockRefusal(

@@ -1,5 +1,6 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { AIMessageChunk } from "@langchain/core/messages";
+import { thoughtsOf } from "../../../models/thinking/thoughts.ts";
 import { MAIN } from "../../../threads/events/view.ts";
 import { callerOf } from "../../../threads/record/recorder.ts";
 
@@ -29,12 +30,7 @@ export class Thoughts extends BaseCallbackHandler {
     const [, , runId, , , fields] = args;
     if (!this.#heard.has(runId)) return;
     const { message } = (fields?.chunk ?? {}) as { message?: AIMessageChunk };
-    const blocks = (message?.contentBlocks ?? []).flatMap((block) =>
-      block.type === "reasoning" ? block.reasoning : [],
-    );
-    // Servers that speak like OpenAI's put it beside the answer.
-    const beside: unknown = message?.additional_kwargs["reasoning_content"];
-    const thought = blocks.join("") || (typeof beside === "string" ? beside : "");
+    const thought = message ? thoughtsOf(message) : "";
     if (thought !== "") this.#tell(thought);
   }
 
