@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { HarnessError } from "../errors.ts";
 import { ScriptedModel } from "../testing/index.ts";
-import { chooseModel, describeModels, type ChooseModelOptions } from "./index.ts";
+import { chooseModel, describeModels, knownModel, type ChooseModelOptions } from "./index.ts";
 
 const KEYS = { ANTHROPIC_API_KEY: "sk-ant-secret-1", OPENAI_API_KEY: "sk-secret-2" };
 
@@ -235,5 +235,59 @@ describe("without the provider packages", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+});
+
+it.each([
+  ["opnai:gpt-5", "openai:gpt-5"],
+  ["antropic:claude-sonnet-5", "anthropic:claude-sonnet-5"],
+  ["google:gemini-2.5-pro", "google-genai:gemini-2.5-pro"],
+  ["mistral:mistral-large-latest", "mistralai:mistral-large-latest"],
+  ["open-router:qwen/qwen3", "openrouter:qwen/qwen3"],
+  ["azure_openai:gpt-5", "azure:gpt-5"],
+])("a provider that is none suggests the nearest: %s", async (model, meant) => {
+  const [, message] = await refusal({ model, env: KEYS });
+  expect(message).toContain(`do you mean ${meant}?`);
+});
+
+describe("providers of OpenAI's protocol", () => {
+  it.each([
+    ["xai:grok-4.6", { XAI_API_KEY: "k" }, "https://api.x.ai/v1"],
+    ["grok-4", { XAI_API_KEY: "k" }, "https://api.x.ai/v1"],
+    ["openrouter", { OPENROUTER_API_KEY: "k" }, "https://openrouter.ai/api/v1"],
+    ["together:deepseek-ai/DeepSeek-V3", { TOGETHER_API_KEY: "k" }, "https://api.together.xyz/v1"],
+    [
+      "fireworks:accounts/fireworks/models/x",
+      { FIREWORKS_API_KEY: "k" },
+      "https://api.fireworks.ai/inference/v1",
+    ],
+    [
+      "azure:my-deployment",
+      { AZURE_OPENAI_API_KEY: "k", AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com/" },
+      "https://me.openai.azure.com/openai/v1",
+    ],
+  ])("%s", async (model, env, baseUrl) => {
+    expect((await chooseModel({ model, env })).baseUrl).toBe(baseUrl);
+  });
+
+  it("need a key, and Azure an address", async () => {
+    expect((await refusal({ model: "xai", env: {} }))[1]).toContain("XAI_API_KEY");
+    expect((await refusal({ model: "azure:d", env: {} }))[1]).toContain("AZURE_OPENAI_ENDPOINT");
+  });
+});
+
+describe("known models", () => {
+  it("have prices and a window, by their names with and without a date", () => {
+    const known = knownModel("openai:gpt-5.1");
+    expect(known).toMatchObject({ prices: { input: expect.any(Number) }, window: expect.any(Number) });
+    expect(knownModel("openai:gpt-5.1-2025-11-13")).toEqual(known);
+    expect(knownModel("azure:gpt-5.1")).toEqual(known);
+    expect(knownModel("openai:gpt-0")).toBeUndefined();
+    expect(knownModel("openai:constructor")).toBeUndefined();
+  });
+
+  it("tell a client their window where it does not know it", async () => {
+    const { model } = await chooseModel({ model: "xai:grok-4.6", env: { XAI_API_KEY: "k" } });
+    expect(model.profile.maxInputTokens).toBe(knownModel("xai:grok-4.6")!.window);
   });
 });

@@ -4,7 +4,9 @@ import type { ClientOptions } from "./clients/clients.ts";
 import { PROVIDERS } from "./clients/providers.ts";
 import { chain } from "./failure/error-chain.ts";
 import { redactingModel } from "./failure/redacting-model.ts";
+import { knownModel } from "./known-models.ts";
 import { readModelName, type Choice } from "./name.ts";
+import { patchModel } from "./patched-model.ts";
 import { retryingFetch } from "./retry/retrying-fetch.ts";
 import { Silence } from "./retry/silence.ts";
 import { read, type Environment } from "./secrets/environment.ts";
@@ -57,9 +59,18 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
     ...(maxTokens !== undefined && { maxTokens }),
     ...(contextTokens !== undefined && { contextTokens }),
   });
+  withWindow(client, knownModel(`${choice.id}:${choice.model}`)?.window);
   const secrets = [apiKey, ...secretsIn(baseUrl)];
   const guarded = redactingModel(client, (text) => redact(text, env, secrets));
   return { model: guarded, name: `${choice.id}:${choice.model}`, source, baseUrl };
+}
+
+/** Lets a client know the window of its model where it does not, so that conversations are summarized in time. */
+function withWindow(client: BaseChatModel, window: number | undefined): void {
+  if (window === undefined || client.profile?.maxInputTokens !== undefined) return;
+  patchModel(client, (one) => {
+    Object.defineProperty(one, "profile", { value: { ...one.profile, maxInputTokens: window } });
+  });
 }
 
 function choose(model: string | undefined, env: Environment): Choice & { source: string } {

@@ -1,6 +1,7 @@
 export { chooseModel, type ChooseModelOptions, type ChosenModel } from "./choose.ts";
 export { describeModels, type ModelReport } from "./describe.ts";
 export { explainModelError, type FailedModel } from "./failure/explain.ts";
+export { knownModel, type KnownModel } from "./known-models.ts";
 export { OfflineModel, type OfflineModelOptions } from "./offline/model.ts";
 export type { Environment } from "./secrets/environment.ts";
 export type { ModelOptions } from "./settings.ts";

@@ -21,14 +21,31 @@ export function readModelName(text: string, env: Environment): Choice {
   if (owner) return withModel(owner, text.trim(), env);
 
   const known = Object.keys(PROVIDERS).join(", ");
+  if (model === "") {
+    throw new HarnessError(
+      "invalid-model",
+      `The model "${text}" has no provider; write provider:model, such as openai:${text}. Providers: ${known}.`,
+    );
+  }
+  const meant = nearestProvider(id);
   // Ollama's own names have a colon too.
-  const example = model === "" ? `openai:${text}` : `ollama:${text}`;
+  const advice = meant ? `do you mean ${meant}:${model}?` : `write provider:model, such as ollama:${text}.`;
   throw new HarnessError(
     "invalid-model",
-    model === ""
-      ? `The model "${text}" has no provider; write provider:model, such as ${example}. Providers: ${known}.`
-      : `There is no provider "${before}" for the model "${text}"; write provider:model, such as ${example}. Providers: ${known}.`,
+    `There is no provider "${before}" for the model "${text}"; ${advice} Providers: ${known}.`,
   );
+}
+
+/** The provider whose name has most pairs of letters of this one, and at least half of all. */
+function nearestProvider(id: string): string | undefined {
+  const pairs = (word: string): string[] =>
+    Array.from({ length: word.length }, (_, at) => ` ${word}`.slice(at, at + 2));
+  const likeness = (name: string): number => {
+    const [own, others] = [pairs(id), pairs(name)];
+    return (2 * own.filter((pair) => others.includes(pair)).length) / (own.length + others.length);
+  };
+  const ranked = Object.keys(PROVIDERS).toSorted((a, b) => likeness(b) - likeness(a));
+  return likeness(ranked[0]!) >= 0.5 ? ranked[0] : undefined;
 }
 
 function withModel(id: string, given: string, env: Environment): Choice {

@@ -12,21 +12,27 @@ export interface Endpoint {
   keys: readonly string[];
 }
 
+type Endpoints = readonly [Endpoint, ...Endpoint[]];
+
+const usual = (name: string): Endpoints => [{ baseUrl: `${name}_BASE_URL`, keys: [`${name}_API_KEY`] }];
+
 /** Every provider's endpoints, in order of preference. */
 export const ENDPOINTS = {
-  anthropic: [{ baseUrl: "ANTHROPIC_BASE_URL", keys: ["ANTHROPIC_API_KEY"] }],
-  openai: [{ baseUrl: "OPENAI_BASE_URL", keys: ["OPENAI_API_KEY"] }],
+  anthropic: usual("ANTHROPIC"),
+  openai: usual("OPENAI"),
   "google-genai": [{ baseUrl: "GOOGLE_GEMINI_BASE_URL", keys: ["GOOGLE_API_KEY", "GEMINI_API_KEY"] }],
-  mistralai: [{ baseUrl: "MISTRAL_BASE_URL", keys: ["MISTRAL_API_KEY"] }],
-  groq: [{ baseUrl: "GROQ_BASE_URL", keys: ["GROQ_API_KEY"] }],
-  deepseek: [{ baseUrl: "DEEPSEEK_BASE_URL", keys: ["DEEPSEEK_API_KEY"] }],
+  mistralai: usual("MISTRAL"),
+  groq: usual("GROQ"),
+  deepseek: usual("DEEPSEEK"),
+  xai: usual("XAI"),
+  openrouter: usual("OPENROUTER"),
+  together: usual("TOGETHER"),
+  fireworks: usual("FIREWORKS"),
+  azure: [{ baseUrl: "AZURE_OPENAI_ENDPOINT", keys: ["AZURE_OPENAI_API_KEY"] }],
   ollama: [
     { baseUrl: "OLLAMA_BASE_URL", keys: [] },
     { baseUrl: "OLLAMA_HOST", keys: [] },
   ],
-  "lm-studio": [{ baseUrl: "LM_STUDIO_BASE_URL", keys: ["LM_STUDIO_API_KEY"] }],
-  "openai-compatible": [
-    { baseUrl: "HOLDFAST_BASE_URL", keys: ["HOLDFAST_API_KEY"] },
-    { baseUrl: "OPENAI_BASE_URL", keys: ["OPENAI_API_KEY"] },
-  ],
-} as const satisfies Readonly<Record<string, readonly [Endpoint, ...Endpoint[]]>>;
+  "lm-studio": usual("LM_STUDIO"),
+  "openai-compatible": [usual("HOLDFAST")[0], usual("OPENAI")[0]],
+} as const satisfies Readonly<Record<string, Endpoints>>;

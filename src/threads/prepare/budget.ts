@@ -35,7 +35,7 @@ export function pricedBudget(budget: BudgetOptions, prices: Prices | undefined):
   if (!priced.prices && (budget.cost ?? budget.perItem?.cost) !== undefined) {
     throw new HarnessError(
       "invalid-options",
-      "--budget has a cost: set HOLDFAST_PRICES, such as 3,15,0.3, or prices in your settings, to know what tokens cost.",
+      "--budget has a cost: set HOLDFAST_PRICES, such as 3,15,0.3, or prices in your settings, to know what tokens of this model cost.",
     );
   }
   return priced;

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { NO_TOKENS, sumTokens, usedTokens } from "../../middleware/budget/prices.ts";
-import { costOf, readPrices } from "./prices.ts";
+import { knownModel } from "../../models/known-models.ts";
+import { costOf, pricesOf, readPrices } from "./prices.ts";
 
 it("prices are dollars per million tokens of input, output and cached input", () => {
   const prices = readPrices("3,15,0.3")!;
@@ -31,4 +32,12 @@ it("cached input costs as much as other input when nothing else is said", () => 
 
 it.each(["3", "a,b", "1,2,3,4,5", "1,2,3,", "-1,2", ","])("%j is refused with what is valid", (text) => {
   expect(() => readPrices(text)).toThrow("input,output[,cached[,written]]");
+});
+
+it("prices of a known model need no typing, and those that were typed count", () => {
+  const prices = { input: 1, output: 2 };
+  expect(pricesOf("openai:gpt-5.1", {}, {})).toEqual(knownModel("openai:gpt-5.1")!.prices);
+  expect(pricesOf("openai:gpt-5.1", {}, { prices: { "openai:gpt-5.1": prices } })).toEqual(prices);
+  expect(pricesOf("openai:gpt-5.1", { HOLDFAST_PRICES: "3,15" }, {})).toMatchObject({ input: 3, output: 15 });
+  expect(pricesOf("ollama:qwen3", {}, {})).toBeUndefined();
 });

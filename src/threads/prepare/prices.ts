@@ -1,9 +1,9 @@
 import { HarnessError } from "../../errors.ts";
 import type { Prices } from "../../middleware/budget/prices.ts";
+import { knownModel } from "../../models/known-models.ts";
 
 /**
- * Reads `3,15`, `3,15,0.3` or `3,15,0.3,3.75`: input, output, input out of the provider's cache and into it. Prices
- * change too often to be built in.
+ * Reads `3,15`, `3,15,0.3` or `3,15,0.3,3.75`: input, output, input out of the provider's cache and into it.
  */
 export function readPrices(text: string | undefined): Prices | undefined {
   if (!text?.trim()) return undefined;
@@ -17,13 +17,14 @@ export function readPrices(text: string | undefined): Prices | undefined {
   return { input, output, cached, written };
 }
 
-/** The prices of a model: what the environment says of the one in use, else what settings files say of it. */
+/** The prices of a model: those of the environment, which mean the one in use, of settings files, or of the table. */
 export function pricesOf(
   model: string,
   env: Readonly<Record<string, string | undefined>>,
   { prices = {} }: { prices?: Readonly<Record<string, Prices>> | undefined },
 ): Prices | undefined {
-  return readPrices(env["HOLDFAST_PRICES"]) ?? (Object.hasOwn(prices, model) ? prices[model] : undefined);
+  const own = Object.hasOwn(prices, model) ? prices[model] : undefined;
+  return readPrices(env["HOLDFAST_PRICES"]) ?? own ?? knownModel(model)?.prices;
 }
 
 export { costOf, type Prices } from "../../middleware/budget/prices.ts";
