@@ -36,6 +36,7 @@ import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
 import { withThinking } from "../models/thinking/thinking.ts";
+import type { Todo } from "../plan/index.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { webToolsOf } from "../web/tools.ts";
@@ -68,7 +69,7 @@ export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {
     tools: [...(options.tools ?? []), ...webToolsOf(options.web)],
     systemPrompt: joinedPrompt(LEAD_SYSTEM_PROMPT, options.systemPrompt),
     middleware: chain(request, options, { model, modelOf, warn }) as [
-      ReturnType<typeof planMiddlewareOf>,
+      ReturnType<typeof planMiddlewareOf<Todo>>,
       ReturnType<typeof titleMiddleware>,
     ],
     ...(!request.isPlanMode && { stateSchema: keptPlanSchema() as never }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PRESET_NAMES, PRESETS, STATUSES } from "../../plan/index.ts";
 import { checkOptions } from "../check-options.ts";
-import type { PlanOptions } from "./options.ts";
+import type { ExactOptions, PlanOptions } from "./options.ts";
 
 const text = z.string().optional();
 const atLeastOne = z
@@ -77,7 +77,18 @@ export const PLAN_OPTIONS = z
     message: 'must be "call" where the preset has no tool for updates',
   });
 
+/** Options beside `exact`. */
+export const EXACT_OPTIONS = z.strictObject({
+  preset: z.literal("classic"),
+  exact: z.literal(true),
+  systemPrompt: text,
+  toolDescription: text,
+});
+
 /** Throws `invalid-options` that names every option that is misspelled or has a value that cannot be. */
-export function checkPlanOptions(options: PlanOptions): void {
-  checkOptions(options, { name: "planMiddleware", schema: PLAN_OPTIONS });
+export function checkPlanOptions(
+  options: ExactOptions | PlanOptions,
+  schema: z.ZodObject = PLAN_OPTIONS,
+): void {
+  checkOptions(options, { name: "planMiddleware", schema });
 }

@@ -1,7 +1,14 @@
-import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+  type BaseMessage,
+} from "@langchain/core/messages";
 import { createAgent, todoListMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { createDeepAgent } from "../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { planMiddleware } from "./index.ts";
 
@@ -111,6 +118,101 @@ describe("classic without reminders", () => {
       'invalid status "perhaps"; use one of pending, in_progress, completed.',
     );
     expect([their.todos, our.todos]).toEqual([[], [{ content: "a", status: "completed" }]]);
+  });
+});
+
+/** LangChain's own cases, told by what they ask of the middleware. */
+describe("exact", () => {
+  const exact = (options: object = {}) =>
+    planMiddleware({ preset: "classic", exact: true, ...options }) as unknown as Middleware;
+  const requestsOf = async (middleware: Middleware, systemPrompt?: string | SystemMessage) => {
+    const model = new ScriptedModel(["Hello."]);
+    const agent = createAgent({
+      model,
+      tools: [],
+      middleware: [middleware],
+      ...(systemPrompt && { systemPrompt }),
+    });
+    await agent.invoke({ messages: [new HumanMessage("go")] });
+    return model.requests[0]!;
+  };
+
+  it("has the name, the hook and the tool that LangChain's has", () => {
+    const [our, their] = [exact(), theirs()];
+    expect(our.name).toBe("todoListMiddleware");
+    expect(Object.keys(our).toSorted()).toEqual(Object.keys(their).toSorted());
+    const described = ({ tools = [] }: Middleware) =>
+      (tools as { name: string; description: string }[]).map(({ name, description }) => [name, description]);
+    expect(described(our)).toEqual(described(their));
+  });
+
+  it.each([
+    ["without a prompt", undefined],
+    ["with a text", "Be brief."],
+    ["with blocks", new SystemMessage({ content: [{ type: "text", text: "Be brief." }] })],
+  ])("puts the same blocks into the system message, %s", async (_, systemPrompt) => {
+    const [our, their] = [await requestsOf(exact(), systemPrompt), await requestsOf(theirs(), systemPrompt)];
+    expect(our.messages[0]!.content).toEqual(their.messages[0]!.content);
+    expect(our.tools).toEqual(their.tools);
+  });
+
+  it("takes a prompt and a description of one's own", async () => {
+    const own = { systemPrompt: "Plan well.", toolDescription: "Write it down." };
+    const { messages, tools } = await requestsOf(exact(own));
+    expect(messages[0]!.text).toContain("Plan well.");
+    expect(JSON.stringify(tools)).toContain("Write it down.");
+  });
+
+  it("answers its tool with a command that has the list and says it", async () => {
+    const [write_todos] = exact().tools as unknown as {
+      invoke: (call: object) => Promise<{ update: unknown }>;
+    }[];
+    const todos = [{ content: "Read", status: "pending" }];
+    const call = { name: "write_todos", args: { todos }, id: "call-1", type: "tool_call" };
+    const { update } = await write_todos!.invoke(call);
+    expect(update).toMatchObject({
+      todos,
+      messages: [{ content: `Updated todo list to ${JSON.stringify(todos)}`, tool_call_id: "call-1" }],
+    });
+  });
+
+  it.each<[string, Step[]]>([
+    ["no plan", ["Hello."]],
+    ["one item", [write(["Read", "pending"]), "Done."]],
+    [
+      "several, over several turns",
+      [
+        write(["Read", "in_progress"], ["Build", "pending"]),
+        callTool("work"),
+        write(["Read", "completed"], ["Build", "completed"]),
+        "Done.",
+      ],
+    ],
+    ["a list that is emptied", [write(["Read", "pending"]), write(), "Done."]],
+    [
+      "two writes in one turn, which end the run",
+      [[write(["a", "pending"]), write(["b", "pending"])], "Never said."],
+    ],
+    [
+      "three writes beside a call",
+      [
+        [write(["a", "pending"]), write(["b", "pending"]), write(["c", "pending"]), callTool("work")],
+        "Done.",
+      ],
+    ],
+    ["a status that is none", [callTool("write_todos", { todos: [{ content: "a", status: "x" }] }), "Done."]],
+  ])("leaves the state that LangChain's leaves: %s", async (_, steps) => {
+    expect(await runOf(exact(), steps)).toEqual(await runOf(theirs(), steps));
+  });
+
+  it("is refused with options that it cannot have, and in a harness", () => {
+    expect(() => planMiddleware({ exact: true } as never)).toThrow(
+      'preset: Invalid input: expected "classic"',
+    );
+    expect(() => planMiddleware({ preset: "classic", exact: true, maxItems: 3 } as never)).toThrow(
+      "maxItems",
+    );
+    expect(() => createDeepAgent({ plan: { exact: true } as never })).toThrow("exact");
   });
 });
 

@@ -1,13 +1,14 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { createMiddleware } from "langchain";
+import { createMiddleware, todoListMiddleware } from "langchain";
 import { taskInputOf } from "../../langgraph/task.ts";
-import { dueReminders, type Status } from "../../plan/index.ts";
+import { dueReminders, type Todo } from "../../plan/index.ts";
 import { coveredBy, readContext } from "../summarization/state.ts";
+import { checkPlanOptions, EXACT_OPTIONS } from "./check-options.ts";
 import type { Stage } from "./events.ts";
 import { toMessage } from "./messages/answer.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
 import { callModel } from "./model-call/index.ts";
-import type { PlanOptions, StatusOf } from "./options.ts";
+import type { ExactOptions, ExactTodo, PlanOptions, StatusOf } from "./options.ts";
 import { askApproval } from "./people/approval.ts";
 import { planTools } from "./plan-call/tools.ts";
 import { Turns, type PlanParts } from "./plan-call/turn.ts";
@@ -19,8 +20,14 @@ import { planStateSchema, readPlanState } from "./state.ts";
  * reminders. Works alone or anywhere among other middleware. Adds no graph step, unless `approval` or a
  * persistent reminder needs one.
  */
-export function planMiddleware<const Options extends PlanOptions = PlanOptions>(options?: Options) {
-  return planMiddlewareOf<StatusOf<Options>>(planParts(options));
+export function planMiddleware(options: ExactOptions): ReturnType<typeof planMiddlewareOf<ExactTodo>>;
+export function planMiddleware<const Options extends PlanOptions = PlanOptions>(
+  options?: Options,
+): ReturnType<typeof planMiddlewareOf<Todo<StatusOf<Options>>>>;
+export function planMiddleware(options: ExactOptions | PlanOptions = {}): unknown {
+  if (!("exact" in options)) return planMiddlewareOf(planParts(options));
+  checkPlanOptions(options, EXACT_OPTIONS);
+  return todoListMiddleware(options);
 }
 
 /** The parts of `planMiddlewareOf`, for a harness whose other parts work with the plan too. */
@@ -30,12 +37,12 @@ export function planParts(options: PlanOptions = {}): PlanParts {
 }
 
 /** The middleware of a plan that is already set up. */
-export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
+export function planMiddlewareOf<Item extends ExactTodo | Todo = Todo>(parts: PlanParts) {
   const { setup } = parts;
   const { policy, reminders } = setup.preset;
   return createMiddleware({
     name: "PlanMiddleware",
-    stateSchema: planStateSchema<Of>(policy),
+    stateSchema: planStateSchema<Item>(policy),
     tools: planTools(parts),
     wrapModelCall: (request, handler) => callModel(parts, request, handler),
     ...(reminders.persist &&

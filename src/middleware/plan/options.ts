@@ -60,6 +60,21 @@ export interface PlanOptions extends Partial<Policy> {
   now?: () => number;
 }
 
+/**
+ * Options by which `planMiddleware` is LangChain's `todoListMiddleware` to the letter, for a change of one import: its
+ * state, messages, prompts, hook and name.
+ */
+export interface ExactOptions extends Pick<PlanOptions, "systemPrompt" | "toolDescription"> {
+  preset: "classic";
+  exact: true;
+}
+
+/** An item of LangChain's. */
+export interface ExactTodo {
+  content: string;
+  status: "pending" | "in_progress" | "completed";
+}
+
 /** The statuses that a plan with these options can have. */
 export type StatusOf<Options> = Options extends { statuses: readonly (infer Of extends Status)[] }
   ? Of

@@ -15,7 +15,6 @@ import {
   type Mark,
   type Plan,
   type Policy,
-  type Status,
   type Tally,
   type Todo,
 } from "../../plan/index.ts";
@@ -265,19 +264,16 @@ const todoSchema = z.object({
 });
 
 /** The channels of the plan: `todos` and `planRules` for everybody, `_plan` for the middleware. */
-export function planStateSchema<Of extends Status>(policy: Policy) {
+export function planStateSchema<Item extends object>(policy: Policy) {
   // The engine validates updates; these schemas give types, defaults and a description for LangGraph Studio.
-  const todos = z.array(todoSchema).default(() => []) as unknown as z.ZodType<
-    Todo<Of>[],
-    Todo<Of>[] | undefined
-  >;
+  const todos = z.array(todoSchema).default(() => []) as unknown as z.ZodType<Item[], Item[] | undefined>;
   const memory: z.ZodType<PlanMemory, PlanMemory | undefined> = z.any().default(NO_MEMORY);
   const fields = {
     messages: messagesField(),
     todos: new ReducedValue(todos, {
       // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
       inputSchema: anyUpdate<undefined>(),
-      reducer: (current, update) => mergeTodos(current, update, policy) as Todo<Of>[],
+      reducer: (current, update) => mergeTodos(current as Todo[], update, policy) as Item[],
     }),
     planRules: new ReducedValue(z.array(z.string()).optional(), {
       inputSchema: anyUpdate<undefined>(),

@@ -35,4 +35,4 @@ export const ENDPOINTS = {
   ],
   "lm-studio": usual("LM_STUDIO"),
   "openai-compatible": [usual("HOLDFAST")[0], usual("OPENAI")[0]],
-} as const satisfies Readonly<Record<string, Endpoints>>;
+} satisfies Readonly<Record<string, Endpoints>>;
