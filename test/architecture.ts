@@ -36,7 +36,7 @@ const LAYERS: Record<string, string[]> = {
   web: [...engine, "middleware", ...langchain, "htmlparser2"],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  project: [...stores, "middleware", "mcp", "zod", "unbash", "@napi-rs/keyring", "node:*"],
+  project: [...stores, "middleware", "mcp", "zod", "unbash", "node:*"],
   threads: [
     ...harnesses,
     "project",
@@ -57,6 +57,8 @@ const LAYERS: Record<string, string[]> = {
     "surfaces/server",
     "surfaces/acp",
     "surfaces/mcp",
+    "zod",
+    "@napi-rs/keyring",
     "a computed name",
   ],
   "surfaces/server": [...surface, ...langchain, "hono", "@hono/node-server", "surfaces/mcp"],

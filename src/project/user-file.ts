@@ -8,23 +8,25 @@ import { HarnessError } from "../errors.ts";
 const LOCK_MS = 5000;
 
 /**
- * A JSON file of the user with an entry per folder, kept outside the folders. Every method throws `invalid-options` if
+ * A JSON file of the user with named entries, such as one per folder, kept outside all projects. Every method throws `invalid-options` if
  * the file cannot be read: nothing in it counts then, and it is not overwritten.
  */
 export class UserFile<Entry> {
   readonly path: string;
-  readonly #schema: z.ZodType<{ version: 1; folders: Record<string, Entry> }>;
+  readonly #schema: z.ZodType<Record<string, unknown>>;
+  readonly #field: string;
 
-  constructor(path: string, entry: z.ZodType<Entry>) {
+  /** `field`: where the entries stand in the file. */
+  constructor(path: string, entry: z.ZodType<Entry>, field = "folders") {
     this.path = path;
-    this.#schema = z.object({ version: z.literal(1), folders: z.record(z.string(), entry) });
+    this.#field = field;
+    this.#schema = z.object({ version: z.literal(1), [field]: z.record(z.string(), entry) });
   }
 
   async read(): Promise<Map<string, Entry>> {
     try {
-      return new Map(
-        Object.entries(this.#schema.parse(JSON.parse(await readFile(this.path, "utf8"))).folders),
-      );
+      const file = this.#schema.parse(JSON.parse(await readFile(this.path, "utf8")));
+      return new Map(Object.entries(file[this.#field] as Record<string, Entry>));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") return new Map();
       const text = `${this.path} cannot be read: mend it, or delete it to begin anew.`;
@@ -32,20 +34,28 @@ export class UserFile<Entry> {
     }
   }
 
-  /** Changes the entries: whole or not at all, and one process after the other, so that none loses another's. */
-  async change(make: (folders: Map<string, Entry>) => void): Promise<void> {
-    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-    const draft = await lock(this.path);
-    try {
-      const folders = await this.read();
-      make(folders);
-      const file = { version: 1, folders: Object.fromEntries(folders) };
-      await writeFile(draft, `${JSON.stringify(file, undefined, 2)}\n`);
-      await rename(draft, this.path);
-    } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
-    }
+  async change(make: (entries: Map<string, Entry>) => void): Promise<void> {
+    await rewrite(this.path, async () => {
+      const entries = await this.read();
+      make(entries);
+      return { version: 1, [this.#field]: Object.fromEntries(entries) };
+    });
+  }
+}
+
+/**
+ * Gives a file of the user the JSON that `make` makes of what it reads there: whole or not at all, and one process
+ * after the other, so that none loses what another has written.
+ */
+export async function rewrite(file: string, make: () => Promise<object>): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = await lock(file);
+  try {
+    await writeFile(draft, `${JSON.stringify(await make(), undefined, 2)}\n`);
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
   }
 }
 

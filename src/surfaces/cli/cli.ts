@@ -33,7 +33,7 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   try {
     const command = await readCommand(markLiterals(line), terminal);
     if (!command) return EXIT.done;
-    const { withKeptKeys } = await import("../../project/kept-keys.ts");
+    const { withKeptKeys } = await import("./login/kept-keys.ts");
     return await command.run({ ...terminal, env: await withKeptKeys(terminal.env) });
   } catch (error) {
     const text = sentence(error);

@@ -2,7 +2,6 @@ import { join, relative } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import type { Project } from "../../../project/index.ts";
-import { withKeptKeys } from "../../../project/kept-keys.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { withPricedBudget } from "../../../threads/prepare/budget.ts";
 import { isolationNotice } from "../../../threads/prepare/isolation.ts";
@@ -12,6 +11,8 @@ import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { EXIT } from "../exit-codes.ts";
+import { withKeptKeys } from "../login/kept-keys.ts";
+import { logIn } from "../login/login.ts";
 import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { directoryName, isHere } from "../run/directories.ts";
 import { projectFor } from "../run/project.ts";
@@ -27,7 +28,6 @@ import { SLASH_COMMANDS } from "../session/slash.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
 import { copiesFolder, localFolder, MANY, statePath, withSaver } from "../threads/threads.ts";
 import { asTyped, commandName } from "../wording.ts";
-import { logIn } from "./login.ts";
 import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 
 export interface SessionFlags extends Omit<RunFlags, "json" | "quiet" | "thread"> {

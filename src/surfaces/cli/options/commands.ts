@@ -59,13 +59,13 @@ export function commands(parser: Argv): void {
           requiresArg: true,
           describe: "The model, without asking",
         }),
-      on(async () => (await import("../commands/login.ts")).login),
+      on(async () => (await import("../login/login.ts")).login),
     )
     .command(
       "logout [provider]",
       "Forget the key of a provider, or all",
       (args) => providerArgument(args),
-      on(async () => (await import("../commands/login.ts")).logout),
+      on(async () => (await import("../login/login.ts")).logout),
     )
     .command(
       "run [task]",

@@ -27,7 +27,7 @@ export const login: SlashCommand = {
   about: "set up a model: a provider's key is taken, tried and kept",
   run: async (args, conversation) => {
     const { display, terminal } = conversation;
-    const { logIn } = await import("../../commands/login.ts");
+    const { logIn } = await import("../../login/login.ts");
     const name = await display.lend(async () => logIn(args ? { provider: args } : {}, terminal));
     if (name !== undefined) await model.run(name, conversation);
   },

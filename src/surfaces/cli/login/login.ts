@@ -6,12 +6,12 @@ import type { Environment } from "../../../models/index.ts";
 import { listModels } from "../../../models/list-models.ts";
 import { readModelName } from "../../../models/name.ts";
 import { pickBaseUrl } from "../../../models/settings.ts";
-import { keepModel, KeptKeys } from "../../../project/kept-keys.ts";
 import { EXIT } from "../exit-codes.ts";
 import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
-import { askForSecret, askForWords, choose } from "../prompts.ts";
+import { askForSecret, askForWords, choose, dropTyped } from "../prompts.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
 import { commandName } from "../wording.ts";
+import { keepModel, KeptKeys } from "./kept-keys.ts";
 
 export interface LoginFlags {
   provider?: string | undefined;
@@ -81,6 +81,8 @@ async function chooseProvider(terminal: Terminal, { mayLeave }: LoginWishes): Pr
             : shown`your address`;
   const sorted = providers.toSorted(([one], [other]) => Number(here.has(other)) - Number(here.has(one)));
   const choices = sorted.map(([id, one]) => ({ value: id, label: oneLine(one.label), hint: hint(id, one) }));
+  // The person came for something else, and may have begun to type it.
+  if (mayLeave) await dropTyped(terminal);
   return mayLeave
     ? choose(shown`No model is set up yet. Which provider?`, [...choices, LATER], { terminal })
     : choose(shown`Which provider?`, choices, { terminal });

@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { HarnessError } from "../errors.ts";
-import { parseConfig } from "./config.ts";
-import { userPlaces, type Environment } from "./places.ts";
-import { rewrite } from "./rewrite.ts";
+import { parseConfig } from "../../../project/config.ts";
+import { userPlaces, type Environment } from "../../../project/places.ts";
+import { rewrite, UserFile } from "../../../project/user-file.ts";
 
 /** The system's store for secrets: Keychain, Credential Manager, Secret Service. Throws where there is none. */
 export interface SystemStore {
@@ -31,8 +30,6 @@ function noStore(): Promise<SystemStore> {
 
 /** A value in the file itself, or in the system's store. */
 const KEPT = z.union([z.object({ value: z.string() }), z.object({ isInSystem: z.literal(true) })]);
-const FILE = z.object({ version: z.literal(1), variables: z.record(z.string(), KEPT) });
-type Kept = z.output<typeof FILE>["variables"];
 
 /**
  * The keys and addresses of providers that a person gave to `holdfast login`, by variable: in the system's store, or
@@ -40,18 +37,22 @@ type Kept = z.output<typeof FILE>["variables"];
  * read.
  */
 export class KeptKeys {
-  readonly file: string;
+  readonly #kept: UserFile<z.output<typeof KEPT>>;
   readonly #system: () => Promise<SystemStore>;
 
   /** `HOLDFAST_KEYS=file` leaves the system's store alone. */
   constructor(env: Environment, system: () => Promise<SystemStore> = systemStore) {
-    this.file = join(userPlaces(env).config, "keys.json");
+    this.#kept = new UserFile(join(userPlaces(env).config, "keys.json"), KEPT, "variables");
     this.#system = env["HOLDFAST_KEYS"] === "file" ? noStore : system;
+  }
+
+  get file(): string {
+    return this.#kept.path;
   }
 
   /** The values. One that is gone from the system's store is left out. */
   async all(): Promise<Record<string, string>> {
-    const kept = Object.entries(await this.#read());
+    const kept = [...(await this.#kept.read())];
     const needsSystem = kept.some(([, one]) => "isInSystem" in one);
     const system = needsSystem ? await this.#system().catch(() => undefined) : undefined;
     const values = kept.map(([variable, one]) => [
@@ -68,41 +69,21 @@ export class KeptKeys {
       system?.set(variable, value);
       return system?.get(variable) === value;
     });
-    await this.#change((kept) => {
-      kept[variable] = isInSystem ? { isInSystem } : { value };
-    });
+    await this.#kept.change((kept) => kept.set(variable, isInSystem ? { isInSystem } : { value }));
     return isInSystem ? "system" : "file";
   }
 
   /** Forgets variables. Returns those that were kept. */
   async forget(variables: readonly string[]): Promise<string[]> {
-    const kept = await this.#read();
-    const known = variables.filter((variable) => Object.hasOwn(kept, variable));
+    const kept = await this.#kept.read();
+    const known = variables.filter((variable) => kept.has(variable));
     if (known.length === 0) return [];
     const system = await this.#system().catch(() => undefined);
     for (const variable of known) attempt(() => system?.remove(variable));
-    await this.#change((entries) => {
-      for (const variable of known) delete entries[variable];
+    await this.#kept.change((entries) => {
+      for (const variable of known) entries.delete(variable);
     });
     return known;
-  }
-
-  async #read(): Promise<Kept> {
-    try {
-      return FILE.parse(JSON.parse(await readFile(this.file, "utf8"))).variables;
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return {};
-      const text = `${this.file} cannot be read: mend it, or delete it and log in again.`;
-      throw new HarnessError("invalid-options", text, { cause });
-    }
-  }
-
-  async #change(make: (kept: Kept) => void): Promise<void> {
-    await rewrite(this.file, async () => {
-      const variables = await this.#read();
-      make(variables);
-      return `${JSON.stringify({ version: 1, variables }, undefined, 2)}\n`;
-    });
   }
 }
 
@@ -132,8 +113,7 @@ export async function keepModel(env: Environment, model: string): Promise<string
   const file = join(userPlaces(env).config, "config.json");
   await rewrite(file, async () => {
     const text = await readFile(file, "utf8").catch(() => "{}");
-    const settings = { ...parseConfig(text, file), model };
-    return `${JSON.stringify(settings, undefined, 2)}\n`;
+    return { ...parseConfig(text, file), model };
   });
   return file;
 }
