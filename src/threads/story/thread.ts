@@ -145,7 +145,8 @@ function after(state: ThreadState, event: StampedEvent): ThreadState {
       return {
         ...next,
         questions,
-        ...(isPlan && { isApproved: type === "approve" || type === "edit" }),
+        // A no leaves an approved plan as it is.
+        ...(isPlan && (type === "approve" || type === "edit") && { isApproved: true }),
       };
     }
     default:

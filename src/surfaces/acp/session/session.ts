@@ -288,7 +288,9 @@ export class Session implements LiveRules {
     const isOutdated = question.call !== undefined && this.#askedAt.get(question.id) !== this.allow.length;
     if (isOutdated) return undefined;
     const answer = await this.#asking.ask(question, signal);
-    if (question.kind === "plan-approval") this.#approve(["approve", "edit"].includes(typeOf(answer)));
+    // A no leaves an approved plan as it is.
+    const isYes = ["approve", "edit"].includes(typeOf(answer));
+    if (question.kind === "plan-approval" && isYes) this.#approve(true);
     return answer;
   }
 

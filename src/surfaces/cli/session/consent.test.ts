@@ -150,11 +150,31 @@ it("mode plan is a contract: its label says when it is approved, and what leaves
   );
   stage.type("3");
   await stage.see(/Not now\.[^]*what shall be done/);
+  // The plan that was approved is still open.
+  expect(stage.lines().at(-1)).toMatch(/^plan approved \(shift-tab\)/);
   stage.type(`Add a readme${ENTER}`);
   await stage.see(/✗ write readme\.md[^]*nothing but progress[^]*Work on this plan\?/);
+  expect(stage.lines().at(-1)).toMatch(/^plan \(shift-tab\)/);
   expect(existsSync(join(stages.home, "readme.md"))).toBe(false);
   stage.type("1");
   await stage.see(/✓ write readme\.md[^]*Written\./);
+});
+
+it("a plan that was approved stays so over a stop, as its label says", async () => {
+  const plan = callTool("write_todos", { todos: ["Write a.txt", "Check it"] });
+  const saver = await sqliteSaver(":memory:");
+  const settings = { mode: "plan" as const };
+  const first = await stages.open([plan, write("/b.txt")], { settings, saver });
+  first.type(`go${ENTER}`);
+  await first.see(/Work on this plan\?/);
+  first.type("1");
+  await first.see(/Allow it\? write b\.txt/);
+  first.type("\u001B");
+  await first.see(/Interrupted[^]*^plan approved \(shift-tab\)/m);
+  const thread = first.session.thread!.id;
+  const second = await stages.open([], { settings, saver, thread });
+  second.type(`/continue${ENTER}`);
+  await second.see(/Allow it\? write b\.txt[^]*^plan approved \(shift-tab\)/m);
 });
 
 it("a file of the thread is asked about with what is in it", async () => {

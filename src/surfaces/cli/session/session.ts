@@ -61,8 +61,6 @@ interface Turn {
   run?: Run;
   isStopped: boolean;
   agreement: Agreement;
-  /** Whether the person has approved the plan that is worked on. */
-  isApproved: boolean;
 }
 
 /** A conversation with an agent on one thread, until the person leaves. */
@@ -81,6 +79,8 @@ export class Session implements Conversation {
   /** The session's token usage. */
   usage = NO_TOKENS;
   isCompactedNext = false;
+  /** Whether the person has approved the plan that is open. */
+  isApproved = false;
   readonly #servers: RunServers;
   readonly #clipboard: Clipboard;
   readonly #queue = new Queue(() => {
@@ -158,10 +158,6 @@ export class Session implements Conversation {
     return this.#turn !== undefined;
   }
 
-  get isApproved(): boolean {
-    return this.#turn?.isApproved ?? false;
-  }
-
   /** Takes what was typed: a command that goes on beside the agent at once, everything else in its turn. */
   submit(text: string): void {
     const command = commandOf(text);
@@ -213,6 +209,7 @@ export class Session implements Conversation {
   switchTo(thread: string | undefined): void {
     this.thread = thread === undefined ? undefined : this.#host.thread(thread);
     this.isCompactedNext = false;
+    this.isApproved = false;
     this.#showStatus();
   }
 
@@ -280,7 +277,7 @@ export class Session implements Conversation {
 
   /** Runs a turn, from the moment at which it can be stopped. False where it was stopped before it began. */
   async #work(thread: HostThread, start: (attendance: Attendance) => Promise<Run>): Promise<boolean> {
-    const turn: Turn = { isStopped: false, agreement: new Agreement(this), isApproved: false };
+    const turn: Turn = { isStopped: false, agreement: new Agreement(this) };
     this.#turn = turn;
     this.#showStatus();
     try {
@@ -289,9 +286,10 @@ export class Session implements Conversation {
         prepare: { live: liveRules(() => this) },
         onBegin: async ({ thread: owned }) => {
           if (turn.isStopped) return undefined;
-          turn.isApproved = isApproved((await owned.state()).values);
+          this.isApproved = isApproved((await owned.state()).values);
           this.thread = thread;
           this.isCompactedNext = false;
+          this.#showStatus();
           return undefined;
         },
         show: (event, view) => {
@@ -302,7 +300,10 @@ export class Session implements Conversation {
           const answer = await answerFor(question, this);
           if (answer === undefined) stopTurn(turn);
           if (question.kind === "plan-approval") {
-            turn.isApproved = ["approve", "edit"].includes((answer as PlanDecision | undefined)?.type ?? "");
+            // A no leaves an approved plan as it is.
+            this.isApproved ||= ["approve", "edit"].includes(
+              (answer as PlanDecision | undefined)?.type ?? "",
+            );
             this.#showStatus();
           }
           return answer;
@@ -310,6 +311,7 @@ export class Session implements Conversation {
       });
       if (turn.isStopped) stopTurn(turn);
       const end = await turn.run.ended();
+      if (end?.outcome === "done") this.isApproved = false;
       if (end?.outcome === "interrupted" && !this.#isOver) this.say(this.paint("dim", STOPPED));
       return end !== undefined;
     } finally {
