@@ -39,7 +39,6 @@ const ROUTES = ({ thread, run, cron }: Record<"thread" | "run" | "cron", string>
   ["PATCH", `/threads/${thread}/state`, { metadata: {} }],
   ["POST", `/threads/${thread}/history`, {}],
   ["POST", `/threads/${thread}/runs`, { assistant_id: "agent", input: null }],
-  ["POST", `/threads/${thread}/runs`, { assistant_id: "agent", input: null, if_not_exists: "create" }],
   ["POST", `/threads/${thread}/runs/stream`, { assistant_id: "agent", input: null }],
   ["POST", `/threads/${thread}/runs/wait`, { assistant_id: "agent", input: null }],
   ["GET", `/threads/${thread}/runs`],
@@ -49,8 +48,6 @@ const ROUTES = ({ thread, run, cron }: Record<"thread" | "run" | "cron", string>
   ["GET", `/threads/${thread}/runs/${run}/stream`],
   ["POST", `/threads/${thread}/runs/${run}/cancel`, {}],
   ["GET", `/runs/${run}/stream`],
-  ["POST", `/threads/${thread}/stream/events`, { channels: ["values"] }],
-  ["POST", `/threads/${thread}/commands`, { id: 1, method: "state.get", params: {} }],
   ["POST", "/threads/prune", { thread_ids: [thread] }],
   ["POST", `/threads/${thread}/runs/crons`, { assistant_id: "agent", schedule: "0 9 * * *", input: null }],
   ["PATCH", `/runs/crons/${cron}`, { enabled: true }],
@@ -88,7 +85,53 @@ it("a thread of one user does not exist for another, on any route", async () => 
   const own = await ben.threads.create();
   await expect(ben.runs.get(own.thread_id, run)).rejects.toThrow(/404/);
   await ben.runs.cancelMany({ threadId: thread, status: "all" });
-  await expect(ben.threads.create({ threadId: thread, ifExists: "do_nothing" })).rejects.toThrow(/404/);
+});
+
+it("nobody finds out by a name whether it is taken: what is made under it is one's own", async () => {
+  const { ann, ben } = await start();
+  const said = async (name: string, path: string, body: object): Promise<unknown> => {
+    const response = await fetch(served.url + path, {
+      method: "POST",
+      headers: { "x-api-key": "key-ben", "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const isStream = response.headers.get("content-type")?.includes("event-stream");
+    const text = isStream ? "" : await response.text();
+    await response.body?.cancel().catch(() => {});
+    const times = /\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f-]{36}|[0-9a-f]{8}-\d+|\d{16}/g;
+    return [
+      response.status,
+      response.headers.get("content-location")?.replaceAll(times, "…").replaceAll(name, "NAME"),
+      text.replaceAll(times, "…").replaceAll(name, "NAME"),
+    ];
+  };
+  const run = { assistant_id: "agent", if_not_exists: "create" };
+  const routes = (name: string): [path: string, body: object][] => [
+    ["/threads", { thread_id: name }],
+    ["/threads", { thread_id: name, if_exists: "do_nothing" }],
+    [`/threads/${name}/runs`, { ...run, input: null }],
+    [`/threads/${name}/runs/wait`, { ...run, input: ask("Mine") }],
+    [`/threads/${name}/runs`, { ...run, input: ask("Mine") }],
+    [`/threads/${name}/stream/events`, { channels: ["values"] }],
+    [`/threads/${name}/commands`, { id: 1, method: "state.get", params: {} }],
+    [`/threads/${name}/commands`, { id: 1, method: "run.start", params: { input: ask("Mine") } }],
+  ];
+  for (const [at] of routes("").entries()) {
+    const [taken, free] = [`taken-${at}`, `other-${at}`];
+    await ann.threads.create({ threadId: taken });
+    await ann.runs.wait(taken, "agent", { input: ask("Hers") });
+    const [path, body] = routes(taken)[at]!;
+    expect(await said(taken, path, body), path).toEqual(await said(free, ...routes(free)[at]!));
+  }
+  await ben.threads.create({ threadId: "taken-3", ifExists: "do_nothing" });
+  const text = async (client: Client) => JSON.stringify((await client.threads.getState("taken-3")).values);
+  expect(await text(ann)).toContain("Hers");
+  expect(await text(ben)).toContain("Mine");
+  expect(JSON.stringify(await ben.threads.search())).not.toMatch(/Hers|\.u-/);
+  // It stays theirs when the other one is gone.
+  await ann.threads.delete("taken-3");
+  expect(await text(ben)).toContain("Mine");
+  await expect(ben.threads.create({ threadId: `x.u-${"0".repeat(16)}` })).rejects.toThrow(/422/);
 });
 
 it("a run without a thread, and what is in the store, is its user's alone", async () => {

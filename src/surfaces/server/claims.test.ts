@@ -38,20 +38,20 @@ describe.each(STORES)("of two users who take a new name at once, with threads in
       }),
     );
 
-  /** Lets both do the same at once; returns the one whose thread it is. */
-  async function won(thread: string, take: (user: string) => Promise<Response>): Promise<string> {
+  /** Lets both do the same at once: each has a thread of their own by that name. */
+  async function taken(thread: string, take: (user: string) => Promise<Response>): Promise<void> {
     const answers = await Promise.all(USERS.map(take));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404]));
-    const first = USERS.find((_, at) => answers[at]!.status === 200)!;
-    expect(await answers.find(({ status }) => status === 404)!.text()).toMatch(/not found/);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     const seen = await Promise.all(USERS.map((user) => send(user, "GET", `/threads/${thread}`)));
-    expect(seen.map(({ status }) => status)).toEqual(USERS.map((user) => (user === first ? 200 : 404)));
-    return first;
+    expect(seen.map(({ status }) => status)).toEqual([200, 200]);
+    const owners = (await checkpointer.ledger.threads()).map(({ owner }) => owner);
+    expect(new Set(owners)).toEqual(new Set(USERS));
+    expect(owners).toHaveLength(2);
   }
 
-  it.each(STRATEGIES)("one runs it and the other finds nothing, whose run is to %s", async (strategy) => {
+  it.each(STRATEGIES)("each runs their own, with runs that are to %s", async (strategy) => {
     const thread = `run-${strategy}`;
-    const first = await won(thread, (user) =>
+    await taken(thread, (user) =>
       send(user, "POST", `/threads/${thread}/runs/wait`, {
         assistant_id: "agent",
         if_not_exists: "create",
@@ -59,25 +59,27 @@ describe.each(STORES)("of two users who take a new name at once, with threads in
         input: { messages: `the words of ${user}` },
       }),
     );
-    const state = await (await send(first, "GET", `/threads/${thread}/state`)).text();
-    expect(new Set(state.match(/the words of \w+/g))).toEqual(new Set([`the words of ${first}`]));
-    expect(state).toContain(`Answer to the words of ${first}`);
+    for (const user of USERS) {
+      const state = await (await send(user, "GET", `/threads/${thread}/state`)).text();
+      expect(new Set(state.match(/the words of \w+/g))).toEqual(new Set([`the words of ${user}`]));
+      expect(state).toContain(`Answer to the words of ${user}`);
+    }
   });
 
-  it("one makes it, and the other finds nothing", async () => {
-    const first = await won("made", (user) => send(user, "POST", "/threads", { thread_id: "made" }));
-    expect(await checkpointer.ledger.thread("made")).toMatchObject({ owner: first });
+  it("each makes their own", async () => {
+    await taken("made", (user) => send(user, "POST", "/threads", { thread_id: "made" }));
+    expect(await checkpointer.ledger.thread("made")).toMatchObject({ id: "made" });
   });
 
-  it("one watches it, and the other finds nothing", async () => {
+  it("each watches their own", async () => {
     const streams: Response[] = [];
-    const first = await won("watched", async (user) => {
+    await taken("watched", async (user) => {
       const answer = await send(user, "POST", "/threads/watched/stream/events", { channels: ["values"] });
       streams.push(answer);
       // An open stream has no end to be read.
       return answer.ok ? new Response() : answer;
     });
-    for (const { ok, body } of streams) if (ok) await body!.cancel();
-    expect(await checkpointer.ledger.thread("watched")).toMatchObject({ owner: first });
+    for (const { body } of streams) await body!.cancel();
+    expect(streams).toHaveLength(2);
   });
 });

@@ -1,8 +1,10 @@
 import { HTTPException } from "hono/http-exception";
+import { HarnessError } from "../../../errors.ts";
 import type { HostedThread, ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import { isThreadId } from "../../../threads/thread/thread-ids.ts";
 import type { ServerContext } from "./context.ts";
+import { OWN_NAME, ownName } from "./own-names.ts";
 
 /** The sender of a request. */
 export interface User {
@@ -24,6 +26,8 @@ export interface KnownThread {
   summary?: ThreadSummary;
 }
 
+type ThreadNote = Omit<Parameters<Host["noteThread"]>[1], "owner">;
+
 /** Methods of Holdfast's stores beyond LangGraph's interface. */
 type ThreadIndex = Partial<Pick<ThreadStore, "getThread" | "listThreads">>;
 
@@ -39,17 +43,44 @@ export class Access {
     this.#index = host.checkpointer as ThreadIndex;
   }
 
-  /** The thread that a request names, new or not. Answers 404 for one of somebody else, and 422 for what is no name. */
-  async find(c: ServerContext, id: string): Promise<KnownThread | undefined> {
-    const known = await this.#known(id);
-    if (!known) {
-      if (isThreadId(id)) return undefined;
+  /**
+   * The thread that a request names, and its id, also of one that is not there yet. A name that somebody else has stands
+   * for a thread of the sender's own. Answers 422 for what is no name.
+   */
+  async resolve(c: ServerContext, name: string): Promise<{ id: string; known?: KnownThread }> {
+    const user = c.get("user");
+    const found = await this.#known(name);
+    if (found && (await this.isVisible(user, found))) return { id: name, known: found };
+    if (!found && (!isThreadId(name) || OWN_NAME.test(name))) {
       throw new HTTPException(422, {
         message: "A thread is named with letters, digits, dots, _ and -, up to 100 of them.",
       });
     }
-    if (!(await this.isVisible(c.get("user"), known))) throw missing(id);
-    return known;
+    if (!this.#auth || user === undefined) return { id: name };
+    const own = ownName(user, name);
+    const theirs = await this.#known(own);
+    if (theirs && (await this.isVisible(user, theirs))) return { id: own, known: theirs };
+    return { id: found ? own : name };
+  }
+
+  /** The same, made known as the sender's where nobody has it; `note` says more of a new one. */
+  async claim(
+    c: ServerContext,
+    name: string,
+    note: ThreadNote = {},
+  ): Promise<{ isNew: boolean; known: KnownThread }> {
+    const owner = c.get("user");
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const { id, known } = await this.resolve(c, name);
+      if (known) return { isNew: tries > 0, known };
+      // Another may be faster: then there is one of the sender's own.
+      await this.#host
+        .noteThread(id, { ...note, ...(owner !== undefined && { owner }) })
+        .catch((error: unknown) => {
+          if (HarnessError.from(error)?.code !== "not-found") throw error;
+        });
+    }
+    throw missing(name);
   }
 
   /** A thread that somebody may see; undefined for one that is gone, or has become somebody else's. */
@@ -64,17 +95,17 @@ export class Access {
     return summary || hosted ? { id, ...(hosted && { hosted }), ...(summary && { summary }) } : undefined;
   }
 
-  /** The same, where there must be one. */
+  /** The thread that a request names. Answers 404 where there is none, or it is somebody else's. */
   async thread(c: ServerContext, id = c.req.param("thread") ?? ""): Promise<KnownThread> {
-    const found = await this.find(c, id);
-    if (!found) throw missing(id);
-    return found;
+    const { known } = await this.resolve(c, id);
+    if (!known) throw missing(id);
+    return known;
   }
 
   /** The visible ones of some threads, each looked up by itself. */
-  async named(user: string | undefined, ids: readonly string[]): Promise<KnownThread[]> {
-    const found = await Promise.all(ids.map((id) => this.visible(user, id)));
-    return found.filter((known) => known !== undefined);
+  async named(c: ServerContext, names: readonly string[]): Promise<KnownThread[]> {
+    const found = await Promise.all(names.map((name) => this.resolve(c, name).catch(() => undefined)));
+    return found.flatMap((one) => one?.known ?? []);
   }
 
   /** All threads that somebody may see, last used first. */
@@ -107,6 +138,8 @@ export class Access {
 }
 
 const ALL = 100_000;
+/** The name itself, one of the sender's own, and once more to read it. */
+const MOST_TRIES = 3;
 
 export function updatedAt({ hosted, summary }: KnownThread): number {
   return Math.max(hosted?.updatedAt ?? 0, summary?.updatedAt.getTime() ?? 0);

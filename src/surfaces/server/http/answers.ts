@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "zod";
 import { HarnessError, type HarnessErrorCode } from "../../../errors.ts";
 import type { ServerContext } from "./context.ts";
+import { withNames } from "./own-names.ts";
 
 /** Answers with JSON. Messages are plain objects, as LangGraph's clients read them. */
 export function json(c: ServerContext, value: unknown, status: ContentfulStatusCode = 200): Response {
@@ -11,7 +12,7 @@ export function json(c: ServerContext, value: unknown, status: ContentfulStatusC
 
 /** The same for what has been written out already. */
 export function jsonText(c: ServerContext, text: string, status: ContentfulStatusCode = 200): Response {
-  return c.body(text, status, { "content-type": "application/json" });
+  return c.body(withNames(c.get("user"), text), status, { "content-type": "application/json" });
 }
 
 /** `made` keeps what messages come to, for who writes the same ones several times. */

@@ -1,4 +1,5 @@
 import { ServerResponse } from "node:http";
+import { withNames } from "./own-names.ts";
 
 /** An event as the platform's `EventSource` reads it. `data` is JSON: it has no line breaks. */
 export interface ServerSentEvent {
@@ -10,6 +11,8 @@ export interface ServerSentEvent {
 /** The body of an answer that events are written to, one piece for all that are sent together. */
 export abstract class EventBody {
   readonly #onGone: () => void;
+  /** The reader, where users are told apart. */
+  user: string | undefined;
   #isOver = false;
   #waiting: (() => void)[] = [];
 
@@ -28,7 +31,7 @@ export abstract class EventBody {
   }
 
   async write(text: string): Promise<void> {
-    if (this.#isOver || this.put(text)) return;
+    if (this.#isOver || this.put(withNames(this.user, text))) return;
     await new Promise<void>((resolve) => {
       this.#waiting.push(resolve);
     });

@@ -79,6 +79,7 @@ export class Streams {
     { gone, user, work }: { gone: AbortController; user: string | undefined; work: Work },
   ): Promise<void> {
     this.#count(user, 1);
+    body.user = user;
     const close = (): void => gone.abort();
     this.#closing.signal.addEventListener("abort", close, { once: true });
     const beat = setInterval(() => void body.write(": still here\n\n"), HEARTBEAT_MS);

@@ -120,7 +120,8 @@ export class CronRoutes {
   }
 
   async #found(c: ServerContext, given: Body): Promise<Schedule[]> {
-    const { assistant_id: assistant, thread_id: thread, enabled } = given;
+    const { assistant_id: assistant, thread_id: name, enabled } = given;
+    const thread = typeof name === "string" ? (await this.#parts.access.resolve(c, name)).id : undefined;
     const wanted = metadataOf(given);
     const user = c.get("user");
     const graph = typeof assistant === "string" ? this.#assistants.graph(assistant) : undefined;
@@ -128,7 +129,7 @@ export class CronRoutes {
       (schedule) =>
         (user === undefined || schedule.owner === user) &&
         (graph === undefined || schedule.request.graph === graph) &&
-        (typeof thread !== "string" || schedule.thread === thread) &&
+        (thread === undefined || schedule.thread === thread) &&
         (typeof enabled !== "boolean" || enabled !== (schedule.isPaused ?? false)) &&
         contains(schedule.request.metadata ?? {}, wanted),
     );

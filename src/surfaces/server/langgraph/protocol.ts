@@ -21,12 +21,11 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
   return new Hono<ServerEnv>()
     .post("/:thread/stream/events", (c) =>
       streams.admit(c, async () => {
-        const id = c.req.param("thread");
         const filter = await body(c);
         if (!Array.isArray(filter["channels"]))
           throw new HTTPException(422, { message: "channels is missing." });
         // A page subscribes before its first run: nobody can have the thread yet.
-        await claim(parts, c, id);
+        const { id } = (await access.claim(c, c.req.param("thread"))).known;
         const log = await host.protocol(id);
         const { since } = filter;
         const after = typeof since === "number" && since > 0 ? since : log.start - 1;
@@ -58,13 +57,12 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       }),
     )
     .post("/:thread/commands", async (c) => {
-      const id = c.req.param("thread");
       const {
         id: number,
         method,
         params,
       } = (await body(c)) as { id?: unknown; method?: unknown; params?: Params };
-      const known = await access.find(c, id);
+      const { id, known } = await access.resolve(c, c.req.param("thread"));
       try {
         const result = await command(c, { id, method, params: params ?? {}, isKnown: known !== undefined });
         const meta = { thread_id: id, applied_through_seq: (await host.protocol(id)).last };
@@ -80,7 +78,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
     { id, method, params, isKnown }: { id: string; method: unknown; params: Params; isKnown: boolean },
   ): Promise<object> {
     const begin = async (request: RunRequest): Promise<object> => {
-      const run = await startRun(parts, c, { request, thread: id, isCreated: true });
+      const run = await startRun(parts, c, { request, thread: c.req.param("thread"), isCreated: true });
       return { run_id: run.id };
     };
     const common = async (more: Params): Promise<RunRequest> => {
@@ -131,13 +129,6 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
   async function isAsking(thread: string): Promise<boolean> {
     return (await stateOf(host, thread)).tasks.some(({ interrupts }) => interrupts.length > 0);
   }
-}
-
-/** Makes a thread known that nobody has used yet, as the one of who asks for it. */
-async function claim({ host, access }: ServerParts, c: ServerContext, id: string): Promise<void> {
-  if (await access.find(c, id)) return;
-  const owner = c.get("user");
-  await host.noteThread(id, owner === undefined ? {} : { owner });
 }
 
 /** A run behind the one at work, where nothing is said: a page sends what was typed, and does not lose it. */

@@ -10,6 +10,7 @@ import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { body, json, toJson } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { queryPart } from "../http/list-part.ts";
+import { withNames } from "../http/own-names.ts";
 import type { ServerParts } from "../http/parts.ts";
 import { signed } from "../http/signed.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
@@ -90,10 +91,11 @@ export class RunRoutes {
         return json(c, runs);
       })
       .post("/cancel", async (c) => {
-        const { thread_id: thread, run_ids: ids, status } = await body(c);
+        const { thread_id: name, run_ids: ids, status } = await body(c);
+        const thread = typeof name === "string" ? (await access.resolve(c, name)).id : undefined;
         const isWanted = ({ id, thread: owner, status: own }: RunRecord): boolean =>
           (!Array.isArray(ids) || ids.length === 0 || ids.includes(id)) &&
-          (typeof thread !== "string" || thread === owner) &&
+          (thread === undefined || thread === owner) &&
           (typeof status !== "string" || status === "all" || status === own);
         const isRolledBack = c.req.query("action") === "rollback";
         const unfinished = await host.ledger.unfinished();
@@ -123,7 +125,7 @@ export class RunRoutes {
       thread,
       isCreated: given.if_not_exists === "create",
     });
-    c.header("Content-Location", `/threads/${run.thread}/runs/${run.id}`);
+    c.header("Content-Location", withNames(c.get("user"), `/threads/${run.thread}/runs/${run.id}`));
     return run;
   }
 
@@ -161,7 +163,7 @@ export class RunRoutes {
   ): Response {
     const { host, streams } = this.#parts;
     // LangGraph's client reconnects by itself where this says where to.
-    c.header("Location", `/threads/${run.thread}/runs/${run.id}/stream`);
+    c.header("Location", withNames(c.get("user"), `/threads/${run.thread}/runs/${run.id}/stream`));
     return streams.open(c, async (stream, signal) => {
       const onGone = (): void => void host.cancel(run.id).catch(() => {});
       if (isCancelling) signal.addEventListener("abort", onGone, { once: true });
@@ -208,7 +210,8 @@ export class RunRoutes {
   async #record(c: ServerContext): Promise<RunRecord> {
     const { host, access } = this.#parts;
     const id = c.req.param("run") ?? "";
-    const thread = c.req.param("thread");
+    const name = c.req.param("thread");
+    const thread = name === undefined ? undefined : (await access.resolve(c, name)).id;
     const run = await host.run(id);
     const record = run?.record ?? (await host.ledger.run(id));
     const owner = run ? run.owner : record && (await host.ledger.thread(record.thread))?.owner;
@@ -227,10 +230,9 @@ export async function startRun(
   c: ServerContext,
   { request, thread, isCreated }: { request: RunRequest; thread: string | undefined; isCreated: boolean },
 ): Promise<Run> {
-  const id = thread ?? uuid();
-  const known = await access.find(c, id);
+  const { id, known } = await access.resolve(c, thread ?? uuid());
   if (!known && thread !== undefined && !isCreated) {
-    throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
+    throw new HTTPException(404, { message: `Thread with ID ${thread} not found` });
   }
   const bound = await withAnswers(host, id, request, c.get("user"));
   const isGoingOn = !bound.command && !bound.checkpoint && Object.keys(bound.input ?? {}).length === 0;
@@ -243,9 +245,10 @@ export async function startRun(
   // Whose it was when it was looked at: by now another may have the name.
   const owner = known ? known.hosted?.owner : c.get("user");
   const note = owner === undefined ? {} : { owner };
+  if (known || thread === undefined) return host.start(id, bound, { note });
   // Before anything is stopped for the run, which may be another's.
-  if (!known && thread !== undefined) await host.noteThread(id, { ...note, graph: request.graph });
-  return host.start(id, bound, { note });
+  const mine = await access.claim(c, thread, { graph: request.graph });
+  return host.start(mine.known.id, bound, { note });
 }
 
 /**

@@ -80,7 +80,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     }
     const user = c.get("user");
     const all = Array.isArray(ids)
-      ? await access.named(user, [...new Set(ids.map(String))])
+      ? await access.named(c, [...new Set(ids.map(String))])
       : await access.threads(user);
     const found = all.filter(({ hosted }) => {
       const graph = host.graphName(hosted);
@@ -118,23 +118,18 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       const given = checked(EXPIRING, await body(c));
       const { thread_id: name, if_exists: ifExists, supersteps } = given;
       const metadata = metadataOf(given);
-      const id = typeof name === "string" && name !== "" ? name : uuid();
-      const known = await access.find(c, id);
-      if (known && ifExists !== "do_nothing")
-        throw new HTTPException(409, { message: `Thread ${id} already exists` });
       if (Array.isArray(supersteps) && supersteps.length > 0) {
         throw new HTTPException(422, { message: "supersteps are not supported here." });
       }
       const { graph_id: graph } = metadata;
-      const owner = c.get("user");
-      if (!known) {
-        await host.noteThread(id, {
-          metadata,
-          ...(graph !== undefined && { graph: assistants.graph(graph) }),
-          ...(owner !== undefined && { owner }),
-        });
-      }
-      return json(c, await threadOut(await access.thread(c, id)));
+      const chosen = typeof name === "string" && name !== "" ? name : uuid();
+      const { isNew, known } = await access.claim(c, chosen, {
+        metadata,
+        ...(graph !== undefined && { graph: assistants.graph(graph) }),
+      });
+      if (!isNew && ifExists !== "do_nothing")
+        throw new HTTPException(409, { message: `Thread ${chosen} already exists` });
+      return json(c, await threadOut(known));
     })
     .post("/search", async (c) => {
       const given = await body(c);
