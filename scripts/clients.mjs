@@ -1,7 +1,8 @@
 /**
  * Tries `holdfast acp` and `holdfast mcp` with the public clients of both protocols, as they come from the registry:
- * acpx, acp-factory, the MCP inspector and MCP's conformance suite. They and the Node.js that some of them need are put
- * into a folder of their own, and are no part of the ordinary tests: that takes some minutes and 400 MB.
+ * acpx, acp-factory, the MCP inspector and MCP's conformance suite; and an agent with the AI SDK. They and the Node.js
+ * that some of them need are put into a folder of their own, and are no part of the ordinary tests: that takes some
+ * minutes and 400 MB.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,6 +18,9 @@ const CLIENTS = {
   "acp-factory": "0.1.14",
   "@modelcontextprotocol/inspector": "2.12.0",
   "@modelcontextprotocol/conformance": "0.1.16",
+  "@ai-sdk/langchain": "3.0.99",
+  ai: "^7.0.0",
+  zod: "^4.6.7",
 };
 /** What of the suite is about any server: the rest calls tools that only its example has. */
 const SCENARIOS = ["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"];
@@ -42,6 +46,7 @@ const TRIES = {
   "acp-factory runs one, and loads it in another process": byAcpFactory,
   "the inspector lists the tools and calls one": byInspector,
   "the conformance suite passes": byConformance,
+  "the AI SDK sees every call end": byAiSdk,
 };
 try {
   for (const [name, work] of Object.entries(TRIES)) {
@@ -64,7 +69,7 @@ async function install() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, manifest);
-  await run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
+  await run("npm", ["install", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     env: process.env,
   });
@@ -155,6 +160,28 @@ async function byConformance() {
     child.kill("SIGTERM");
     await once(child, "exit");
   }
+}
+
+/** Streams an agent as a route for `useChat` does. */
+async function byAiSdk() {
+  const { toUIMessageStream } = await import(
+    pathToFileURL(join(folder, "node_modules/@ai-sdk/langchain/dist/index.js")).href
+  );
+  const { createDeepAgent } = await import(pathToFileURL(resolve("dist/index.js")).href);
+  const { callTool, ScriptedModel } = await import(pathToFileURL(resolve("dist/testing/index.js")).href);
+  const model = new ScriptedModel([
+    callTool("write_todos", { todos: ["Look", "Report"] }),
+    [callTool("update_todos", { done: "1,2" }), callTool("write_file", { file_path: "/a.md", content: "a" })],
+    "Done.",
+  ]);
+  const agent = createDeepAgent({ model, plan: { verify: false } });
+  const input = { messages: [{ role: "user", content: "Look." }] };
+  const stream = await agent.stream(input, { streamMode: ["values", "messages", "custom"] });
+  const counts = {};
+  for await (const { type } of toUIMessageStream(stream)) counts[type] = (counts[type] ?? 0) + 1;
+  for (const type of ["tool-input-available", "tool-output-available"])
+    if (counts[type] !== 3) throw new Error(`${counts[type] ?? 0} of 3 ${type}`);
+  if (!counts["data-plan-change"]) throw new Error("No plan came.");
 }
 
 function run(command, args, options = {}) {

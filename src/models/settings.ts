@@ -1,6 +1,6 @@
 import { HarnessError } from "../errors.ts";
-import type { Provider } from "./clients/providers.ts";
-import { read, type Endpoint, type Environment } from "./secrets/environment.ts";
+import type { Endpoint, Provider } from "./clients/providers.ts";
+import { read, type Environment } from "./secrets/environment.ts";
 
 /** Options that are passed to the model. */
 export interface ModelOptions {

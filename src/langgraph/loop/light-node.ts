@@ -1,3 +1,4 @@
+import { ToolMessage } from "@langchain/core/messages";
 import {
   ensureConfig,
   getCallbackManagerForConfig,
@@ -8,6 +9,8 @@ import {
   type RunnableConfig,
 } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton as CONTEXTS } from "@langchain/core/singletons";
+import { Command } from "@langchain/langgraph";
+import { showResult } from "../shown-result.ts";
 
 /** A node of a compiled graph, as far as it is used here. */
 export interface RunningNode {
@@ -85,6 +88,10 @@ class LightNode extends Runnable {
       await run?.handleChainError(error);
       throw error;
     }
+    if (listeners) {
+      const heard = { metadata: config.metadata ?? {}, callbacks: listeners };
+      for (const message of commandResults(result)) showResult(message, heard);
+    }
     await run?.handleChainEnd(asRecord("output", result));
     return result;
   }
@@ -107,6 +114,17 @@ class LightNode extends Runnable {
 function call({ func, config: own }: AgentNode, input: unknown, given: RunnableConfig): Promise<unknown> {
   const config = own ? mergeConfigs(own, given) : given;
   return inContext(config, async () => func(input, config));
+}
+
+/** Results of calls that come in commands. */
+function commandResults(output: unknown): ToolMessage[] {
+  const commands = [output].flat().filter((one) => one instanceof Command);
+  return commands.flatMap(({ update }) => {
+    const { messages } = (Array.isArray(update) ? Object.fromEntries(update) : update) as {
+      messages?: unknown;
+    };
+    return [messages ?? []].flat().filter((message) => ToolMessage.isInstance(message));
+  });
 }
 
 /** As LangChain tells of what goes into a runnable and comes out of it. */

@@ -4,6 +4,7 @@ import { Validator } from "@langchain/core/utils/json_schema";
 import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils/types";
 import type { Command } from "@langchain/langgraph";
 import { z } from "zod";
+import type { CallConfig } from "../../langgraph/shown-result.ts";
 import { problemsOf, repairArguments } from "./argument-repair.ts";
 import { setArguments } from "./call-arguments.ts";
 import { withNote } from "./noted-result.ts";
@@ -19,7 +20,7 @@ export interface ToolRuntime {
   signal?: AbortSignal;
   store?: unknown;
   configurable?: Record<string, unknown>;
-  config?: { metadata?: object; control?: unknown };
+  config?: CallConfig & { control?: unknown };
 }
 
 /** A tool as the model sees it. `schema` is JSON Schema. */

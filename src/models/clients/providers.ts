@@ -1,5 +1,4 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { ENDPOINTS, type Endpoint } from "../secrets/environment.ts";
 import {
   createAnthropic,
   createCompatible,
@@ -12,6 +11,16 @@ import { createGoogle } from "./google.ts";
 import { createMistral } from "./mistral.ts";
 import { createOllama } from "./ollama.ts";
 
+/** The variables of an address and of the keys that belong to it. A key is never sent to another's address. */
+export interface Endpoint {
+  baseUrl: string;
+  keys: readonly string[];
+}
+
+type Endpoints = readonly [Endpoint, ...Endpoint[]];
+
+const usual = (name: string): Endpoints => [{ baseUrl: `${name}_BASE_URL`, keys: [`${name}_API_KEY`] }];
+
 /** A provider as data, and how its client is made. */
 export interface Provider {
   label: string;
@@ -19,7 +28,7 @@ export interface Provider {
   /** The argument of `npm install`. */
   install: string;
   /** In order of preference. */
-  endpoints: readonly [Endpoint, ...Endpoint[]];
+  endpoints: Endpoints;
   needsKey: boolean;
   /** Default address. Absent: the user has to give one. */
   baseUrl?: string;
@@ -48,7 +57,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   anthropic: {
     ...client("@langchain/anthropic"),
     label: "Anthropic",
-    endpoints: ENDPOINTS.anthropic,
+    endpoints: usual("ANTHROPIC"),
     needsKey: true,
     baseUrl: "https://api.anthropic.com",
     model: "claude-sonnet-5",
@@ -60,7 +69,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   openai: {
     ...OPENAI,
     label: "OpenAI",
-    endpoints: ENDPOINTS.openai,
+    endpoints: usual("OPENAI"),
     needsKey: true,
     baseUrl: "https://api.openai.com/v1",
     model: "gpt-5.1",
@@ -72,7 +81,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   "google-genai": {
     ...client("@langchain/google-genai"),
     label: "Google",
-    endpoints: ENDPOINTS["google-genai"],
+    endpoints: [{ baseUrl: "GOOGLE_GEMINI_BASE_URL", keys: ["GOOGLE_API_KEY", "GEMINI_API_KEY"] }],
     needsKey: true,
     baseUrl: "https://generativelanguage.googleapis.com",
     model: "gemini-flash-latest",
@@ -84,7 +93,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   mistralai: {
     ...client("@langchain/mistralai"),
     label: "Mistral",
-    endpoints: ENDPOINTS.mistralai,
+    endpoints: usual("MISTRAL"),
     needsKey: true,
     baseUrl: "https://api.mistral.ai",
     model: "mistral-large-latest",
@@ -94,7 +103,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   groq: {
     ...client("@langchain/groq"),
     label: "Groq",
-    endpoints: ENDPOINTS.groq,
+    endpoints: usual("GROQ"),
     needsKey: true,
     baseUrl: "https://api.groq.com",
     model: "openai/gpt-oss-120b",
@@ -104,7 +113,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   deepseek: {
     ...OPENAI,
     label: "DeepSeek",
-    endpoints: ENDPOINTS.deepseek,
+    endpoints: usual("DEEPSEEK"),
     needsKey: true,
     baseUrl: "https://api.deepseek.com/v1",
     model: "deepseek-chat",
@@ -114,7 +123,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   xai: {
     ...OPENAI,
     label: "xAI",
-    endpoints: ENDPOINTS.xai,
+    endpoints: usual("XAI"),
     needsKey: true,
     baseUrl: "https://api.x.ai/v1",
     model: "grok-4.6",
@@ -125,7 +134,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   openrouter: {
     ...OPENAI,
     label: "OpenRouter",
-    endpoints: ENDPOINTS.openrouter,
+    endpoints: usual("OPENROUTER"),
     needsKey: true,
     baseUrl: "https://openrouter.ai/api/v1",
     model: "openrouter/auto",
@@ -135,7 +144,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   together: {
     ...OPENAI,
     label: "Together",
-    endpoints: ENDPOINTS.together,
+    endpoints: usual("TOGETHER"),
     needsKey: true,
     baseUrl: "https://api.together.xyz/v1",
     list: "/models",
@@ -144,7 +153,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   fireworks: {
     ...OPENAI,
     label: "Fireworks",
-    endpoints: ENDPOINTS.fireworks,
+    endpoints: usual("FIREWORKS"),
     needsKey: true,
     baseUrl: "https://api.fireworks.ai/inference/v1",
     list: "/models",
@@ -154,7 +163,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   azure: {
     ...OPENAI,
     label: "Azure OpenAI",
-    endpoints: ENDPOINTS.azure,
+    endpoints: [{ baseUrl: "AZURE_OPENAI_ENDPOINT", keys: ["AZURE_OPENAI_API_KEY"] }],
     needsKey: true,
     completeUrl: { path: "/openai/v1" },
     list: "/models",
@@ -163,7 +172,10 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   ollama: {
     ...client("@langchain/ollama"),
     label: "Ollama",
-    endpoints: ENDPOINTS.ollama,
+    endpoints: [
+      { baseUrl: "OLLAMA_BASE_URL", keys: [] },
+      { baseUrl: "OLLAMA_HOST", keys: [] },
+    ],
     needsKey: false,
     baseUrl: "http://127.0.0.1:11434",
     completeUrl: { port: 11434 },
@@ -175,7 +187,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   "lm-studio": {
     ...OPENAI,
     label: "LM Studio",
-    endpoints: ENDPOINTS["lm-studio"],
+    endpoints: usual("LM_STUDIO"),
     needsKey: false,
     baseUrl: "http://localhost:1234/v1",
     completeUrl: { port: 1234, path: "/v1" },
@@ -187,7 +199,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   "openai-compatible": {
     ...OPENAI,
     label: "OpenAI-compatible",
-    endpoints: ENDPOINTS["openai-compatible"],
+    endpoints: [usual("HOLDFAST")[0], usual("OPENAI")[0]],
     needsKey: false,
     list: "/models",
     create: createCompatible,

@@ -1,4 +1,4 @@
-import { ENDPOINTS, read, type Endpoint, type Environment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 
 const HIDDEN = "[hidden]";
 
@@ -19,16 +19,16 @@ const QUERY_NAME = /(?:key|token|secret|password|signature|sig|auth)=$/i;
 const SHORTEST = 6;
 
 /**
- * Replaces secrets in a text: the values of the providers' key variables, what their addresses hold of that kind,
- * whatever else is `known`, and what looks like a key.
+ * Replaces secrets in a text: the values of variables for keys, what those for addresses hold of that kind, whatever
+ * else is `known`, and what looks like a key.
  */
 export function redact(text: string, env: Environment, known: readonly string[] = []): string {
-  const endpoints: Endpoint[] = Object.values(ENDPOINTS).flat();
-  const values = (variables: readonly string[]): string[] => variables.flatMap((one) => read(env, one) ?? []);
+  const values = (names: RegExp): string[] =>
+    Object.entries(env).flatMap(([name, value]) => (names.test(name) ? (value?.trim() ?? []) : []));
   const secrets = [
     ...known,
-    ...endpoints.flatMap(({ keys }) => values(keys)),
-    ...endpoints.flatMap(({ baseUrl }) => values([baseUrl]).flatMap(secretsIn)),
+    ...values(/_API_KEY$/),
+    ...values(/_(BASE_URL|HOST|ENDPOINT)$/).flatMap(secretsIn),
   ];
   const forms = new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]));
   const hidden = [...forms]

@@ -1,6 +1,7 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
+import { showResult } from "../../../langgraph/shown-result.ts";
 import { listIds } from "../../../plan/apply/rules.ts";
 import {
   describeChanges,
@@ -76,6 +77,11 @@ async function runCall(
     ? memory.seen
     : mergeMemory(memory, rememberSeen(memory.seen, outcome.before)).seen;
   const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, seen);
+  const reply = answer(
+    acceptance(setup, outcome, { memory, call, news, rules: rules ?? found.rules }),
+    "success",
+  );
+  showResult(reply, runtime.config);
   const update: { todos: Todo[]; planRules?: string[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
     todos: todosUpdate(outcome.plan.todos, patch),
     ...(rules && { planRules: rules }),
@@ -87,9 +93,7 @@ async function runCall(
       ...(patch[0]?.type === "plan-reset" && { plans: (memory.plans ?? 1) + 1 }),
       unseen: false,
     },
-    messages: [
-      answer(acceptance(setup, outcome, { memory, call, news, rules: rules ?? found.rules }), "success"),
-    ],
+    messages: [reply],
   };
   return new Command({ update });
 }
