@@ -4,30 +4,46 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { ShortReporter } from "./test/short-reporter.ts";
 
 /**
- * Test files that only a release needs: the offline model in all dialects, growth, memory and kills over many
- * rounds, every state of the page at every width.
+ * Test files that only a release needs: whole tasks that were played by hand, the offline model in all dialects, growth,
+ * memory, kills and races over many rounds, people's hands on the page, in editors and at a terminal that have
+ * contracts of their own within a process.
  */
 const RELEASE_ONLY = [
   "src/files/disk/races.test.ts",
   "src/files/floods.test.ts",
+  "src/middleware/summarization/killed-summary.test.ts",
   "src/models/offline/**/*.test.ts",
   "src/storage/growth.test.ts",
   "src/storage/kill.test.ts",
-  "src/surfaces/server/memory.test.ts",
-  "test/page-looks.test.ts",
+  "src/storage/same-history.test.ts",
+  "src/surfaces/server/{memory,races}.test.ts",
+  "src/threads/prepare/graph-stream.test.ts",
+  "test/acp-{page,plan}.test.ts",
+  "test/page-{hands,looks}.test.ts",
+  "test/{plan-edit,played-task,project}.test.ts",
 ];
 
 /** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */
 const DEEPER = [
-  "src/deep/ledger.test.ts",
+  "src/deep/{ledger,order}.test.ts",
+  "src/files/disk/{disk,ripgrep}.test.ts",
   "src/files/text/merge-*.test.ts",
+  "src/langgraph/messages.test.ts",
   "src/langgraph/loop/loop.test.ts",
-  "src/middleware/summarization/{holds,killed-summary}.test.ts",
+  "src/mcp/tools/tool-names.test.ts",
+  "src/middleware/dangling-calls/dangling-calls.test.ts",
+  "src/middleware/ordered-calls/ordered-calls.test.ts",
+  "src/middleware/summarization/holds.test.ts",
+  "src/middleware/text/beginnings.test.ts",
   "src/plan/engine.test.ts",
-  "src/storage/same-history.test.ts",
+  "src/project/bypasses.test.ts",
+  "src/storage/codec/{message-lists,values}.test.ts",
+  "src/storage/postgres/writes/batch.test.ts",
+  "src/storage/sqlite/file/wal.test.ts",
   "src/subagents/{stopped-team,teams}.test.ts",
+  "src/threads/edit/stopped-edit.test.ts",
   "src/threads/host/decisions.test.ts",
-  "test/page-{hands,states}.test.ts",
+  "test/page-states.test.ts",
   "test/readme.test.ts",
   "test/session.test.ts",
   "test/terminal.test.ts",
@@ -49,7 +65,7 @@ class LongFilesFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/postgres-setup.ts"],
+    globalSetup: ["test/temporary-files.ts", "test/postgres-setup.ts"],
     // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // To load LangChain takes longer than most of the files: a worker loads it once.

@@ -91,6 +91,7 @@ describe("plan mode", () => {
       "EmptyAnswersMiddleware",
       "RepeatsMiddleware",
       "ClarificationMiddleware",
+      "PromptCachingMiddleware",
       "BudgetMiddleware",
       "SecretsMiddleware",
     ]);
@@ -106,6 +107,7 @@ describe("plan mode", () => {
       "EmptyAnswersMiddleware",
       "RepeatsMiddleware",
       "ClarificationMiddleware",
+      "PromptCachingMiddleware",
       "BudgetMiddleware",
       "SecretsMiddleware",
     ]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isRelease } from "../../test/rounds.ts";
 import { compileRule } from "./rules.ts";
 
 /** Lines that a rule for something else must not let pass: each runs or writes what the rule does not name. */
@@ -574,9 +575,9 @@ it.each([
   "sh -c ",
   "1+",
   "a|",
-])("a line of 20,000 %j is judged, and not let pass", (bomb) => {
+])("a line of thousands of %j is judged, and not let pass", (bomb) => {
   const rule = compileRule("execute(a *)");
-  const command = `a ${bomb.repeat(20_000)}`;
+  const command = `a ${bomb.repeat(isRelease ? 20_000 : 4000)}`;
   expect(rule.allows({ tool: "execute", command }) && /[$`(|<]/.test(bomb)).toBe(false);
   expect(typeof rule.catches({ tool: "execute", command })).toBe("boolean");
 });
