@@ -25,9 +25,14 @@ export function planMiddleware<const Options extends PlanOptions = PlanOptions>(
   options?: Options,
 ): ReturnType<typeof planMiddlewareOf<Todo<StatusOf<Options>>>>;
 export function planMiddleware(options: ExactOptions | PlanOptions = {}): unknown {
-  if (!("exact" in options)) return planMiddlewareOf(planParts(options));
+  // Whatever was passed is checked behind this.
+  if (!isExact(options)) return planMiddlewareOf(planParts(options));
   checkPlanOptions(options, EXACT_OPTIONS);
   return todoListMiddleware(options);
+}
+
+function isExact(options: ExactOptions | PlanOptions): options is ExactOptions {
+  return (options as Partial<ExactOptions> | null)?.exact !== undefined;
 }
 
 /** The parts of `planMiddlewareOf`, for a harness whose other parts work with the plan too. */

@@ -793,7 +793,7 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["Fix the bug"], "for a task it is holdfast run 'Fix the bug'"],
     [["run", "--prest=lean", "x"], "Unknown flag --prest; did you mean --preset?"],
     [["run", "--budget", "hours=3", "x"], '--budget is "hours=3"; hours=3: write amounts above 0 of tokens'],
-    [["run", "--budget", "cost=3", "x"], "--budget has a cost: set HOLDFAST_PRICES"],
+    [["run", "-m", "openai:own", "--budget", "cost=3", "x"], "--budget has a cost: set HOLDFAST_PRICES"],
     [["run", "--max-tuns", "3", "x"], "Unknown flag --max-tuns; did you mean --max-turns?"],
     [["run", "--no-paln", "x"], "Unknown flag --no-paln; did you mean --no-plan?"],
     [["run", "-z", "x"], "Unknown flag -z; see holdfast run --help."],
