@@ -8,6 +8,9 @@ import { compileRule, RULE } from "./rules.ts";
 export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export type Mode = (typeof MODES)[number];
 
+/** How much a model thinks. */
+export const EFFORTS = ["off", "low", "medium", "high"] as const;
+
 const rules = (what: string) =>
   z
     .array(z.string().regex(RULE, "must be a tool, or a tool with a pattern: execute(npm test*)"))
@@ -22,6 +25,7 @@ export const CONFIG = z
   .strictObject({
     $schema: z.string().describe("The address of this schema, for editors."),
     model: z.string().min(1).describe("provider:name, or offline."),
+    effort: z.enum(EFFORTS).describe("How much the model thinks, where it can be told."),
     mode: z
       .enum(MODES)
       .describe(

@@ -34,6 +34,20 @@ export function withThinking(
   });
 }
 
+/** The same by one word; undefined leaves it to the model. */
+export function withEffort(
+  model: BaseChatModel,
+  effort: Effort | "off" | undefined,
+  warn: (message: string) => void,
+): BaseChatModel {
+  if (effort === undefined) return model;
+  return withThinking(
+    model,
+    { enabled: effort !== "off", effort: effort === "off" ? undefined : effort },
+    warn,
+  );
+}
+
 function named(warning: string, model: string): string {
   return warning.replace("{model}", () => model);
 }

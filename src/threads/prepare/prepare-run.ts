@@ -1,6 +1,7 @@
 import type { SubagentSpec } from "../../deep/options.ts";
 import { HarnessError } from "../../errors.ts";
 import type { ChosenModel } from "../../models/index.ts";
+import { withEffort } from "../../models/thinking/thinking.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import type { LiveRules } from "../consent/consent-rules.ts";
 import { createRunAgent, type RunAgent, type RunPlace, type RunProject } from "./agent.ts";
@@ -61,15 +62,20 @@ export async function prepareRun(
   const prices = pricesOf?.(model.name, project);
   const settings = withPricedBudget(named, prices);
   const roles = await withModels(project?.roles ?? [], modelOf);
+  const effortNotes: string[] = [];
+  const thinking = withEffort(model.model, wanted.effort ?? project?.config.effort, (note) =>
+    effortNotes.push(`Effort: ${note}.`),
+  );
   const notices = [
     isolationNotice(settings, project?.config),
     model.isFallback ? FALLBACK : undefined,
     ...roles.notes,
+    ...effortNotes,
   ];
   const notice = notices.filter((line) => line !== undefined).join(" ");
   const agent = createRunAgent({
     settings,
-    model: model.model,
+    model: thinking,
     checkpointer: saver,
     project: project && { ...project, roles: roles.specs },
     mcp: await servers?.of(settings, project),

@@ -2,13 +2,15 @@ import { z } from "zod";
 import { ISOLATIONS } from "../../files/shell/isolation/isolations.ts";
 import { BUDGET_LIMITS } from "../../middleware/budget/check-options.ts";
 import { PRESET_NAMES } from "../../plan/index.ts";
-import { MODES, type Mode } from "../../project/config.ts";
+import { EFFORTS, MODES, type Mode } from "../../project/config.ts";
 
 export const APPROVALS = ["first", "always", "never"] as const;
 
 /** Settings of a thread's runs. They are kept in the thread, so that `resume` builds the same agent. */
 export const RUN_SETTINGS = z.object({
   model: z.string(),
+  /** How much the model thinks; else settings files decide, or the model. */
+  effort: z.enum(EFFORTS).optional(),
   plan: z.boolean(),
   preset: z.enum(PRESET_NAMES),
   approve: z.enum(APPROVALS),

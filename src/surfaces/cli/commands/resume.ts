@@ -13,12 +13,13 @@ import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
 import { findThread, MANY, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
 import { quoted } from "../wording.ts";
-import { resumeCommand, settingsFrom } from "./run.ts";
+import { resumeCommand, settingsFrom, type RunFlags } from "./run.ts";
 
 export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
   thread?: string | undefined;
   answer?: readonly string[] | undefined;
   model?: string | undefined;
+  effort?: RunFlags["effort"];
   dir?: string | undefined;
   sandbox?: Isolation | undefined;
   network?: boolean | undefined;

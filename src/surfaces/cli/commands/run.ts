@@ -22,6 +22,7 @@ import { commandName, quoted } from "../wording.ts";
 export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {
   task?: string | undefined;
   model?: string | undefined;
+  effort?: RunSettings["effort"];
   preset?: PresetName | undefined;
   plan?: boolean | undefined;
   approve?: RunSettings["approve"] | undefined;
@@ -119,7 +120,7 @@ export async function settingsFrom(
   { cwd }: Terminal,
   known: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
-  const { model, plan, preset, approve, dir, shell, sandbox, network, mcpConfig, web } = flags;
+  const { model, effort, plan, preset, approve, dir, shell, sandbox, network, mcpConfig, web } = flags;
   const { ask, yes, mode, project, maxTurns, budget, background } = flags;
   for (const rule of ask ?? []) checkRule(rule);
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
@@ -130,6 +131,7 @@ export async function settingsFrom(
     ...before,
     startedIn: cwd,
     ...(model !== undefined && { model }),
+    ...(effort !== undefined && { effort }),
     ...(plan !== undefined && { plan }),
     ...(preset !== undefined && { preset }),
     ...(approve !== undefined && { approve }),

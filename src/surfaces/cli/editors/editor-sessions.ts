@@ -20,6 +20,7 @@ export interface AcpFlags extends Pick<
   | "state"
   | "database"
   | "model"
+  | "effort"
   | "mode"
   | "preset"
   | "sandbox"

@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { APPROVALS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
+import { APPROVALS, EFFORTS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
 import { wholeNumber } from "./numbers.ts";
 
 export const EXIT_CODES = `Exit codes: 0 done, 1 failed, 2 usage, 3 stopped with open items or waiting for an answer,
@@ -50,6 +50,10 @@ export function modelOptions<T>(args: Argv<T>) {
       requiresArg: true,
       alias: "m",
       describe: "provider:name, or offline ($HOLDFAST_MODEL, or the first provider with a key)",
+    })
+    .option("effort", {
+      choices: EFFORTS,
+      describe: "How much the model thinks, where it can be told",
     })
     .option("max-turns", {
       type: "number",

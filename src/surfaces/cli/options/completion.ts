@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Terminal } from "../terminal.ts";
-import { APPROVALS, FORMATS, MODES, PRESETS, SANDBOXES, SHELLS } from "./choices.ts";
+import { APPROVALS, EFFORTS, FORMATS, MODES, PRESETS, SANDBOXES, SHELLS } from "./choices.ts";
 import { offersAfter } from "./parser.ts";
 import { commandPath } from "./unknown-words.ts";
 
@@ -25,6 +25,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--preset": () => PRESETS,
   "--approve": () => APPROVALS,
   "--mode": () => MODES,
+  "--effort": () => EFFORTS,
   "--sandbox": () => SANDBOXES,
   "--format": () => FORMATS,
   "--dir": () => [FOLDERS],

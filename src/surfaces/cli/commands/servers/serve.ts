@@ -75,7 +75,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
 
 /** Flags of Holdfast's own agent. */
 const OWN_FLAGS =
-  "model,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
+  "model,effort,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
 
 /** Serves graphs of the user's own: the same page and protocol, with threads in the same store. */
 async function serveGraphs(agent: string, flags: ServeFlags, terminal: Terminal): Promise<number> {
