@@ -85,6 +85,20 @@ export function idOf(message: BaseMessage): string {
   return (message.id ??= message.lc_kwargs["id"] = v4());
 }
 
+/**
+ * Gives a message an id of its own where it has that of another: some providers give all their answers one id, and a
+ * message replaces another of its id.
+ */
+export function giveOwnId(message: BaseMessage, others: readonly BaseMessage[]): void {
+  if (others.some((other) => other.id === message.id)) setId(message, v4());
+}
+
+export function setId(message: BaseMessage, id: string): void {
+  message.id = id;
+  // It is stored with these.
+  message.lc_kwargs = { ...message.lc_kwargs, id };
+}
+
 /** Whether nothing is replaced or removed. Gives ids where there are none, as LangGraph does. */
 function areNew(added: readonly BaseMessage[], places: Places, length: number): boolean {
   const ids = new Set<string>();

@@ -1,3 +1,4 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { Command, MemorySaver, type Interrupt } from "@langchain/langgraph";
 import { tool, toolStrategy } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -103,5 +104,24 @@ describe("no call of a model that uses its ids again is lost", () => {
     );
     await agreed(agent);
     expect(done.toSorted((a, b) => a - b)).toEqual(CALLS);
+  });
+});
+
+describe("no answer of a provider that gives all of them one id is lost", () => {
+  const id = "chatcmpl-1";
+  const look = (n: number) =>
+    new AIMessage({
+      id,
+      content: "",
+      tool_calls: [{ name: "ls", args: { path: `/${n}` }, id: `call-${n}` }],
+    });
+
+  it.each([{}, { plan: false as const }])("with %j", async (options) => {
+    const model = new ScriptedModel([look(1), look(2), look(3), new AIMessage({ id, content: "Done." })]);
+    const agent = createDeepAgent({ model, ...options });
+    const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] });
+    const types = messages.map(({ type }) => type);
+    expect(types).toEqual(["human", "ai", "tool", "ai", "tool", "ai", "tool", "ai"]);
+    expect(new Set(messages.map((message) => message.id)).size).toBe(messages.length);
   });
 });

@@ -1,5 +1,6 @@
 import { AIMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
+import { giveOwnId } from "../../langgraph/messages.ts";
 import { toMessage } from "../plan/messages/answer.ts";
 import { repairCalls, UnreadCalls } from "../plan/messages/broken-calls.ts";
 import { withoutControlTags } from "../text/control-tags.ts";
@@ -7,7 +8,7 @@ import { withoutControlTags } from "../text/control-tags.ts";
 /**
  * Asks again for tool calls whose arguments are no JSON, which LangChain takes for no calls at all, so that the run
  * would end. Within the model's own graph step; the broken message is not kept. Shows control tags in texts of others as
- * text. For agents without a plan, whose middleware does the same.
+ * text, and gives answers ids of their own. For agents without a plan, whose middleware does the same.
  */
 export function brokenCallsMiddleware() {
   return createMiddleware({
@@ -21,6 +22,7 @@ export function brokenCallsMiddleware() {
           messages: withoutControlTags(messages, "system_reminder"),
         });
         if (!AIMessage.isInstance(answer)) return answer;
+        giveOwnId(answer, request.state.messages);
         repairCalls(answer, []);
         const text = unread.ask(answer);
         if (text === undefined) return answer;

@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
 import { v4 } from "@langchain/core/utils/uuid";
 import { Command, isCommand } from "@langchain/langgraph";
+import { giveOwnId, setId } from "../../../langgraph/messages.ts";
 import { isFromUser } from "../../text/from-user.ts";
 import { messagesOf, repeated, type Answer } from "../messages/answer.ts";
 import { isFinalAnswer } from "../messages/final-answer.ts";
@@ -32,7 +33,7 @@ export class CalledBack {
     const mark: Mark = AIMessage.isInstance(answer) ? {} : { structuredResponse: answer.structuredResponse };
     for (const message of messagesOf(answer)) {
       if (!AIMessage.isInstance(message)) continue;
-      this.#giveOwnId(message);
+      giveOwnId(message, this.#messages);
       if (this.#name !== undefined) message.name = this.#name;
       message.additional_kwargs = { ...message.additional_kwargs, [CALLED_BACK]: mark };
     }
@@ -76,7 +77,7 @@ export class CalledBack {
   #inOrder(answer: AIMessage): BaseMessage[] {
     const [first, ...others] = this.#messages as [AIMessage, ...BaseMessage[]];
     const last = Object.assign(Object.create(Object.getPrototypeOf(answer) as object) as AIMessage, answer);
-    this.#giveOwnId(last);
+    giveOwnId(last, this.#messages);
     if (this.#name !== undefined) last.name = this.#name;
     for (const key of Object.keys(answer))
       if (!(key in first)) delete (answer as unknown as Record<string, unknown>)[key];
@@ -88,16 +89,4 @@ export class CalledBack {
   get #name(): string | undefined {
     return this.#conversation.findLast((message) => AIMessage.isInstance(message))?.name;
   }
-
-  /** Some providers give all their answers one id, and a message replaces another of its id. */
-  #giveOwnId(message: AIMessage): void {
-    if (message.id !== undefined && !this.#messages.some(({ id }) => id === message.id)) return;
-    setId(message, v4());
-  }
-}
-
-function setId(message: BaseMessage, id: string): void {
-  message.id = id;
-  // It is stored with these.
-  message.lc_kwargs = { ...message.lc_kwargs, id };
 }

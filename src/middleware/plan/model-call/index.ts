@@ -2,13 +2,14 @@ import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { HarnessError } from "../../../errors.ts";
 import { yieldToEventLoop } from "../../../langgraph/loop/yield-to-event-loop.ts";
+import { giveOwnId } from "../../../langgraph/messages.ts";
 import type { Tally } from "../../../plan/index.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
 import { withoutControlTags } from "../../text/control-tags.ts";
 import { withSection } from "../../text/system-prompt.ts";
 import { refusedCalls, withoutRefusedTexts } from "../../tools/refused-texts.ts";
 import { SPENT_KEY } from "../events.ts";
-import type { Answer } from "../messages/answer.ts";
+import { messagesOf, type Answer } from "../messages/answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
 import { placeOf } from "../place.ts";
 import type { PlanParts } from "../plan-call/turn.ts";
@@ -51,6 +52,7 @@ export async function callModel<Request extends ModelRequest>(
   const calledBack = new CalledBack(conversation);
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
+    for (const said of messagesOf(answer)) giveOwnId(said, conversation);
     await yieldToEventLoop();
     const unread = step.askAgain(answer);
     if (unread) {
@@ -76,6 +78,6 @@ function checkTools(tools: readonly unknown[], name: string): void {
   if (twins.length < 2) return;
   throw new HarnessError(
     "invalid-options",
-    `planMiddleware: the agent has two tools ${name}: remove todoListMiddleware from middleware, or the other tool of that name.`,
+    `planMiddleware: the agent has two tools ${name}: remove todoListMiddleware from middleware, or the other tool.`,
   );
 }
