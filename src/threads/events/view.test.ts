@@ -114,6 +114,22 @@ describe("the view of a run", () => {
     expect(view.marks.get("1")?.at).toBe(2000 + 6000);
   });
 
+  it("goes on counting an item that was begun in an earlier run", () => {
+    const actuals = {
+      startedAt: 0,
+      elapsedMs: 700,
+      toolCalls: 1,
+      modelCalls: 2,
+      inputTokens: 30,
+      outputTokens: 4,
+    };
+    const begun = { ...todo("1", "in_progress"), actuals };
+    const stamped = (body: RunEventBody): RunEvent => ({ version: 1, thread: "t", ...body, at: 5000 });
+    const events: RunEventBody[] = [start, { type: "plan-snapshot", owner: "main", todos: [begun] }];
+    const view = events.map(stamped).reduce(reduce, EMPTY_VIEW);
+    expect(view.marks.get("1")).toEqual({ at: 4300, tokens: -34 });
+  });
+
   it("is not changed in place by any event", () => {
     const kinds: RunEventBody[] = [
       start,

@@ -152,7 +152,7 @@ export function workedMs({ startedAt, askedAt, waitedMs }: RunView, now: number)
 }
 
 /** Tokens, in and out. */
-export function tokensOf({ inputTokens, outputTokens }: Usage): number {
+export function tokensOf({ inputTokens, outputTokens }: Pick<Usage, "inputTokens" | "outputTokens">): number {
   return inputTokens + outputTokens;
 }
 
@@ -188,8 +188,12 @@ function withAgent(
   return { ...view, agents: new Map(view.agents).set(owner, change(agent)) };
 }
 
-/** Keeps the marks of items that are still in progress and sets those of items that have just begun. */
+/** Keeps the marks of items that are still in progress and sets those of items that have begun, now or in an earlier run. */
 function marksOf({ agents, usage, marks }: RunView, at: number): RunView["marks"] {
   const running = agents.get(MAIN)!.todos.filter((todo) => todo.status === "in_progress");
-  return new Map(running.map(({ id }) => [id, marks.get(id) ?? { at, tokens: tokensOf(usage) }]));
+  const markOf = ({ actuals }: Todo) => ({
+    at: at - (actuals?.elapsedMs ?? 0),
+    tokens: tokensOf(usage) - (actuals ? tokensOf(actuals) : 0),
+  });
+  return new Map(running.map((todo) => [todo.id, marks.get(todo.id) ?? markOf(todo)]));
 }

@@ -25,17 +25,21 @@ function threadWith(steps: Step[], options: PlanOptions = {}) {
   let worked = 0;
   const work = tool(() => `worked ${++worked}`, { name: "work", description: "work", schema: z.object({}) });
   const model = new ScriptedModel(steps);
-  const agent = createAgent({
-    model,
-    tools: [work],
-    middleware: [
-      createMiddleware({ name: "other", afterModel: () => undefined }),
-      planMiddleware({ verify: false, ...options }),
-    ],
-    checkpointer: new MemorySaver(),
-  });
+  const checkpointer = new MemorySaver();
+  const open = () =>
+    createAgent({
+      model,
+      tools: [work],
+      middleware: [
+        createMiddleware({ name: "other", afterModel: () => undefined }),
+        planMiddleware({ verify: false, ...options }),
+      ],
+      checkpointer,
+    });
+  const agent = open();
   const todos = async (): Promise<Todo[]> => (await agent.graph.getState(config)).values.todos as Todo[];
-  return { model, agent, todos, worked: () => worked };
+  /** `elsewhere`: an agent that knows of the thread what is stored. */
+  return { model, agent, elsewhere: open, todos, worked: () => worked };
 }
 
 describe("a person changes the plan through updateState", () => {
@@ -297,17 +301,22 @@ describe("approval", () => {
     expect(await asked("always")).toBe(3);
   });
 
-  for (const approval of ["first", "always"] as const) {
-    it(`shows the calls of the turn, and an edited plan holds them back (${approval})`, async () => {
+  for (const [approval, where] of [
+    ["first", "here"],
+    ["always", "here"],
+    ["first", "elsewhere"],
+    ["always", "elsewhere"],
+  ] as const) {
+    it(`shows the calls of the turn, and a plan edited ${where} holds them back (${approval})`, async () => {
       const drop = callTool("work", { what: "delete old.md" }, "drop");
-      const { agent, model, todos, worked } = threadWith([[THREE, drop], "ok"], {
+      const { agent, elsewhere, model, todos, worked } = threadWith([[THREE, drop], "ok"], {
         approval,
         reminders: false,
       });
       const request = question(await agent.invoke(go, config));
       expect(request?.calls).toEqual([{ name: "work", args: { what: "delete old.md" } }]);
       const edited = { type: "edit", todos: [{ content: "keep old.md" }] };
-      await agent.invoke(new Command({ resume: edited }), config);
+      await (where === "here" ? agent : elsewhere()).invoke(new Command({ resume: edited }), config);
       expect(worked()).toBe(0);
       expect((await todos()).map((todo) => todo.content)).toEqual(["keep old.md"]);
       const reply = model.requests.at(-1)!.messages.find((message) => {
