@@ -11,16 +11,18 @@ import { ShortReporter } from "./test/short-reporter.ts";
 const RELEASE_ONLY = [
   "src/files/disk/races.test.ts",
   "src/files/floods.test.ts",
+  "src/middleware/repeats/killed-calls.test.ts",
   "src/middleware/summarization/killed-summary.test.ts",
   "src/models/offline/**/*.test.ts",
   "src/storage/growth.test.ts",
   "src/storage/kill.test.ts",
   "src/storage/same-history.test.ts",
+  "src/subagents/background/killed.test.ts",
   "src/surfaces/server/{memory,races}.test.ts",
   "src/threads/prepare/graph-stream.test.ts",
-  "test/acp-{page,plan}.test.ts",
+  "test/acp{,-page,-plan}.test.ts",
   "test/page-{hands,looks}.test.ts",
-  "test/{plan-edit,played-task,project}.test.ts",
+  "test/{mcp,plan-edit,played-task,project,terminal}.test.ts",
 ];
 
 /** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */
@@ -42,11 +44,14 @@ const DEEPER = [
   "src/storage/sqlite/file/wal.test.ts",
   "src/subagents/{stopped-team,teams}.test.ts",
   "src/threads/edit/stopped-edit.test.ts",
+  "src/surfaces/server/{claims,shared-stores}.test.ts",
+  "src/surfaces/server/langgraph/crons.test.ts",
   "src/threads/host/decisions.test.ts",
+  "src/threads/host/schedules/schedules.test.ts",
+  "src/threads/run/ordered-turn.test.ts",
   "test/page-states.test.ts",
   "test/readme.test.ts",
   "test/session.test.ts",
-  "test/terminal.test.ts",
 ];
 
 /** The release run has tests of many processes that are killed and started again. */

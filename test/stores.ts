@@ -11,6 +11,7 @@ import {
   type ThreadStore,
 } from "../src/storage/index.ts";
 import { newDatabase } from "./postgres.ts";
+import { isRelease } from "./rounds.ts";
 
 /** A place for one test to keep threads and items in, which any number can open. */
 export interface StorePlace {
@@ -63,6 +64,9 @@ export const STORES: readonly StoreKind[] = [
     },
   },
 ];
+
+/** For tests of what stands on a store: each kind in a release run, the fastest otherwise. */
+export const STORES_BELOW = isRelease ? STORES : STORES.slice(0, 1);
 
 /** One for each test file; each test has a schema of its own. */
 let database: Promise<string> | undefined;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { stopTeams } from "../../attack/teams.ts";
 import { rounds } from "../../test/rounds.ts";
-import { STORES } from "../../test/stores.ts";
+import { STORES_BELOW } from "../../test/stores.ts";
 
-describe.each(STORES)(
+describe.each(STORES_BELOW)(
   "teams of sub-agents, stopped anywhere and taken up by others, on $name",
   ({ create, cost }) => {
     it("lose nothing that was completed, complete nothing unfinished, and cost what their models used", async () => {

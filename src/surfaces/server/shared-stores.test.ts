@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, it } from "vitest";
 import { collected, serve } from "../../../test/served.ts";
-import { STORES } from "../../../test/stores.ts";
+import { STORES_BELOW } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { createServer, listen } from "./index.ts";
 
-it.each(STORES)(
+it.each(STORES_BELOW)(
   "a server keeps threads, runs and items in $name, and two servers share them",
   async ({ create }) => {
     const place = await create();

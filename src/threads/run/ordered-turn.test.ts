@@ -7,7 +7,7 @@ import { tool } from "langchain";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { runGraph, taskInput } from "../../../test/drive-alone.ts";
-import { STORES } from "../../../test/stores.ts";
+import { STORES_BELOW } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { HarnessError } from "../../errors.ts";
 import { LEASE } from "../../storage/store/thread-store.ts";
@@ -78,7 +78,7 @@ it("a fork of a thread that waits for a person in the middle of a turn keeps the
   }
 });
 
-it.each(STORES)(
+it.each(STORES_BELOW)(
   "another worker that takes a thread over goes on in the turn's order, and the first does no more: $name",
   async ({ create }) => {
     const place = await create();

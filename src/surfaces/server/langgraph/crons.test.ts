@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
-import { STORES, type StorePlace } from "../../../../test/stores.ts";
+import { STORES_BELOW, type StorePlace } from "../../../../test/stores.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
@@ -60,7 +60,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 const settled = async (client: Client, thread: string): Promise<number> =>
   (await client.runs.list(thread, { limit: 1000 })).filter(({ status }) => status === "success").length;
 
-describe.each(STORES)("in $name,", ({ create }) => {
+describe.each(STORES_BELOW)("in $name,", ({ create }) => {
   const begin = async (onTestFinished: (end: () => Promise<void>) => void) => {
     const { end, ...begun } = stage(await create());
     onTestFinished(end);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Annotation, InMemoryStore, StateGraph } from "@langchain/langgraph";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { STORES, type StorePlace } from "../../../../test/stores.ts";
+import { STORES_BELOW, type StorePlace } from "../../../../test/stores.ts";
 import { sqliteSaver, type RunRecord, type ThreadStore } from "../../../storage/index.ts";
 import { hostedGraphs } from "../../../surfaces/server/graphs.ts";
 import { RunHost } from "../host.ts";
@@ -80,7 +80,7 @@ async function settled({ store }: Server, thread: string): Promise<RunRecord[]> 
 const dueOf = async ({ store }: Server, id: string): Promise<number | undefined> =>
   (await store.ledger.schedules()).find((schedule) => schedule.id === id)?.due;
 
-describe.each(STORES)("in $name,", ({ create }) => {
+describe.each(STORES_BELOW)("in $name,", ({ create }) => {
   beforeEach(async () => {
     place = await create();
   });
