@@ -1,7 +1,7 @@
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
-import { editEvent } from "../edit/edit-events.ts";
+import { editedPlan, editEvent } from "../edit/edit-events.ts";
 import { requestEdit, type RequestOptions } from "../edit/mailbox.ts";
 import type { Host } from "../host/client.ts";
 import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
@@ -174,9 +174,8 @@ export class ClusterHost extends HostBase implements Host {
 
   async editPlan(thread: string, edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
     const found = await this.readable(thread);
-    const before = await found.todos();
     const isRunning = (await this.active(thread)) !== undefined;
-    const todos = await requestEdit(found, edit, options);
+    const { before, todos } = await editedPlan(found, () => requestEdit(found, edit, options));
     if (!isRunning) await this.tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }

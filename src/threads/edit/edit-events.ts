@@ -1,10 +1,13 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
+import { readPlanState } from "../../middleware/plan/state.ts";
 import { countTodos, diffTodos, type Change, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/read/values.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { MAIN } from "../events/view.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
 import type { BeginEdit } from "../plan/plan-edits.ts";
+import { openCalls, withTasks } from "../record/open-calls.ts";
 import type { Thread } from "../thread/thread.ts";
 
 type PlanChange = Extract<RunEventBody, { type: "plan-change" }>;
@@ -17,6 +20,18 @@ export function editEvent(
   const rules = readRules(edit.rules);
   const plan = { changes: diffTodos(before, todos), counts: countTodos(todos), todos };
   return { type: "plan-change", owner: MAIN, by: "person", ...plan, ...(rules && { rules }) };
+}
+
+/** Has a plan edited, and returns it as people see it, before and after: items of sub-agents at work are in progress. */
+export async function editedPlan(
+  thread: Thread,
+  write: () => Promise<Todo[]>,
+): Promise<{ before: Todo[]; todos: Todo[] }> {
+  const { values } = await thread.state();
+  const { messages = [] } = values as { messages?: BaseMessage[] };
+  const open = openCalls(messages);
+  const before = withTasks(readPlanState(values).todos, open);
+  return { before, todos: withTasks(await write(), open) };
 }
 
 interface Place {
@@ -36,8 +51,7 @@ export class EditEvents {
 
   async write(edit: PlanEdit, begin: BeginEdit | undefined): Promise<Todo[]> {
     const { thread, emit } = this.#place;
-    const before = await thread.todos();
-    const todos = await thread.writePlan(edit, begin);
+    const { before, todos } = await editedPlan(thread, () => thread.writePlan(edit, begin));
     const event = editEvent(edit, { before, todos });
     for (const change of diffTodos(before, todos)) this.#told.add(targetOf(change));
     if (event.changes.length > 0 || event.rules) emit(event);

@@ -4,7 +4,7 @@ import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
 import { isForLater } from "../../storage/store/index.ts";
-import { editEvent } from "../edit/edit-events.ts";
+import { editedPlan, editEvent } from "../edit/edit-events.ts";
 import { requestEdit, type RequestOptions } from "../edit/mailbox.ts";
 import type { RunEvent } from "../events/events.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
@@ -210,8 +210,7 @@ export class RunHost extends HostBase implements Host {
       if (HarnessError.from(error)?.code !== "run-ended") throw error;
     }
     const found = await this.readable(thread);
-    const before = await found.todos();
-    const todos = await requestEdit(found, edit, options);
+    const { before, todos } = await editedPlan(found, () => requestEdit(found, edit, options));
     await this.tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }

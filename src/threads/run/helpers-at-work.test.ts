@@ -7,7 +7,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { localHost } from "../host/threads-graph.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 
-it("items of helpers at work are in progress alike in the plan, the list of threads and the events", async () => {
+it("items of helpers at work are in progress alike in the plan, the list of threads and the events, beside a person's edit, too", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-at-work-"));
   const file = join(folder, "threads.db");
   const [saver, other] = [await sqliteSaver(file), await sqliteSaver(file)];
@@ -30,22 +30,29 @@ it("items of helpers at work are in progress alike in the plan, the list of thre
       await together;
       return "Done.";
     };
-    const model = new ScriptedModel([
-      callTool("write_todos", { todos }),
-      [task("1"), task("2")],
-      look,
-      look,
-      "Done.",
-    ]);
+    /** A person's edit meets the step that starts the helpers. */
+    const edit: Step = async () => {
+      const { todos: base } = await watcher.thread("t").plan();
+      const renamed = base.map((todo) => (todo.id === "3" ? { ...todo, content: "report twice" } : todo));
+      edited = host.thread("t").editPlan({ base, todos: renamed });
+      return [task("1"), task("2")];
+    };
+    let edited: Promise<unknown> | undefined;
+    const model = new ScriptedModel([callTool("write_todos", { todos }), edit, look, look, "Done."]);
     const options = { defaults: { ...DEFAULT_SETTINGS, model: "scripted" } };
     const modelOf = async () => ({ model, name: "scripted", source: "option", isFallback: false }) as const;
     const host = localHost({ ...options, saver, modelOf });
     const watcher = localHost({ ...options, saver: other, modelOf });
     const run = await host.thread("t").start("Go");
     const shown: string[][] = [];
+    const edits: unknown[] = [];
     for await (const event of run.events()) {
       if (event.type === "plan-change") shown.push(event.todos.map(({ status }) => status));
+      if (event.type === "plan-change" && event.by === "person") edits.push(event.changes);
     }
+    await edited;
+    // A person's edit is that alone, and not what helpers had begun.
+    expect(edits).toEqual([[{ type: "todo-edit", id: "3", set: { content: "report twice" } }]]);
     expect(shown).toContainEqual(["in_progress", "in_progress", "pending"]);
     expect(views).toEqual([[["in_progress", "in_progress", "pending"], { done: 0, total: 3 }]]);
     await Promise.all([host.stop(), watcher.stop()]);
