@@ -58,7 +58,7 @@ export const tested: readonly Attack[] = Object.entries(FAMILIES).map(([name, fi
     const skipped = sum(({ numPendingTests }) => numPendingTests);
     const tries = sum(({ numTotalTests }) => numTotalTests) - skipped;
     const failures = tries - sum(({ numPassedTests }) => numPassedTests);
-    // What did not run at all is no success.
+    // A test that did not run is no success.
     if (tries === 0) return { tries, failures: 1, notes: "its tests did not run" };
     const notes = [...(skipped > 0 ? [`${skipped} cannot be tried here`] : []), ...failed.slice(0, 20)];
     return { tries, failures, notes: notes.join("; ") || "held" };

@@ -13,7 +13,7 @@ describe.each(Object.keys(PROVIDERS) as ProviderName[])("%s", (provider) => {
       expect(run.answer).toBe("Two files.");
       expect(run.todos).toEqual(["Look: completed", "Report: completed"]);
       expect(JSON.stringify(run.server.requests)).toContain("system_reminder");
-      // What the model said beside its calls is there in later requests.
+      // Later requests have the words beside the calls.
       expect(JSON.stringify(run.server.requests.at(-1))).toMatch(/First a("},{"text":")? plan\./);
       // Groq's client does not read them.
       expect(run.messages.map(thoughtsOf).includes("Two at once.")).toBe(provider !== "groq");

@@ -446,7 +446,7 @@ it("tests in CI fail where bubblewrap is missing", () => {
   expect(tried({})).toMatchObject({ status: 0, stdout: "false\n" });
 });
 
-/** What the kernel makes of a filter for one call, given by the words at their places. */
+/** The kernel's verdict by a filter on one call, given by the words at their places. */
 function runFilter(program: Buffer, data: Readonly<Record<number, number>>): number {
   let word = 0;
   for (let at = 0; ; at += 1) {

@@ -59,8 +59,8 @@ export async function runCommand(
   const { pid } = child;
   const left = isOver && pid !== undefined ? await commandProcesses(tag, pid) : undefined;
   const leftProcesses = left !== undefined && left.length > 0;
-  if (pid !== undefined) {
-    if (left?.length !== 0) await endGroup(pid, () => child.stdout.closed && child.stderr.closed);
+  if (pid !== undefined && left?.length !== 0) {
+    await endGroup(pid, () => child.stdout.closed && child.stderr.closed);
     await endStrays(tag, pid);
   }
   supervisor.ended(tag);

@@ -45,7 +45,7 @@ export interface ConsentRequest extends ReviewFields {
   repeated?: number;
   /** How far the call had come when its run was stopped, in words. */
   ran?: string;
-  /** What the person has to know of the call beside its arguments, such as that its tool has changed. */
+  /** Facts for the person beside the arguments, such as that the tool has changed. */
   notice?: string;
   /** The error of the last decision, if there was one. */
   error?: string;

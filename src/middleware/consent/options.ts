@@ -8,7 +8,7 @@ export interface ConsentRule extends InterruptOnConfig {
   refuse?: (
     request: Pick<ToolCallRequest, "toolCall" | "state" | "runtime">,
   ) => string | undefined | Promise<string | undefined>;
-  /** What the person has to know of a call that is asked about, beside the call itself. */
+  /** Facts for the person about a call that is asked about. */
   notice?: (call: ToolCall) => string | undefined;
 }
 

@@ -43,7 +43,7 @@ export function promptCachingMiddleware() {
 
 const LONGEST_KEY = 64;
 
-/** Whether requests go to OpenAI itself: other servers of its protocol may refuse a field that they do not know. */
+/** Tells OpenAI's own address: other servers of its protocol may refuse a field that they do not know. */
 function isOpenAIs(model: object): boolean {
   const { configuration } = fieldsOf(model) as { configuration?: { baseURL?: string } };
   const address = configuration?.baseURL;

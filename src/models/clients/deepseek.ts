@@ -32,7 +32,7 @@ export async function createDeepSeek(options: ClientOptions): Promise<BaseChatMo
   return patchModel(fitted(client, FIT), (one) => void senders.add(one));
 }
 
-/** Whether a client sends thoughts back. */
+/** Tells clients that send thoughts back. */
 export function sendsThoughts(model: BaseChatModel): boolean {
   return senders.has(model);
 }

@@ -23,7 +23,7 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
   /** The call was under way when an earlier run was stopped. */
   repeated?: true;
-  /** What the person has to know of the call beside its arguments. */
+  /** Facts for the person beside the arguments. */
   notice?: string;
   error?: string;
 }

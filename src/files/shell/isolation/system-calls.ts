@@ -121,7 +121,7 @@ export function bubblewrap(trial: readonly string[]): readonly string[] {
   return (words ??= ["bwrap"]);
 }
 
-/** Whether a filter holds for commands that these words start. */
+/** Tries the filter on a command that these words start. */
 export function isFiltered([program = "", ...start]: readonly string[], trial: readonly string[]): boolean {
   const { stdout } = spawnSync(
     program,

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { keepModel, KeptKeys, withKeptKeys, type SystemStore } from "./kept-keys.ts";
+import { KeptKeys, withKeptKeys, type SystemStore } from "./kept-keys.ts";
+import { keepModel } from "./login.ts";
 
 let home: string;
 let env: Record<string, string>;

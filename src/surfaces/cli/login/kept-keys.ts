@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseConfig } from "../../../project/config.ts";
 import { userPlaces, type Environment } from "../../../project/places.ts";
-import { rewrite, UserFile } from "../../../project/user-file.ts";
+import { UserFile } from "../../../project/user-file.ts";
 
 /** The system's store for secrets: Keychain, Credential Manager, Secret Service. Throws where there is none. */
 export interface SystemStore {
@@ -106,14 +104,4 @@ export async function withKeptKeys(env: Environment): Promise<Environment> {
   const whole = { ...kept, ...Object.fromEntries(set) };
   bare.set(whole, given);
   return whole;
-}
-
-/** Makes a model the user's default, in their own settings. Returns the file. */
-export async function keepModel(env: Environment, model: string): Promise<string> {
-  const file = join(userPlaces(env).config, "config.json");
-  await rewrite(file, async () => {
-    const text = await readFile(file, "utf8").catch(() => "{}");
-    return { ...parseConfig(text, file), model };
-  });
-  return file;
 }

@@ -1,17 +1,22 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { HarnessError } from "../../../errors.ts";
 import { PROVIDERS, type Provider } from "../../../models/clients/providers.ts";
+import { describeModels } from "../../../models/describe.ts";
 import { explainModelError } from "../../../models/failure/explain.ts";
 import type { Environment } from "../../../models/index.ts";
 import { listModels } from "../../../models/list-models.ts";
 import { readModelName } from "../../../models/name.ts";
-import { pickBaseUrl } from "../../../models/settings.ts";
+import { parseConfig } from "../../../project/config.ts";
+import { userPlaces } from "../../../project/places.ts";
+import { rewrite } from "../../../project/user-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { askForSecret, askForWords, choose, dropTyped } from "../prompts.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
 import { commandName } from "../wording.ts";
-import { keepModel, KeptKeys } from "./kept-keys.ts";
+import { KeptKeys } from "./kept-keys.ts";
 
 export interface LoginFlags {
   provider?: string | undefined;
@@ -122,15 +127,13 @@ async function accessTo(id: string, terminal: Terminal): Promise<Access | undefi
       if (key === undefined) return undefined;
       if (key.trim()) variables[variable] = key.trim();
     }
+    const env: Environment = { ...terminal.env, ...variables };
     try {
-      const env: Environment = { ...terminal.env, ...variables };
-      // A client would say the same at the first request.
       if (needsKey && !variables[variable!]) throw new HarnessError("missing-setting", "There is no key.");
       return { variables, names: await listModels(id, { env, timeoutMs: PATIENCE_MS.far }) };
     } catch (error) {
-      const env: Environment = { ...terminal.env, ...variables };
-      const at = attempt(() => pickBaseUrl(PROVIDERS[id]!, env)) ?? "";
-      const problem = explainModelError(error, { name: `${id}:`, baseUrl: at, env });
+      const { baseUrl = "" } = describeModels(env).find(({ provider }) => provider === id)!;
+      const problem = explainModelError(error, { name: `${id}:`, baseUrl, env });
       if (!isAsked || left <= 1) throw new HarnessError("invalid-options", problem, { cause: error });
       terminal.stdout.write(shown`${oneLine(problem)}\n`);
     }
@@ -184,10 +187,12 @@ export async function logout({ provider }: LoginFlags, terminal: Terminal): Prom
   return EXIT.done;
 }
 
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
+/** Makes a model the user's default, in their own settings. Returns the file. */
+export async function keepModel(env: Environment, model: string): Promise<string> {
+  const file = join(userPlaces(env).config, "config.json");
+  await rewrite(file, async () => {
+    const text = await readFile(file, "utf8").catch(() => "{}");
+    return { ...parseConfig(text, file), model };
+  });
+  return file;
 }
