@@ -19,6 +19,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { canIsolate } from "../../../scripts/bubblewrap.mjs";
 import { shellBackend, type ShellOptions } from "./index.ts";
+import { inControlGroup } from "./isolation/limits.ts";
 import { seatbeltRules } from "./isolation/seatbelt.ts";
 import { systemCallFilter } from "./isolation/system-calls.ts";
 import { runCommand, type CommandOptions } from "./run-command.ts";
@@ -137,13 +138,31 @@ describe.runIf(canIsolate())("an isolated command", () => {
       [{ openFiles: 20 }, "bash -c 'exec 30<.' && echo done"],
       [{ memory: 16 * 2 ** 20 }, "x=$(head -c 30000000 /dev/zero | tr '\\0' a) && echo done"],
     ];
-    // The kernel counts no processes of root.
+    // The kernel counts no processes of root outside of control groups.
     if (uid !== 0) tries.push([{ processes: 20 }, "for n in $(seq 40); do sleep 60 & done; echo done"]);
     for (const [limits, command] of tries) {
       expect(await isolated(command, { ...options, limits: limits! })).not.toContain("done");
       expect(await isolated(command, options)).toContain("done");
     }
   });
+
+  it.runIf(inControlGroup().length > 0)(
+    "of any user has limits on all its processes together, in a control group",
+    async () => {
+      const child = `perl -e '$x = "a" x 30_000_000; sleep 1'`;
+      const tries: [ShellOptions["limits"], string][] = [
+        [{ processes: 20 }, "for n in $(seq 40); do sleep 60 & done; echo done"],
+        [
+          { totalMemory: 64 * 2 ** 20 },
+          `for n in 1 2 3 4; do ${child} & all="$all $!"; done; for p in $all; do wait $p || exit; done; echo done`,
+        ],
+      ];
+      for (const [limits, command] of tries) {
+        expect(await isolated(command, { limits: limits! })).not.toContain("done");
+        expect(await isolated(command)).toContain("done");
+      }
+    },
+  );
 
   it("sees an empty home folder but for programs, which it can write to for a moment", async () => {
     const home = filesIn("home", {

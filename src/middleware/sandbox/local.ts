@@ -16,7 +16,7 @@ import {
 } from "../../files/index.ts";
 import { NO_ISOLATION } from "../../files/shell/index.ts";
 import { processes, SPACES, startBubblewrap } from "../../files/shell/isolation/bubblewrap.ts";
-import { limitedShell, type CommandLimits } from "../../files/shell/isolation/limits.ts";
+import { inControlGroup, limitedShell, type CommandLimits } from "../../files/shell/isolation/limits.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
 /** Where a thread's folders appear in its sandbox. */
@@ -120,7 +120,7 @@ function inSandbox(limits: CommandLimits | undefined): Wrap {
     (path) => `--ro-bind-try ${path} ${path}`,
   );
   const flags = [...SPACES, ...processes(), "--dev /dev", "--tmpfs /tmp", ...mounts].join(" ");
-  const start = startBubblewrap().map(quoted).join(" ");
+  const start = [...inControlGroup(limits), ...startBubblewrap()].map(quoted).join(" ");
   return (command, root) =>
     `exec ${start} ${flags} --bind ${quoted(root)} ${MOUNT} --setenv HOME ${MOUNT}/workspace --chdir ${MOUNT}/workspace ${limitedShell(command, limits).map(quoted).join(" ")}`;
 }

@@ -5,7 +5,7 @@ import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { isWithin } from "../../paths/paths.ts";
 import { GIT_SETTINGS, harmlessGitSettings, withGitSettings } from "./git-settings.ts";
 import { KEYS, TOOLS } from "./home.ts";
-import { limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";
+import { inControlGroup, limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";
 import { projectAround } from "./project.ts";
 import type { Frozen } from "./read-only-paths.ts";
 import { bubblewrap, isFiltered } from "./system-calls.ts";
@@ -102,7 +102,15 @@ export function inNamespaces(command: string, root: string, bounds: Bounds): str
   ];
   const spaces = [...SPACES, ...(network ? ["--share-net"] : [])];
   const words = withGitSettings(harmlessGitSettings(root), limitedShell(command, limits));
-  return [...startBubblewrap(), ...spaces, ...mounts.flat(), "--chdir", root, ...words];
+  return [
+    ...inControlGroup(limits),
+    ...startBubblewrap(),
+    ...spaces,
+    ...mounts.flat(),
+    "--chdir",
+    root,
+    ...words,
+  ];
 }
 
 /** Home folders of this user, by the environment and by the system. */

@@ -49,6 +49,7 @@ const LIMITS = {
   memory: "memory of a process",
   openFiles: "open files",
   fileSize: "size of a file",
+  totalMemory: "memory of all processes together",
 } as const;
 
 function sandbox(): Finding {
@@ -57,7 +58,7 @@ function sandbox(): Finding {
     const listed = (wanted: boolean): string =>
       holds.flatMap(([name, one]) => (one === wanted ? LIMITS[name as keyof typeof LIMITS] : [])).join(", ");
     const without = holds.every(([, one]) => one) ? "" : `; no limit on ${listed(false)}`;
-    const text = `bubblewrap works: commands of --shell and of lead agents are isolated; ${callsAreFiltered() ? "system calls are filtered" : "no filter of system calls"}; limits on ${listed(true) || "nothing"}${without}; none on all processes of a command together`;
+    const text = `bubblewrap works: commands of --shell and of lead agents are isolated; ${callsAreFiltered() ? "system calls are filtered" : "no filter of system calls"}; limits on ${listed(true) || "nothing"}${without}`;
     return { area: "sandbox", level: "ok", tested: true, text };
   }
   if (seatbeltIsThere()) {
