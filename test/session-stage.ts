@@ -37,6 +37,8 @@ export interface StageOptions {
   profile?: ModelProfile;
   /** Says when no key has come for a while; at once without it. */
   onQuiet?: (then: () => void) => () => void;
+  /** What stands on the screen once it can be typed to. Default: the empty prompt. */
+  ready?: RegExp;
 }
 
 /** A step that waits until it is let go. */
@@ -79,7 +81,7 @@ export function sessionStages() {
     async open(steps: readonly Step[], options: Partial<StageOptions> = {}): Promise<SessionStage> {
       const stage = await SessionStage.open(steps, { home, ...options });
       opened.push(stage);
-      await stage.see(/^> what shall be done/m);
+      await stage.see(options.ready ?? /^> what shall be done/m);
       return stage;
     },
   };

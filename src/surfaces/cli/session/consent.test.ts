@@ -172,9 +172,8 @@ it("a plan that was approved stays so over a stop, as its label says", async () 
   first.type("\u001B");
   await first.see(/Interrupted[^]*^plan approved \(shift-tab\)/m);
   const thread = first.session.thread!.id;
-  const second = await stages.open([], { settings, saver, thread });
-  second.type(`/continue${ENTER}`);
-  await second.see(/Allow it\? write b\.txt/);
+  const ready = /Allow it\? write b\.txt/;
+  const second = await stages.open([], { settings, saver, thread, ready });
   await expect.poll(() => second.lines().at(-1)).toMatch(/^plan approved \(shift-tab\)/);
 });
 
