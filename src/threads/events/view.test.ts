@@ -124,9 +124,9 @@ describe("the view of a run", () => {
       outputTokens: 4,
     };
     const begun = { ...todo("1", "in_progress"), actuals };
-    const stamped = (body: RunEventBody): RunEvent => ({ version: 1, thread: "t", ...body, at: 5000 });
+    const atOnce = (body: RunEventBody): RunEvent => ({ version: 1, thread: "t", ...body, at: 5000 });
     const events: RunEventBody[] = [start, { type: "plan-snapshot", owner: "main", todos: [begun] }];
-    const view = events.map(stamped).reduce(reduce, EMPTY_VIEW);
+    const view = events.map(atOnce).reduce(reduce, EMPTY_VIEW);
     expect(view.marks.get("1")).toEqual({ at: 4300, tokens: -34 });
   });
 
