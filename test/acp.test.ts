@@ -311,7 +311,16 @@ describe("holdfast acp", () => {
     expect(configOptions.map(({ id, currentValue }) => [id, currentValue])).toEqual([
       ["mode", "auto"],
       ["model", "offline"],
+      ["effort", "default"],
     ]);
+    const effort = (value: string) =>
+      editor.agent.request(methods.agent.session.setConfigOption, {
+        sessionId: session,
+        configId: "effort",
+        value,
+      });
+    expect((await effort("high")).configOptions.at(-1)).toMatchObject({ currentValue: "high" });
+    await expect(effort("most")).rejects.toThrow('There is no effort "most".');
   });
 
   it("asks about an open plan once it is switched to plan, before anything more is done", async () => {

@@ -10,6 +10,7 @@ import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { REPEATS } from "../middleware/repeats/check-options.ts";
 import { MODEL_SETTINGS } from "../models/model-settings.ts";
+import { EFFORTS } from "../models/thinking/thinking-clients.ts";
 import { checkCompiled, CONCURRENCY, SUBAGENT_LIST, TERMS } from "../subagents/check-options.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
 import { WEB } from "../web/check-options.ts";
@@ -24,6 +25,7 @@ export const PARTS = {
     (value) => typeof value === "string" || hasMethods(value, ["invoke"]),
     'must be a chat model or "provider:name"',
   ),
+  effort: z.enum(EFFORTS),
   tools: z.array(z.custom<unknown>(isObject, "must be a tool")),
   systemPrompt: z.union([
     z.string(),

@@ -30,6 +30,7 @@ import { joinedPrompt } from "../middleware/text/system-prompt.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
+import { withEffort } from "../models/thinking/thinking.ts";
 import { steeringMiddleware } from "../subagents/background/working.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
@@ -79,7 +80,7 @@ interface Place {
 function assemble(given: DeepAgentOptions, place: Place): object {
   const options = withServers(given, "createDeepAgent");
   const { depth, budget, isFork = false } = place;
-  const model = toModel(options.model);
+  const model = withEffort(toModel(options.model), options.effort, warnOfEffort);
   const tools = [...(options.tools ?? []), ...webToolsOf(options.web)];
   const skills = libraryOf(options);
   const { folder: historyFolder, ...summaries } = options.summarization || {};
@@ -152,6 +153,10 @@ function assemble(given: DeepAgentOptions, place: Place): object {
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
+}
+
+function warnOfEffort(text: string): void {
+  process.emitWarning(`createDeepAgent: effort: ${text}`);
 }
 
 function libraryOf(options: DeepAgentOptions): SkillLibrary | undefined {
@@ -236,7 +241,7 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
     if ("runnable" in spec) return spec;
     // Not when it is built: settings that cannot work are refused with the options.
     const own = withSettings(
-      spec.model === undefined ? model : toModel(spec.model),
+      withEffort(spec.model === undefined ? model : toModel(spec.model), spec.effort, warnOfEffort),
       spec.modelSettings ?? {},
       `createDeepAgent: subagents.${spec.name}`,
     );

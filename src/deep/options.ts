@@ -18,6 +18,7 @@ import type { RepeatOptions } from "../middleware/repeats/options.ts";
 import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
+import type { EffortSetting } from "../models/thinking/thinking-clients.ts";
 import type { CompiledSubagent, SubagentTerms } from "../subagents/spec.ts";
 import type { WebOptions } from "../web/options.ts";
 
@@ -50,6 +51,8 @@ export interface SubagentSpec extends SubagentTerms {
   subagents?: false;
   /** Default: the parent's model. */
   model?: BaseChatModel | string;
+  /** How much its model thinks, where that can be told. Default: as the parent's, with the parent's model. */
+  effort?: EffortSetting;
   /** Settings of its model: `temperature`, `maxTokens`, or another `model` of the same provider. */
   modelSettings?: ModelSettings;
   middleware?: readonly AnyAgentMiddleware[];
@@ -71,6 +74,8 @@ export interface SubagentSpec extends SubagentTerms {
 export interface DeepAgentOptions {
   /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
   model?: BaseChatModel | string;
+  /** How much the model thinks, where that can be told. Default: as it is set, or as it decides. */
+  effort?: EffortSetting;
   tools?: readonly AnyTool[];
   /**
    * MCP servers, as `.mcp.json` has them, and how they are used; see `mcpTools`. They are started with the first model

@@ -67,7 +67,11 @@ export abstract class PlayedModel extends BaseChatModel {
       response_metadata: rest.response_metadata,
       ...(usage_metadata ? { usage_metadata } : {}),
     });
-    yield new ChatGenerationChunk({ text: "", message: last });
+    const chunk = new ChatGenerationChunk({ text: "", message: last });
+    yield chunk;
+    // Blocks may be thoughts, for who listens to them.
+    if (typeof content !== "string")
+      await run?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
   }
 }
 

@@ -2,7 +2,10 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { sendsThoughts } from "../clients/deepseek.ts";
 import { fieldsOf } from "../secrets/client-fields.ts";
 
-export type Effort = "low" | "medium" | "high";
+/** How much a model thinks. */
+export const EFFORTS = ["off", "low", "medium", "high"] as const;
+export type EffortSetting = (typeof EFFORTS)[number];
+export type Effort = Exclude<EffortSetting, "off">;
 
 interface Ask {
   on: boolean;

@@ -3,6 +3,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { startModelServer, type ModelServer } from "../../../test/model-server.ts";
+import { createDeepAgent } from "../../deep/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";
 import { toModel } from "../deferred.ts";
 import { chooseModel } from "../index.ts";
@@ -231,6 +232,18 @@ describe("a model that cannot do what is asked is sent nothing that would be ref
     expect(small.warnings).toEqual([
       "maxTokens 1000 leaves claude-sonnet-4-5 no room to think; thinking_enabled is ignored",
     ]);
+  });
+
+  it("an agent has an effort as an option", async () => {
+    const effortOf = async (options: object): Promise<unknown> => {
+      const agent = createDeepAgent({ model: await chosen("openai:gpt-5.1"), plan: false, ...options });
+      await agent.invoke({ messages: [{ role: "user", content: "hi" }] });
+      return server.requests.at(-1)!.body["reasoning_effort"];
+    };
+    expect(await effortOf({})).toBeUndefined();
+    expect(await effortOf({ effort: "high" })).toBe("high");
+    expect(await effortOf({ effort: "off" })).toBe("none");
+    expect(() => createDeepAgent({ effort: "most" } as never)).toThrow("effort");
   });
 
   it("the model itself stays as it was", async () => {

@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { clientName, copyWith } from "../copy.ts";
 import { changed } from "../deferred.ts";
-import { CLIENTS, UNSURE, type Effort } from "./thinking-clients.ts";
+import { CLIENTS, UNSURE, type Effort, type EffortSetting } from "./thinking-clients.ts";
 
 /** Settings of a model's thinking; undefined ones are left to the model. An effort alone switches thinking on. */
 export interface Thinking {
@@ -37,7 +37,7 @@ export function withThinking(
 /** The same by one word; undefined leaves it to the model. */
 export function withEffort(
   model: BaseChatModel,
-  effort: Effort | "off" | undefined,
+  effort: EffortSetting | undefined,
   warn: (message: string) => void,
 ): BaseChatModel {
   if (effort === undefined) return model;

@@ -81,8 +81,16 @@ function isInCode(before: string): boolean {
   return before.split("```").length % 2 === 0 || line.split("`").length % 2 === 0;
 }
 
+/** All thoughts of an answer: beside its text, or in front of it as local models write them. */
+export function allThoughts(message: Thinking & { text: string }): string {
+  const { text } = message;
+  const before = text.slice(0, text.length - withoutThoughts(text).length);
+  return (thoughtsOf(message) || before.replaceAll(OPEN, "").replaceAll(CLOSE, "")).trim();
+}
+
 /** An answer or a piece of one, as far as thoughts may stand in it. */
 interface Thinking {
+  content?: unknown;
   contentBlocks?: readonly object[];
   additional_kwargs?: Record<string, unknown>;
 }
@@ -91,7 +99,11 @@ interface Thinking {
  * The thoughts of an answer or a piece of it: in blocks of its content, in LangChain's words or the provider's, or beside
  * it where servers speak like OpenAI's.
  */
-export function thoughtsOf({ contentBlocks = [], additional_kwargs: beside = {} }: Thinking): string {
+export function thoughtsOf(message: Thinking): string {
+  const { content, additional_kwargs: beside = {} } = message;
+  // Blocks are made anew at each look.
+  if (typeof content === "string" && Object.keys(beside).length === 0) return "";
+  const { contentBlocks = [] } = message;
   const blocks = contentBlocks.map((block) => {
     const { type, reasoning, thinking } = block as { type: string; reasoning?: unknown; thinking?: unknown };
     if (type === "reasoning") return typeof reasoning === "string" ? reasoning : "";

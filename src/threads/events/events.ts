@@ -144,7 +144,20 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     })
     .describe("A piece of an answer."),
   z
-    .object({ type: z.literal("model-end"), ...head, owner, text: z.string(), usage })
+    .object({ type: z.literal("thought"), ...head, owner, text: z.string() })
+    .describe("A piece of what the model thinks, where its provider tells."),
+  z
+    .object({
+      type: z.literal("model-end"),
+      ...head,
+      owner,
+      text: z.string(),
+      thoughts: z
+        .string()
+        .describe("All that the model thought before. Of a long text the middle is left out, and said.")
+        .optional(),
+      usage,
+    })
     .describe("An answer is complete; text is all of it."),
   z.object({
     type: z.literal("tool-start"),

@@ -118,6 +118,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       return asked.size > 0 ? { ...view, asked } : afterWaiting(view, event.at);
     }
     case "run-end":
+    case "thought":
     case "message":
     case "completion-refusal":
     case "notice":

@@ -3,7 +3,6 @@ import type { ToolCall } from "@langchain/core/messages/tool";
 import { NO_TOKENS, unsaidTokens, usedTokens } from "../../middleware/budget/prices.ts";
 import type { Summary } from "../../middleware/summarization/state.ts";
 import { decisionIn } from "../../middleware/text/from-user.ts";
-import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { isSame } from "../../plan/todo/diff.ts";
 import { failuresIn, helpersIn, labelOf, titleOf } from "../../subagents/events.ts";
@@ -11,7 +10,7 @@ import type { Verdict } from "../../subagents/report.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { PLAN_TOOLS } from "../story/plan-tools.ts";
 import { withTasks } from "./open-calls.ts";
-import { detailsOf, ended, resultOf, remindersIn } from "./recorder.ts";
+import { detailsOf, ended, resultOf, remindersIn, saidIn } from "./recorder.ts";
 
 /** A saved agent at a moment. */
 export interface Frame {
@@ -172,7 +171,8 @@ export class AgentReplay {
   }
 
   #answered(message: AIMessage, askedAt: number): Told[] {
-    this.answer = withoutThoughts(message.text);
+    const said = saidIn(message);
+    this.answer = said.text;
     const calls = message.tool_calls ?? [];
     const owner = this.#owner;
     const usage = unsaidTokens(message);
@@ -182,7 +182,7 @@ export class AgentReplay {
       this.#now({
         type: "model-end",
         owner: this.#owner,
-        text: this.answer,
+        ...said,
         usage: usedTokens(message),
       }),
       ...calls.flatMap((call) => this.#call(call, calls)),

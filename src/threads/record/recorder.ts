@@ -10,7 +10,13 @@ import { CALL_REPETITION, type CallRepetition } from "../../middleware/repeats/r
 import { shortened } from "../../middleware/text/shortened.ts";
 import { failedCommand, resultIn } from "../../middleware/tools/result-marks.ts";
 import { MODEL_RETRY, type ModelRetry } from "../../models/retry/retries.ts";
-import { thoughtFilter, withoutThoughts, type Shown } from "../../models/thinking/thoughts.ts";
+import {
+  allThoughts,
+  thoughtFilter,
+  thoughtsOf,
+  withoutThoughts,
+  type Shown,
+} from "../../models/thinking/thoughts.ts";
 import { failuresIn } from "../../subagents/events.ts";
 import { boundedArgs, boundedText } from "../events/bounded.ts";
 import type { RunEventBody } from "../events/events.ts";
@@ -143,9 +149,15 @@ export class Recorder extends BaseCallbackHandler {
     this.#fail(owner, details, { ok: false, result: answer });
   }
 
-  override handleLLMNewToken(text: string, _at: unknown, runId: string): void {
+  override handleLLMNewToken(
+    ...args: Parameters<NonNullable<BaseCallbackHandler["handleLLMNewToken"]>>
+  ): void {
+    const [text, , runId, , , fields] = args;
     const run = this.#runs.get(runId);
     if (!run || run.isHidden) return;
+    const { message } = (fields?.chunk ?? {}) as { message?: AIMessage };
+    const thought = message ? thoughtsOf(message) : "";
+    if (thought) this.#emit({ type: "thought", owner: run.owner, text: thought });
     const { text: shown, anew } = run.shown(text);
     if (shown) this.#emit({ type: "text", owner: run.owner, text: shown, ...(anew && { anew }) });
   }
@@ -157,8 +169,8 @@ export class Recorder extends BaseCallbackHandler {
     if (!run || !AIMessage.isInstance(message)) return;
     if (!run.isHidden && message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
     if (!run.isHidden && message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
-    const text = run.isHidden ? "" : withoutThoughts(message.text);
-    this.#emit({ type: "model-end", owner: run.owner, text, usage: usedTokens(message) });
+    const said = run.isHidden ? { text: "" } : saidIn(message);
+    this.#emit({ type: "model-end", owner: run.owner, ...said, usage: usedTokens(message) });
   }
 
   override handleLLMError(_error: unknown, runId: string): void {
@@ -232,6 +244,12 @@ export class Recorder extends BaseCallbackHandler {
 
 function started(tags: string[] | undefined, metadata: Metadata): Started {
   return { ...callerOf(tags, metadata), shown: thoughtFilter() };
+}
+
+/** The words of an answer, and the thoughts before them. */
+export function saidIn(message: AIMessage): { text: string; thoughts?: string } {
+  const thoughts = allThoughts(message);
+  return { text: withoutThoughts(message.text), ...(thoughts && { thoughts: boundedText(thoughts) }) };
 }
 
 /** The caller of a model or a tool, and whether the call is the harness's own. */

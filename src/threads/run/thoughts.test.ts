@@ -30,17 +30,40 @@ async function run(steps: Step[]) {
   return { end, events, model, thread: await new Thread(agent, "t").content() };
 }
 
-it("what a model thinks is in no event, no answer and no report of a sub-agent", async () => {
+it("what a model thinks is in no answer and no report of a sub-agent, and beside its answer in the events", async () => {
   const look = callTool("task", { description: "Look", subagent_type: "general-purpose" });
   const { end, events, model, thread } = await run([look, `${THOUGHT}Nothing there.`, `${THOUGHT}Done.`]);
   expect(end.answer).toBe("Done.");
   expect(thread.answer).toBe("Done.");
-  expect(JSON.stringify(events)).not.toContain("what do they want");
+  const ends = events.flatMap((event) => (event.type === "model-end" ? [event] : []));
+  expect(ends.map(({ thoughts }) => thoughts)).toEqual([
+    undefined,
+    "Hm, what do they want?",
+    "Hm, what do they want?",
+  ]);
+  expect(ends.map(({ text }) => text).join()).not.toContain("what do they want");
   const said = events.flatMap((event) =>
     event.type === "text" && event.owner === "main" ? [event.text] : [],
   );
   expect(said.join("")).toBe("Done.");
   expect(model.requests.at(-1)!.messages.at(-1)!.text).toBe("[Done.] t1\nNothing there.");
+});
+
+it("thoughts that a provider tells come in pieces, then whole, and are read from the saved thread, too", async () => {
+  const answer = new AIMessage({
+    content: [
+      { type: "reasoning", reasoning: "Hm, the sea." },
+      { type: "text", text: "Done." },
+    ],
+  });
+  const { events, thread } = await run([answer]);
+  const pieces = events.flatMap((event) => (event.type === "thought" ? [event.text] : []));
+  expect(pieces.join("")).toBe("Hm, the sea.");
+  expect(events.find((event) => event.type === "model-end")).toMatchObject({
+    text: "Done.",
+    thoughts: "Hm, the sea.",
+  });
+  expect(thread.answer).toBe("Done.");
 });
 
 it("thinking whose opening was not sent is withdrawn when its end comes", async () => {

@@ -12,7 +12,8 @@ interface Common {
 }
 
 export type TaskEntry = Common & { kind: "task"; text: string };
-export type TextEntry = Common & { kind: "text"; text: string; isOpen: boolean };
+/** An answer of the model. One of which only the thoughts are there has no text. */
+export type TextEntry = Common & { kind: "text"; text: string; thoughts?: string; isOpen: boolean };
 export type CallEntry = Common & {
   kind: "call";
   call: string;
@@ -101,14 +102,23 @@ export class Conversation {
         const was = this.#entries[index] as TextEntry;
         return this.#put(index, { ...was, text: event.anew ? text : was.text + text });
       }
+      case "thought": {
+        const { owner, text: thoughts } = event;
+        const index = this.#open.get(textKey(owner));
+        if (index === undefined)
+          return this.#add({ kind: "text", at, owner, text: "", thoughts, isOpen: true });
+        const was = this.#entries[index] as TextEntry;
+        return this.#put(index, { ...was, thoughts: (was.thoughts ?? "") + thoughts });
+      }
       case "model-retry":
         return this.#remove(this.#open.get(textKey(event.owner)));
       case "model-end": {
-        const { owner, text } = event;
+        const { owner, text, thoughts } = event;
         const index = this.#open.get(textKey(owner));
-        if (!text.trim()) return this.#remove(index);
-        if (index === undefined) return this.#add({ kind: "text", at, owner, text, isOpen: false });
-        return this.#put(index, { ...(this.#entries[index] as TextEntry), text, isOpen: false });
+        if (!text.trim() && !thoughts) return this.#remove(index);
+        const whole = { text, ...(thoughts && { thoughts }), isOpen: false };
+        if (index === undefined) return this.#add({ kind: "text", at, owner, ...whole });
+        return this.#put(index, { ...(this.#entries[index] as TextEntry), ...whole });
       }
       case "tool-start": {
         const { owner, call, name, about, args } = event;

@@ -83,6 +83,7 @@ export class Spans {
       case "model-start":
       case "model-retry":
       case "text":
+      case "thought":
       case "model-end":
       case "completion-refusal":
       case "message":

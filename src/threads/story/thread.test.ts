@@ -46,6 +46,32 @@ describe("a thread made of its events", () => {
     expect(rulesOf(after([{ ...PLAN, rules: [] }], ruled))).toEqual([]);
   });
 
+  it("has thoughts folded in front of their answer, also in front of calls alone, in every export", () => {
+    const thought = { type: "thought", owner: "main", text: "Hm, <b>the sea" } as const;
+    const open = after([START, { type: "model-start", owner: "main" }, thought, thought]);
+    expect(open.entries.at(-1)).toMatchObject({
+      text: "",
+      thoughts: "Hm, <b>the seaHm, <b>the sea",
+      isOpen: true,
+    });
+    const end: Body = {
+      type: "model-end",
+      owner: "main",
+      text: "",
+      thoughts: "Hm, <b>the sea",
+      usage: USAGE,
+    };
+    const calls = after([end], open);
+    expect(calls.entries.at(-1)).toMatchObject({ text: "", thoughts: "Hm, <b>the sea", isOpen: false });
+    expect(exportHtml("t", calls)).toContain(
+      '<details class="thoughts"><summary>Thoughts</summary><p class="text about">Hm, &lt;b&gt;the sea</p></details>',
+    );
+    const events = [{ ...end, text: "Blue.", version: 1, thread: "t", at: 0 } as StampedEvent];
+    expect(exportMarkdown("t", calls, { events })).toContain(
+      "<details><summary>Agent: thoughts</summary>\n\n```\nHm, <b>the sea\n```\n\n</details>\n\n## Agent\n\nBlue.",
+    );
+  });
+
   it("keeps its plan, its tokens and its cost when the next run begins", () => {
     const usage: Body = { type: "model-end", owner: "main", text: "Hello", usage: USAGE };
     const state = after([START, PLAN, usage, DONE, START, usage, DONE]);

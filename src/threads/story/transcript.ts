@@ -100,7 +100,10 @@ function partOf(event: RunEvent): string[] {
       return words === undefined ? [] : [`*${words}*`];
     }
     case "model-end":
-      return event.text.trim() ? [`## ${speaker(event.owner)}\n\n${event.text.trim()}`] : [];
+      return [
+        ...(event.thoughts ? [folded(`${speaker(event.owner)}: thoughts`, event.thoughts)] : []),
+        ...(event.text.trim() ? [`## ${speaker(event.owner)}\n\n${event.text.trim()}`] : []),
+      ];
     case "plan-change":
     case "plan-snapshot":
       return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
@@ -154,6 +157,11 @@ function speaker(owner: string): string {
 function planText(todos: readonly Todo[], rules: readonly string[] = []): string {
   const items = todos.map((todo) => `- ${MARKS[todo.status]} ${itemWords(todo)}`).join("\n");
   return rules.length > 0 ? `${renderRules(rules)}\n\n${items}` : items;
+}
+
+/** Text behind a line that opens it. */
+function folded(title: string, text: string): string {
+  return `<details><summary>${inWords(title)}</summary>\n\n${fenced(text)}\n\n</details>`;
 }
 
 /** A fence that nothing in the text closes. */

@@ -162,6 +162,7 @@ export class RunTrace {
         this.#agents.get(event.owner)?.span.note(event.type, at, {});
         return;
       case "text":
+      case "thought":
       case "message":
       case "notice":
         return;

@@ -34,11 +34,14 @@ export interface Thread {
 
 export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export type Mode = (typeof MODES)[number];
+export const EFFORTS = ["off", "low", "medium", "high"] as const;
+export type Effort = (typeof EFFORTS)[number];
 
 export interface Settings {
   /** The graph of a new thread; by default the first. */
   graph?: string;
   model?: string;
+  effort?: Effort;
   mode?: Mode;
   trusted?: boolean;
   plan?: boolean;

@@ -67,7 +67,7 @@ export async function undo(store: PageStore): Promise<void> {
 /** Changes settings of the thread that is open, from its next task on. */
 export async function changeSettings(
   store: PageStore,
-  change: Pick<Settings, "mode" | "model">,
+  change: Pick<Settings, "effort" | "mode" | "model">,
 ): Promise<void> {
   const { open } = store.state;
   if (open === undefined) return;

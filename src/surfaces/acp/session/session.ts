@@ -35,7 +35,6 @@ import { COMPACT_COMMAND, UNDO_COMMAND } from "./commands.ts";
 import { promptMessage, typedText } from "./prompt.ts";
 import { Asking } from "./questions.ts";
 import { SessionPlan } from "./session-plan.ts";
-import { Thoughts } from "./thoughts.ts";
 
 export interface SessionOptions extends Pick<PrepareOptions, "projectOf" | "pricesOf"> {
   sdk: Sdk;
@@ -254,7 +253,6 @@ export class Session implements LiveRules {
         onBegin: (begun) => this.#begin(begun, task),
         show: (event) => this.#show(event),
         answer: (question) => this.#answer(question, signal),
-        callbacks: [new Thoughts((text) => this.#conversation.think(text))],
       },
     });
   }

@@ -10,6 +10,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { HarnessError } from "../../../errors.ts";
 import type { Todo } from "../../../plan/index.ts";
+import { EFFORTS } from "../../../project/config.ts";
 import { MODES, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
@@ -172,6 +173,11 @@ export class Sessions {
     else if (option === "model") {
       const { name } = await this.#options.modelOf(String(value));
       session.settings = { ...session.settings, model: name };
+    } else if (option === "effort") {
+      const effort = EFFORTS.find((one) => one === value);
+      if (effort === undefined && value !== NO_EFFORT)
+        throw new HarnessError("invalid-options", `There is no effort ${JSON.stringify(value)}.`);
+      session.settings = { ...session.settings, effort };
     } else throw new HarnessError("invalid-options", `There is no option ${JSON.stringify(option)}.`);
     return this.#choices(session);
   }
@@ -223,7 +229,7 @@ export class Sessions {
     return { sessionId: id, modes, configOptions: this.#choices(session) };
   }
 
-  #choices({ mode, settings: { model }, isApproved }: Session): SessionConfigOption[] {
+  #choices({ mode, settings: { model, effort }, isApproved }: Session): SessionConfigOption[] {
     const modes = EDITOR_MODES.map((one) => (one.id === "plan" && isApproved ? PLAN_APPROVED : one));
     const models = [...new Set([model, ...this.#options.models])];
     return [
@@ -243,9 +249,20 @@ export class Sessions {
         currentValue: model,
         options: models.map((value) => ({ value, name: value })),
       },
+      {
+        id: "effort",
+        name: "Effort",
+        category: "thought_level",
+        type: "select",
+        currentValue: effort ?? NO_EFFORT,
+        options: [NO_EFFORT, ...EFFORTS].map((value) => ({ value, name: value })),
+      },
     ];
   }
 }
+
+/** The effort that nobody has chosen: settings files decide, or the model. */
+const NO_EFFORT = "default";
 
 async function checkFolder(cwd: string): Promise<void> {
   const found = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;

@@ -25,6 +25,7 @@ export class Conversation {
   #message = "";
   /** Whether some of it has been said. */
   #isSaid = false;
+  #isThought = false;
 
   constructor({ send, calls, capabilities }: ConversationOptions) {
     this.#send = send;
@@ -45,9 +46,13 @@ export class Conversation {
         if (event.owner !== MAIN) return;
         if (event.anew) this.#begin();
         return this.say(event.text);
+      case "thought":
+        return event.owner === MAIN ? this.#think(event.text) : undefined;
       case "model-end":
+        if (event.owner !== MAIN || this.#isSaid) return;
         // A model that does not stream, and one whose words are told again, say it all at once.
-        if (event.owner === MAIN && !this.#isSaid && event.text !== "") this.say(event.text);
+        if (event.thoughts && !this.#isThought) this.#think(event.thoughts);
+        if (event.text !== "") this.say(event.text);
         return;
       case "tool-start":
         return this.#calls.start(event);
@@ -90,13 +95,15 @@ export class Conversation {
     });
   }
 
-  think(text: string): void {
+  #think(text: string): void {
+    this.#isThought = true;
     this.#send({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } });
   }
 
   #begin(): void {
     this.#message = crypto.randomUUID();
     this.#isSaid = false;
+    this.#isThought = false;
   }
 
   #plan({ owner, todos, rules }: Planned): void {
@@ -108,6 +115,6 @@ export class Conversation {
 
   #notice(text: string): void {
     if (this.#hasNotices) this.#send({ sessionUpdate: "notice", severity: "info", title: text });
-    else this.think(`${text}\n`);
+    else this.#think(`${text}\n`);
   }
 }

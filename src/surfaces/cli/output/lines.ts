@@ -29,7 +29,10 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       return changeLines(event, paint);
     case "model-end": {
       const text = harmless(event.text).trim();
-      return text ? harmlessLines(text).map((line) => shown`${prefix(event.owner)}${line}`) : [];
+      return [
+        ...(event.thoughts ? [shown`${prefix(event.owner)}${thoughtLine(event.thoughts, paint)}`] : []),
+        ...(text ? harmlessLines(text).map((line) => shown`${prefix(event.owner)}${line}`) : []),
+      ];
     }
     case "tool-end": {
       // The plan and the sub-agents have lines of their own.
@@ -66,12 +69,18 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       return words === undefined ? [] : [shown`${prefix(event.owner)}${paint("dim", oneLine(words))}`];
     }
     case "text":
+    case "thought":
     case "completion-refusal":
     case "tool-start":
       return [];
     case "answer":
       return [paint("dim", oneLine(answerWords(event.answer, event.question)))];
   }
+}
+
+/** The beginning of what a model has thought, in one line. */
+export function thoughtLine(thoughts: string, paint: Paint, verb = "thought"): Harmless {
+  return paint("dim", oneLine(`${verb}: ${shortened(thoughts, MOST)}`));
 }
 
 /** The lines shown of a failed command's output, from its end. */

@@ -3,7 +3,7 @@ import { EMPTY_VIEW, MAIN, type RunView } from "../../../threads/events/view.ts"
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import { frame } from "./frame.ts";
 import { fit, harmless, oneLine, shown, wrapped, type Harmless } from "./harmless.ts";
-import { linesOf, planLines } from "./lines.ts";
+import { linesOf, planLines, thoughtLine } from "./lines.ts";
 import { LiveRegion } from "./live-region.ts";
 import type { Output, Screen } from "./output.ts";
 import type { Paint } from "./paint.ts";
@@ -28,6 +28,7 @@ export class LiveOutput implements Output {
   #view: RunView = EMPTY_VIEW;
   /** The line of text that is being written. */
   #text = shown``;
+  #thoughts = "";
   #timer: NodeJS.Timeout | undefined;
   readonly #onResize = (): void => this.#draw([]);
 
@@ -70,12 +71,16 @@ export class LiveOutput implements Output {
         if (event.owner !== MAIN) return [];
         // What has scrolled stays on the screen: it is said what it was.
         return [
+          ...this.#takeThoughts(),
           ...(event.anew ? [...this.#takeText(), this.#paint("dim", oneLine(WAS_THINKING))] : []),
           ...this.#write(event.text),
         ];
       case "model-end":
         // What was streamed is on the screen already.
-        return event.owner === MAIN ? this.#takeText() : [];
+        return event.owner === MAIN ? [...this.#takeThoughts(), ...this.#takeText()] : [];
+      case "thought":
+        if (event.owner === MAIN) this.#thoughts += event.text;
+        return [];
       case "tool-end":
       case "model-retry":
       case "summary":
@@ -111,6 +116,12 @@ export class LiveOutput implements Output {
     const rows = wrapped(shown`${this.#text}${harmless(text)}`, this.#columns - 1);
     this.#text = rows.pop() ?? shown``;
     return rows;
+  }
+
+  #takeThoughts(): Harmless[] {
+    const thoughts = this.#thoughts.trim();
+    this.#thoughts = "";
+    return thoughts ? [fit(thoughtLine(thoughts, this.#paint), this.#columns)] : [];
   }
 
   #takeText(): Harmless[] {

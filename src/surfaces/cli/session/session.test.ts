@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it, vi } from "vitest";
 import { actionContract } from "../../../../test/contracts/actions.ts";
 import { stepOf } from "../../../../test/contracts/plan-edits.ts";
@@ -544,6 +545,22 @@ describe("commands of a session", () => {
     expect(text).toContain("## Agent\n\nHere it is.");
     stage.type(`/cost${ENTER}`);
     await stage.see(/tokens read/);
+  });
+
+  it("thoughts are one line above their answer, and Ctrl-O shows all of them", async () => {
+    const thoughts = `${"The sea is wide. ".repeat(20)}So it is blue.`;
+    const answer = new AIMessage({
+      content: [
+        { type: "reasoning", reasoning: thoughts },
+        { type: "text", text: "It is blue." },
+      ],
+    });
+    const stage = await stages.open([answer]);
+    stage.type(`go${ENTER}`);
+    await stage.see(/^thought: The sea is wide\.[^\n]*…\n[^]*It is blue\./m);
+    expect(stage.all()).not.toContain("So it is blue");
+    stage.type(CTRL_O);
+    await stage.see(/So it is blue\./);
   });
 
   it("/compact has the conversation summarized with the next message", async () => {

@@ -8,6 +8,7 @@ import type { Mode, Project } from "../../../project/index.ts";
 import type { RuledCall } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
+import { MAIN } from "../../../threads/events/view.ts";
 import type { Attendance } from "../../../threads/host/attendance.ts";
 import type { Host, HostThread } from "../../../threads/host/client.ts";
 import type { Run } from "../../../threads/host/hosted-run.ts";
@@ -20,7 +21,7 @@ import { withImages, type WithImages } from "../../../threads/run/named-images.t
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
-import { oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
 import { Agreement } from "./agreement.ts";
@@ -88,7 +89,8 @@ export class Session implements Conversation {
     this.#wake();
   });
   #turn: Turn | undefined;
-  #lastCall: ToolEnd | undefined;
+  /** What is shown in short and can be unfolded: the last call, or what the model thought after it. */
+  #folded: ToolEnd | string | undefined;
   #isOver = false;
   #wake = (): void => {};
 
@@ -321,8 +323,10 @@ export class Session implements Conversation {
   }
 
   #note(event: RunEvent): void {
-    if (event.type === "tool-end") this.#lastCall = event;
-    if (event.type === "model-end") this.usage = sumTokens(this.usage, event.usage);
+    if (event.type === "tool-end") this.#folded = event;
+    if (event.type !== "model-end") return;
+    this.usage = sumTokens(this.usage, event.usage);
+    if (event.thoughts && event.owner === MAIN) this.#folded = event.thoughts;
   }
 
   #steer(): void {
@@ -347,8 +351,10 @@ export class Session implements Conversation {
   }
 
   #unfold(): void {
-    const call = this.#lastCall;
-    if (call) this.say(shown``, ...wholeCall(call, this.paint), shown``);
+    const folded = this.#folded;
+    if (folded === undefined) return;
+    const lines = typeof folded === "string" ? harmlessLines(folded) : wholeCall(folded, this.paint);
+    this.say(shown``, ...lines, shown``);
   }
 
   async #guarded(work: () => Promise<void>): Promise<void> {

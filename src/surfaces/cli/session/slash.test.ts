@@ -6,6 +6,7 @@ import { readSkills } from "../../../middleware/skills/read-skills.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool } from "../../../testing/index.ts";
 import { DEFAULT_SETTINGS } from "../../../threads/prepare/settings.ts";
+import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 
 const [ENTER, ESC, DOWN] = ["\r", "\u001B", "\u001B[B"];
 const IDLE = /^> what shall be done/m;
@@ -280,6 +281,16 @@ describe("settings in a session", () => {
     await say(stage, "/model", /scripted \(\/model provider:name changes it\)/);
     await say(stage, "/model other", /scripted answers from now on\./);
     expect(stage.model.requests).toHaveLength(0);
+  });
+
+  it("/effort says how much the model thinks, and changes it for the thread's next runs", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const stage = await stages.open(["Done."], { saver });
+    await say(stage, "/effort", /Effort: as the model decides\. \/effort off\|low/);
+    await say(stage, "/effort high", /Effort high from now on\./);
+    await say(stage, "/effort", /Effort: high\./);
+    await say(stage, "go", /Done\./);
+    expect(await settingsOfThread(saver, stage.session.thread!.id)).toMatchObject({ effort: "high" });
   });
 
   it("/allow adds a rule and lists it with its place", async () => {

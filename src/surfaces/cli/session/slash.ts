@@ -3,14 +3,14 @@ import { commandIn } from "../../../threads/run/slash-text.ts";
 import { oneLine, padded, shown } from "../output/harmless.ts";
 import type { SlashCommand } from "./conversation.ts";
 import { plan } from "./slash/plan.ts";
-import { allow, compact, cost, login, mode, model, tools } from "./slash/settings.ts";
+import { allow, compact, cost, effort, login, mode, model, tools } from "./slash/settings.ts";
 import { exportThread, quit } from "./slash/text.ts";
 import { fork, fresh, goOn, resume, threads, undo } from "./slash/threads.ts";
 
 const KEYS = [
   "Enter sends, Alt-Enter, Ctrl-J or \\ and Enter begin a line; @ completes a file, / a command, ↑ what was typed before",
   "while the agent works: what you send is queued; Enter on an empty line hands it over at its next call; ↑ takes it back",
-  "Esc or Ctrl-C stops, once more leaves; Ctrl-O shows the last call in full; Shift-Tab changes the mode; Ctrl-Z suspends",
+  "Esc or Ctrl-C stops, once more leaves; Ctrl-O shows the last call or thoughts in full; Shift-Tab changes the mode; Ctrl-Z suspends",
 ];
 
 const help: SlashCommand = {
@@ -39,6 +39,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   fork,
   undo,
   model,
+  effort,
   login,
   mode,
   allow,

@@ -184,8 +184,10 @@ describe("settings of a thread", () => {
     const change = (settings: object) => send("PATCH", `/threads/${thread}/settings`, settings);
     expect(await change({ mode: "auto" })).toMatchObject({ status: 422 });
     expect(await change({ model: "nobody:x" })).toMatchObject({ status: 422 });
-    expect(await change({ mode: "ask" })).toMatchObject({ status: 200 });
-    expect((await open(thread)).settings).toMatchObject({ mode: "ask", model: "scripted" });
+    expect(await change({ effort: "most" })).toMatchObject({ status: 422 });
+    expect(await change({ mode: "ask", effort: "low" })).toMatchObject({ status: 200 });
+    const settings = { mode: "ask", model: "scripted", effort: "low" };
+    expect((await open(thread)).settings).toMatchObject(settings);
     await send("POST", `/threads/${thread}/runs`, { task: "Write" });
     expect((await settled(thread)).questions).toMatchObject([{ kind: "permission" }]);
   });

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
 import { imageBlock, Sight } from "../../../middleware/files/media.ts";
 import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
+import { EFFORTS } from "../../../project/config.ts";
 import { MODES, type Mode } from "../../../project/index.ts";
 import type { StartThreadOptions } from "../../../threads/host/client.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
@@ -24,6 +25,7 @@ import { threadOut } from "./thread-out.ts";
 const task = z.string().trim().min(1, "There is no task.");
 const SETTINGS = z.strictObject({
   model: z.string().min(1).optional(),
+  effort: z.enum(EFFORTS).optional(),
   mode: z.enum(MODES).optional(),
   plan: z.boolean().optional(),
   preset: z.enum(PRESET_NAMES).optional(),
@@ -46,7 +48,7 @@ const NEW = z.object({
   settings: SETTINGS.optional(),
 });
 const NEXT = z.object({ task, images: IMAGES.optional(), compact: z.boolean().optional() });
-const CHANGE = z.strictObject({ model: z.string().min(1).optional(), mode: z.enum(MODES).optional() });
+const CHANGE = SETTINGS.pick({ model: true, effort: true, mode: true });
 const ANSWERS = z.object({ answers: z.record(z.string(), z.unknown()) });
 const PLAN = z.object({
   todos: z.array(z.unknown()),
@@ -149,12 +151,12 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .patch("/:thread/settings", async (c) => {
       const { id } = await access.thread(c);
-      const { model, mode } = checked(CHANGE, await body(c));
+      const change = checked(CHANGE, await body(c));
+      const { model, mode } = change;
       const { modelOf, mode: most } = choices();
       if (model !== undefined) await modelOf(model);
       if (mode !== undefined) checkMode(mode, await most());
-      const change = { ...(model !== undefined && { model }), ...(mode && { mode }) };
-      await host.thread(id).changeSettings(change);
+      await host.thread(id).changeSettings(defined(change));
       return json(c, { thread: await out(c, id) });
     })
     .post("/:thread/resume", async (c) => {

@@ -14,7 +14,7 @@ export type HostEvent =
 /** More than a person scrolls through. */
 const MOST = 20_000;
 
-/** The events of a run so far, for who comes later: pieces of text are kept until the answer is whole. */
+/** The events of a run so far, for who comes later: pieces of text and thoughts are kept until the answer is whole. */
 export class LiveEvents {
   #events: StampedEvent[] = [];
 
@@ -23,7 +23,7 @@ export class LiveEvents {
       const { owner } = event;
       const start = this.#events.findLastIndex((one) => one.type === "model-start" && one.owner === owner);
       this.#events = this.#events.filter(
-        (one, at) => at < start || one.type !== "text" || one.owner !== owner,
+        (one, at) => at < start || (one.type !== "text" && one.type !== "thought") || one.owner !== owner,
       );
     }
     this.#events.push(event);

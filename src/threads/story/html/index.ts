@@ -93,12 +93,18 @@ function entriesHtml(thread: ThreadState, owner: string): string {
     .join("\n");
 }
 
+function thoughtsHtml(thoughts: string | undefined): string {
+  return thoughts === undefined
+    ? ""
+    : `<details class="thoughts"><summary>Thoughts</summary><p class="text about">${escaped(thoughts)}</p></details>\n`;
+}
+
 function entryHtml(entry: Entry, thread: ThreadState): string {
   switch (entry.kind) {
     case "task":
       return `<p class="text task">${escaped(entry.text)}</p>`;
     case "text":
-      return proseHtml(entry.text);
+      return `${thoughtsHtml(entry.thoughts)}${proseHtml(entry.text)}`;
     case "call":
       // What it came to is told as a change of the plan.
       return PLAN_TOOLS.includes(entry.name) && entry.ok ? "" : callHtml(entry);

@@ -1,7 +1,7 @@
 import { inSight } from "../../../../src/threads/story/words.ts";
 import type { Settings } from "../../client/contract.ts";
 import { usePage } from "../use-store.ts";
-import { ModeChoice, modeOf } from "./thread-options.tsx";
+import { EffortChoice, ModeChoice, modeOf } from "./thread-options.tsx";
 
 const PRESETS = ["lean", "classic", "deerflow", "checklist"];
 
@@ -86,6 +86,10 @@ export function TaskOptions({ settings, onSettings }: OptionsProps) {
             <option value="none">no plan</option>
           </select>
         </label>
+        <EffortChoice
+          effort={current.effort}
+          onEffort={(effort) => onSettings((now) => ({ ...now, effort }))}
+        />
         <ModeChoice mode={modeOf(current)} onMode={(mode) => onSettings((now) => ({ ...now, mode }))} />
         {defaults.shell && (
           <label className="check">

@@ -1,4 +1,4 @@
-import { MODES, type Mode, type Settings } from "../../client/contract.ts";
+import { EFFORTS, MODES, type Effort, type Mode, type Settings } from "../../client/contract.ts";
 import { changeSettings } from "../../store/actions.ts";
 import { usePage, useStore } from "../use-store.ts";
 
@@ -37,6 +37,29 @@ export function ModeChoice({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) 
   );
 }
 
+/** A choice of how much the model thinks. Once chosen it can only be changed. */
+export function EffortChoice({
+  effort,
+  onEffort,
+}: {
+  effort: Effort | undefined;
+  onEffort: (effort: Effort) => void;
+}) {
+  return (
+    <label>
+      Thinking
+      <select value={effort ?? ""} onChange={({ currentTarget: { value } }) => onEffort(value as Effort)}>
+        {effort === undefined && <option value="">As the model decides</option>}
+        {EFFORTS.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 /** Settings of the thread that is open, and of its next task. */
 export function ThreadOptions({
   isCompact,
@@ -66,6 +89,10 @@ export function ThreadOptions({
             }}
           />
         </label>
+        <EffortChoice
+          effort={settings.effort}
+          onEffort={(effort) => void changeSettings(store, { effort })}
+        />
         <ModeChoice mode={mode} onMode={(chosen) => void changeSettings(store, { mode: chosen })} />
         <label className="check">
           <input

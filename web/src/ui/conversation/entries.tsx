@@ -67,7 +67,17 @@ const EntryNode = memo(({ entry }: { entry: Plain }) => {
         </div>
       );
     case "text":
-      return <Markdown text={entry.text} />;
+      return (
+        <>
+          {entry.thoughts && (
+            <details className="thoughts">
+              <summary>{entry.isOpen && !entry.text ? "Thinking" : "Thoughts"}</summary>
+              <p>{inSight(entry.thoughts)}</p>
+            </details>
+          )}
+          {entry.text && <Markdown text={entry.text} />}
+        </>
+      );
     case "call":
       return <Call entry={entry} />;
     case "question":

@@ -80,7 +80,11 @@ function reportOf({ entries }: ThreadState, owner: string): string | undefined {
   );
   const report = call?.kind === "call" ? (call.output ?? call.result) : undefined;
   const isSaid = entries.some(
-    (entry) => entry.kind === "text" && entry.owner === owner && report?.endsWith(`\n${entry.text.trim()}`),
+    (entry) =>
+      entry.kind === "text" &&
+      entry.owner === owner &&
+      entry.text !== "" &&
+      report?.endsWith(`\n${entry.text.trim()}`),
   );
   return isSaid ? undefined : report;
 }

@@ -1,3 +1,4 @@
+import { EFFORTS } from "../../../../project/config.ts";
 import { MODES, type Mode } from "../../../../project/index.ts";
 import { ownTools } from "../../../../threads/prepare/agent.ts";
 import { costOf } from "../../../../threads/prepare/prices.ts";
@@ -18,6 +19,22 @@ export const model: SlashCommand = {
     conversation.model = await conversation.modelNamed(args);
     conversation.settings = { ...conversation.settings, model: conversation.model.name };
     conversation.say(oneLine(`${conversation.model.name} answers from now on.`));
+  },
+};
+
+export const effort: SlashCommand = {
+  name: "effort",
+  usage: "[off|low|medium|high]",
+  about: "say how much the model thinks, or change it from the next message on",
+  run: async (args, conversation) => {
+    const { settings, project, say } = conversation;
+    const chosen = EFFORTS.find((one) => one === args);
+    if (chosen === undefined) {
+      const now = settings.effort ?? project.config.effort ?? "as the model decides";
+      return say(oneLine(`Effort: ${now}. /effort ${EFFORTS.join("|")} changes it.`));
+    }
+    conversation.settings = { ...settings, effort: chosen };
+    say(oneLine(`Effort ${chosen} from now on.`));
   },
 };
 

@@ -3,7 +3,7 @@ import type { RunEvent } from "../../../../threads/events/events.ts";
 import { MAIN, type RunView } from "../../../../threads/events/view.ts";
 import { clock } from "../../output/amounts.ts";
 import { fit, oneLine, shown, type Harmless } from "../../output/harmless.ts";
-import { linesOf, planLines } from "../../output/lines.ts";
+import { linesOf, planLines, thoughtLine } from "../../output/lines.ts";
 import type { Paint } from "../../output/paint.ts";
 import { callLines } from "./call-lines.ts";
 import { echoOf } from "./echo.ts";
@@ -20,6 +20,7 @@ export class AnswerView {
   #text = "";
   #hasText = false;
   #askedAt: number | undefined;
+  #thoughts = "";
   readonly #calls = new Map<string, number>();
   #dir: string | undefined;
   /** Whether the plan has changed in this run. */
@@ -43,9 +44,12 @@ export class AnswerView {
         if (isMain) this.#askedAt = event.at;
         this.#hasText = this.#hasText && !isMain;
         return isMain ? this.#rows(linesOf(event, view, this.#paint), columns) : [];
+      case "thought":
+        if (isMain) this.#thoughts += event.text;
+        return [];
       case "text": {
         if (!isMain) return [];
-        const thought = this.#thought(event.at);
+        const thought = this.#thought(event.at, columns);
         const before = event.anew
           ? [...this.flush(columns), this.#paint("dim", shown`(that was thinking)`)]
           : [];
@@ -55,7 +59,7 @@ export class AnswerView {
       }
       case "model-end": {
         if (!isMain) return [];
-        const thought = this.#thought(event.at);
+        const thought = this.#thought(event.at, columns);
         // A model that does not stream says it all at once.
         if (!this.#hasText) this.#text = event.text;
         return [...thought, ...this.flush(columns)];
@@ -132,9 +136,13 @@ export class AnswerView {
     return [...rest, ...lines.map((line) => fit(line, columns))];
   }
 
-  #thought(at: number): Harmless[] {
+  #thought(at: number, columns: number): Harmless[] {
     const took = at - (this.#askedAt ?? at);
+    const thoughts = this.#thoughts.trim();
     this.#askedAt = undefined;
-    return took < LONG_THOUGHT_MS ? [] : [this.#paint("dim", oneLine(`thought for ${clock(took)}`))];
+    this.#thoughts = "";
+    const verb = took < LONG_THOUGHT_MS ? "thought" : `thought for ${clock(took)}`;
+    if (thoughts) return [fit(thoughtLine(thoughts, this.#paint, verb), columns)];
+    return took < LONG_THOUGHT_MS ? [] : [this.#paint("dim", oneLine(verb))];
   }
 }
