@@ -93,7 +93,7 @@ function writeExamples() {
     .filter((name) => name.endsWith(".ts"))
     .map((name) => {
       const code = readFileSync(join(root, "examples", name), "utf8");
-      const [, about = ""] = /^\/\/ (.*)/.exec(code) ?? [];
+      const [, about = ""] = /^\/\/ (.*)/m.exec(code) ?? [];
       const number = name.slice(0, 2);
       const body = `# ${about.replace(/[.:].*/, "")}\n\n${about}\n\n\`npm run example ${number}\` runs it.\n\n\`\`\`ts\n${code}\`\`\`\n`;
       writeFileSync(join(folder, name.replace(/\.ts$/, ".md")), body);

@@ -1,14 +1,23 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { createMiddleware } from "langchain";
 import { beforeAll, describe, expect, it } from "vitest";
+import { createDeepAgent, makeLeadAgent } from "../src/index.ts";
+import { ScriptedModel } from "../src/testing/index.ts";
+import { newDatabase } from "./postgres.ts";
 import { isRelease } from "./rounds.ts";
 import { run } from "./run.ts";
 
-type Block = { file: string; line: number; heading: string; code: string };
+type Block = { file: string; line: number; heading: string; code: string; info: string };
 type CompilerError = { block: number; line: number; message: string };
 
 const documents = ["README.md", ...markdownIn("docs")];
-const blocks = documents.flatMap((file) => codeBlocks(file, readFileSync(file, "utf8")));
+const fences = documents.flatMap((file) => codeBlocks(file, readFileSync(file, "utf8")));
+const blocks = fences.filter(({ info }) => info === "ts" || info === "ts run");
+/** Whole programs, each with the output that stands below it. */
+const programs = fences.flatMap((block, index) =>
+  block.info === "ts run" ? [{ ...block, output: fences[index + 1]! }] : [],
+);
 
 it("the README is at most 6 kB", () => {
   expect(Buffer.byteLength(readFileSync("README.md"))).toBeLessThanOrEqual(6000);
@@ -25,6 +34,28 @@ it("every code of an error is on the page of errors", () => {
   const page = readFileSync("docs/troubleshooting.md", "utf8");
   expect(codes.length).toBeGreaterThan(10);
   expect(codes.filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([]);
+});
+
+it("the orders of middleware on the pages are those of the agents", () => {
+  const middleware = [createMiddleware({ name: "middleware" })];
+  const shared = {
+    model: new ScriptedModel([]),
+    goal: { criteria: ["x"] },
+    interruptOn: { x: true },
+    middleware,
+  };
+  const knowledge = { instructions: ["x"], skills: ["none"], mcp: { mcpServers: {} } };
+  const config = { configurable: { thread_id: "1", is_plan_mode: true, subagent_enabled: true } };
+  const agents = {
+    "docs/a-turn.md": createDeepAgent({ ...shared, ...knowledge }),
+    "docs/lead-agent.md": makeLeadAgent(config, { ...shared, summarization: true }),
+  };
+  for (const [page, agent] of Object.entries(agents)) {
+    const [, section = ""] = readFileSync(page, "utf8").split("## The order of middleware");
+    const names = [...section.matchAll(/^\d+\. (?:your )?`(\w+)`/gm)].map(([, name]) => name);
+    const { options } = agent as { options: { middleware?: readonly { name: string }[] } };
+    expect(names).toEqual(options.middleware?.map(({ name }) => name));
+  }
 });
 
 it("the README of src/langgraph names the versions that are installed", () => {
@@ -61,6 +92,34 @@ describe.runIf(isRelease)("the code in the documentation compiles against the bu
     });
   }
 });
+
+describe.runIf(isRelease)("the programs in the documentation print what stands below them", () => {
+  it.each(programs)("$file", async ({ code, output }) => {
+    expect(await print(code)).toContain(output.info === "text" ? output.code : "");
+  });
+
+  it.each(programs.filter(({ code }) => code.includes("HOLDFAST_DATABASE_URL")))(
+    "$file, in Postgres",
+    async ({ code, output }) => {
+      expect(await print(code, { HOLDFAST_DATABASE_URL: await newDatabase() })).toContain(output.code);
+    },
+  );
+});
+
+/** Runs a program of a document in a process of its own and returns its output. Throws where it fails. */
+async function print(code: string, more: Record<string, string> = {}): Promise<string> {
+  const folder = mkdtempSync(".tmp-readme-");
+  try {
+    writeFileSync(`${folder}/program.ts`, code);
+    const env = { PATH: process.env["PATH"], ...more };
+    const args = ["--import", "tsx", "program.ts"];
+    const { ok, stdout, stderr } = await run(process.execPath, args, { env, cwd: folder });
+    if (!ok) throw new Error(stderr || stdout);
+    return stdout;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 async function typeCheck(modules: Block[]): Promise<CompilerError[]> {
   // Inside the repository, so that the package's name resolves to itself.
@@ -110,15 +169,15 @@ function headingsIn(file: string): string[] {
   );
 }
 
-/** The `ts` blocks of a document, without those marked `ts no-check`. */
+/** The code blocks of a document; `ts` blocks are checked, unless they are marked `ts no-check`. */
 function codeBlocks(file: string, text: string): Block[] {
   const found: Block[] = [];
   let heading = "";
-  let open: (Block & { info: string }) | undefined;
+  let open: Block | undefined;
   for (const [index, line] of text.split("\n").entries()) {
     const fence = /^\s*```(.*)/.exec(line);
     if (fence && open) {
-      if (open.info === "ts") found.push(open);
+      found.push(open);
       open = undefined;
     } else if (fence) {
       open = { file, heading, line: index + 1, code: "", info: fence[1]?.trim() ?? "" };

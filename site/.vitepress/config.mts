@@ -41,8 +41,19 @@ export default defineConfig({
         ],
       },
       {
+        text: "Tutorials",
+        items: [
+          page("Testing an agent", "/tutorials/testing"),
+          page("A custom backend", "/tutorials/backend"),
+          page("Approve from Slack", "/tutorials/slack"),
+          page("A team server", "/tutorials/team-server"),
+          page("From a laptop to a cluster", "/tutorials/cluster"),
+        ],
+      },
+      {
         text: "Agents",
         items: [
+          page("A whole turn", "/a-turn"),
           page("The plan", "/plan"),
           page("A deep agent", "/deep-agent"),
           page("Plan mode per request", "/lead-agent"),

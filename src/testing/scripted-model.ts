@@ -57,7 +57,7 @@ export class ScriptedModel extends PlayedModel {
     if (step === undefined) {
       throw new HarnessError(
         "script-exhausted",
-        `The script has ${this.#steps.length} steps; this is request ${index + 1}.`,
+        `The script has ${this.#steps.length} steps; this is request ${index + 1}. It ends with: ${messages.at(-1)?.text.slice(0, 300)}`,
       );
     }
     return toMessage(await resolved(step, request), `${this.#name}-${index + 1}`);
