@@ -8,7 +8,7 @@ import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
-import { STEP_LIMIT } from "../middleware/budget/options.ts";
+import { STEP_LIMIT, type BudgetOptions } from "../middleware/budget/options.ts";
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
@@ -29,6 +29,7 @@ import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { joinedPrompt } from "../middleware/text/system-prompt.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
+import { knownModel } from "../models/known-models.ts";
 import { withSettings } from "../models/model-settings.ts";
 import { withEffort } from "../models/thinking/thinking.ts";
 import { steeringMiddleware } from "../subagents/background/working.ts";
@@ -53,7 +54,8 @@ import type { CreateDeepAgent } from "./types.ts";
  * Builds a LangChain agent that plans, keeps files and hands work to sub-agents. Everything the result does
  * is a LangChain agent's: `invoke`, `stream`, `streamEvents`, `graph.getState`.
  */
-export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}) => {
+export const createDeepAgent: CreateDeepAgent = ((given: DeepAgentOptions = {}) => {
+  const options = withKnownPrices(given);
   checkDeepOptions(options);
   return assemble(options, { depth: 0, budget: new Budget(options.budget) });
 }) as never;
@@ -63,6 +65,14 @@ export const createHelper: CreateDeepAgent = ((options: DeepAgentOptions) => {
   checkDeepOptions(options);
   return assemble(options, { depth: 1, budget: new Budget(false) });
 }) as never;
+
+/** A budget without prices has those of the table for a model that is given by its name. */
+function withKnownPrices(options: DeepAgentOptions): DeepAgentOptions {
+  const { budget, model } = options;
+  const isPriced = typeof budget !== "object" || budget?.prices;
+  const prices = isPriced || typeof model !== "string" ? undefined : knownModel(model)?.prices;
+  return prices ? { ...options, budget: { ...(budget as BudgetOptions), prices } } : options;
+}
 
 const GENERAL_PURPOSE = "general-purpose";
 

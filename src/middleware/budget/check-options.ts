@@ -28,7 +28,8 @@ export const BUDGET_LIMITS = z
     prices: PRICES.optional(),
   } satisfies Record<keyof BudgetOptions, z.ZodType>)
   .refine(({ cost, perItem, prices }) => prices || (cost ?? perItem?.cost) === undefined, {
-    message: "has a cost and needs prices, in dollars per million tokens: { input, output, cached, written }",
+    message:
+      'has a cost and needs prices, in dollars per million tokens: { input, output, cached, written }; createDeepAgent knows those of many models by "provider:name"',
   });
 
 /** A budget, or `false` for none. */

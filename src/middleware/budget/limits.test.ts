@@ -98,7 +98,9 @@ describe("what a run may spend", () => {
     expect(model.requests).toHaveLength(9);
   });
 
-  it("needs prices for dollars", () => {
+  it("needs prices for dollars, unless the model is known by its name", () => {
+    expect(() => createDeepAgent({ model: "openai:gpt-5.1", budget: { cost: 1 } })).not.toThrow();
+    expect(() => createDeepAgent({ model: "openai:gpt-0", budget: { cost: 1 } })).toThrow("needs prices");
     expect(() => createDeepAgent({ model: new ScriptedModel([]), budget: { cost: 1 } })).toThrow(
       "createDeepAgent: budget: has a cost and needs prices",
     );
