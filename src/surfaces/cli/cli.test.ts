@@ -300,7 +300,7 @@ describe("holdfast run", () => {
     const config = { configurable: { thread_id: "foreign" } };
     await agent.invoke({ messages: [{ role: "user", content: "x" }] }, config).catch(() => {});
     saver.close();
-    expect((await holdfast(["resume", "foreign"])).err).toContain("was not started by holdfast run");
+    expect((await holdfast(["resume", "foreign"])).err).toContain("is not of Holdfast's own agent");
     // Anybody may look at it.
     expect((await holdfast(["show", "foreign"])).out).toContain("has no plan");
     expect((await holdfast(["show", "foreign", "--transcript"])).out).toContain("## You\n\nx");

@@ -26,6 +26,12 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   /** Facts for the person beside the arguments. */
   notice?: string;
   error?: string;
+  /** A review of one call as LangChain's `humanInTheLoopMiddleware` asks for it. */
+  review?: LangChainReview;
+}
+
+interface LangChainReview {
+  actionRequests: readonly [{ name: string; args: Record<string, unknown>; description?: string }];
 }
 
 /** Reads what an interrupt of a thread asks for. */
@@ -73,7 +79,26 @@ export function readQuestion({ id, value }: Interrupt): Question {
       ...(error !== undefined && { error }),
     };
   }
+  if (isReview(request)) {
+    const [{ name, args, description = "" }] = request.actionRequests;
+    // LangChain's default has nothing but name and arguments.
+    const remark = description.includes(`Tool: ${name}`) ? "" : description;
+    return {
+      ...base,
+      kind: "permission",
+      text: `The agent asks for permission:\n${name} ${jsonText(args)}${remark && `\n${remark}`}`,
+      options: ["approve", "reject"],
+      // LangChain does not say which of its calls it is.
+      call: { owner: MAIN, call: base.id, name, args },
+      review: request,
+    };
+  }
   return { ...base, kind: "other", text: `The run asks: ${jsonText(value)}`, options: [] };
+}
+
+function isReview(request: object): request is LangChainReview {
+  const { actionRequests } = request as { actionRequests?: unknown };
+  return Array.isArray(actionRequests) && actionRequests.length === 1;
 }
 
 /** The most characters that are shown of each call beside a plan. */
@@ -90,7 +115,7 @@ function proposalText(calls: PlanApprovalRequest["calls"], difference: string | 
 }
 
 /** A question as an event of its run. */
-export function questionEvent({ todos, rules, call, text, ...question }: Question): RunEventBody {
+export function questionEvent({ todos, rules, call, text, review: _, ...question }: Question): RunEventBody {
   return {
     type: "question",
     ...question,

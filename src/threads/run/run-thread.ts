@@ -16,6 +16,7 @@ import { OUTCOME_CODES } from "../events/exit-codes.ts";
 import { answerEvents, questionEvent, type Question } from "../events/questions.ts";
 import { eventIn } from "../events/stream-events.ts";
 import { EMPTY_VIEW, MAIN, reduce, type RunView } from "../events/view.ts";
+import { decisionsFor } from "../host/request/answers.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
 import type { RunStreamOptions } from "../prepare/agent.ts";
 import { costOf, type Prices } from "../prepare/prices.ts";
@@ -298,6 +299,9 @@ async function answers(
     if (value !== undefined) given[question.id] = value;
   }
   for (const event of answerEvents(given, questions)) events.emit(event);
+  for (const { id, review } of questions) {
+    if (review && id in given) given[id] = decisionsFor(review, given[id]);
+  }
   return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
 }
 

@@ -14,9 +14,12 @@ import { settingsOf } from "../threads/thread-agent.ts";
 import { findThread, MANY, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
 import { quoted } from "../wording.ts";
 import { resumeCommand, settingsFrom, type RunFlags } from "./run.ts";
+import { withOwnGraphs } from "./servers/graph-files.ts";
 
 export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
   thread?: string | undefined;
+  /** The file with the graph that the thread is of, where that is the user's own. */
+  agent?: string | undefined;
   answer?: readonly string[] | undefined;
   model?: string | undefined;
   effort?: RunFlags["effort"];
@@ -30,23 +33,27 @@ export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
 /** `holdfast resume`: goes on with a thread where it stopped. */
 export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
   const answers = await Promise.all((flags.answer ?? []).map((words) => inFull(words, terminal)));
-  return withSaver(statePath(flags, terminal), async (saver) => {
+  const path = statePath(flags, terminal);
+  return withSaver(path, async (saver) => {
     const { id } =
       flags.thread === undefined ? await latest(saver, terminal) : await findThread(saver, flags.thread);
-    const kept = await settingsOf(saver, id);
-    const { dir = kept.dir } = flags;
-    const { startedIn: _, ...wanted } = await settingsFrom({ ...flags, dir }, terminal, kept);
-    const settings = { ...wanted, ...(kept.startedIn !== undefined && { startedIn: kept.startedIn }) };
-    return perform({
-      terminal,
-      saver,
-      thread: id,
-      flags,
-      settings,
-      ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
-      answers,
-      resumeCommand: resumeCommand(flags, terminal),
-      start: async (thread, options) => (await thread.goOn(options)) ?? finished(id),
+    return withOwnGraphs(flags, { saver, path, cwd: terminal.cwd }, async (graphs) => {
+      const kept = graphs ? undefined : await settingsOf(saver, id);
+      const { dir = kept?.dir } = flags;
+      const { startedIn: _, ...wanted } = await settingsFrom({ ...flags, dir }, terminal, kept);
+      const settings = { ...wanted, ...(kept?.startedIn !== undefined && { startedIn: kept.startedIn }) };
+      return perform({
+        terminal,
+        saver,
+        thread: id,
+        flags,
+        settings,
+        graphs,
+        ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
+        answers,
+        resumeCommand: resumeCommand(flags, terminal),
+        start: async (thread, options) => (await thread.goOn(options)) ?? finished(id),
+      });
     });
   });
 }

@@ -18,9 +18,12 @@ import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
 import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
 import { commandName, quoted } from "../wording.ts";
+import { withOwnGraphs } from "./servers/graph-files.ts";
 
 export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {
   task?: string | undefined;
+  /** A file with a graph of the user's own, in the place of Holdfast's agent. */
+  agent?: string | undefined;
   model?: string | undefined;
   effort?: RunSettings["effort"];
   preset?: PresetName | undefined;
@@ -46,7 +49,8 @@ export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.thread?.trim() === "") fail("--thread is empty.");
   const { task, message } = await readTask(flags.task, terminal);
-  return withSaver(statePath(flags, terminal), async (saver) => {
+  const path = statePath(flags, terminal);
+  return withSaver(path, async (saver) => {
     const thread = flags.thread ?? (await newThreadId(saver, task));
     const known = await saver.getThread(thread);
     if (!known) checkThreadId(thread);
@@ -55,17 +59,21 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       const id = quoted(thread);
       fail(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
     }
-    const kept = known && (await settingsOf(saver, thread));
-    const settings = await settingsFrom(known ? flags : inDirectory(flags), terminal, kept);
-    return perform({
-      terminal,
-      saver,
-      thread,
-      flags,
-      settings,
-      ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
-      resumeCommand: resumeCommand(flags, terminal),
-      start: (owned, options) => owned.start(message, { ...options, task, isNewTurn: true }),
+    return withOwnGraphs(flags, { saver, path, cwd: terminal.cwd }, async (graphs) => {
+      const kept = known && !graphs ? await settingsOf(saver, thread) : undefined;
+      const wanted = known || graphs ? flags : inDirectory(flags);
+      const settings = await settingsFrom(wanted, terminal, kept);
+      return perform({
+        terminal,
+        saver,
+        thread,
+        flags,
+        settings,
+        graphs,
+        ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
+        resumeCommand: resumeCommand(flags, terminal),
+        start: (owned, options) => owned.start(message, { ...options, task, isNewTurn: true }),
+      });
     });
   });
 }
@@ -85,8 +93,11 @@ async function refuseBeginning(saver: ThreadStore, thread: string): Promise<void
 }
 
 /** The command to go on with, as the user started this one, with what it needs to find the thread again. */
-export function resumeCommand({ state, database }: StateFlags, { env }: Terminal): string {
-  const command = `${commandName(env)} resume`;
+export function resumeCommand(
+  { state, database, agent }: StateFlags & { agent?: string | undefined },
+  { env }: Terminal,
+): string {
+  const command = `${commandName(env)} resume${agent === undefined ? "" : ` --agent ${quoted(agent)}`}`;
   if (database !== undefined) return `${command} --database ${quoted(maskedUrl(database))}`;
   return state === undefined ? command : `${command} --state ${quoted(state)}`;
 }

@@ -100,6 +100,14 @@ export function sandboxOptions<T>(args: Argv<T>) {
     });
 }
 
+export function ownAgentOption<T>(args: Argv<T>) {
+  return args.option("agent", {
+    type: "string",
+    requiresArg: true,
+    describe: "A file with a graph of your own (agent.ts, agent.ts:name), in the place of Holdfast's agent",
+  });
+}
+
 /** Flags for the agent of a thread. */
 export function agentOptions<T>(args: Argv<T>) {
   return mcpOption(sandboxOptions(projectOptions(args)))

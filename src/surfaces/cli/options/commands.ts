@@ -6,6 +6,7 @@ import {
   mcpOption,
   modelOptions,
   outputOptions,
+  ownAgentOption,
   projectOptions,
   providerArgument,
   sandboxOptions,
@@ -71,7 +72,7 @@ export function commands(parser: Argv): void {
       "run [task]",
       "Plan and work on a task",
       (args) =>
-        outputOptions(agentOptions(modelOptions(stateOption(args))))
+        ownAgentOption(outputOptions(agentOptions(modelOptions(stateOption(args)))))
           .positional("task", {
             type: "string",
             describe: "What to do, with what is piped to it; - or nothing: the task is piped",
@@ -89,7 +90,7 @@ export function commands(parser: Argv): void {
       "resume [thread]",
       "Go on with a thread where it stopped",
       (args) =>
-        outputOptions(sandboxOptions(projectOptions(modelOptions(stateOption(args)))))
+        ownAgentOption(outputOptions(sandboxOptions(projectOptions(modelOptions(stateOption(args))))))
           .positional("thread", {
             type: "string",
             describe: "Its id or the beginning of it; else the latest unfinished of this directory",

@@ -2,6 +2,8 @@ import type { ThreadStore } from "../../../storage/index.ts";
 import { isUnfinished } from "../../../threads/events/ending.ts";
 import type { Question } from "../../../threads/events/questions.ts";
 import type { HostThread, StartThreadOptions } from "../../../threads/host/client.ts";
+import type { HostedGraph } from "../../../threads/host/graphs.ts";
+import { RunHost } from "../../../threads/host/host.ts";
 import type { Run } from "../../../threads/host/hosted-run.ts";
 import { localHost } from "../../../threads/host/threads-graph.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
@@ -34,6 +36,8 @@ export interface PerformOptions extends ProjectOfRun {
   answers?: readonly string[];
   /** Printed in front of a thread's name to say how to go on. */
   resumeCommand: string;
+  /** Graphs of the user's own, in the place of Holdfast's agent. */
+  graphs?: ReadonlyMap<string, HostedGraph> | undefined;
   start: (thread: HostThread, options: StartThreadOptions) => Promise<Run>;
 }
 
@@ -46,18 +50,21 @@ export async function perform(options: PerformOptions): Promise<number> {
   let output: Output | undefined;
   let answer = async (_question: Question): Promise<unknown> => undefined;
   const servers = new RunServers({ env, onNote: (text) => run?.notify(text) });
-  const host = localHost({
-    saver,
-    defaults: settings,
-    modelOf: (name) =>
-      modelFor(name ?? settledModel(project, env), { env, isWatched, timeout: flags.timeout }),
-    pricesOf: (name) => pricesOf(name, env, project.config),
-    projectOf: async () => project,
-    servers,
-    canAsk: canAsk(terminal, flags) || answers.length > 0,
-    copies: copiesFolder(statePath(flags, terminal)),
-    traces: tracesFrom(env),
-  });
+  const traces = tracesFrom(env);
+  const host = options.graphs
+    ? new RunHost({ graphs: options.graphs, checkpointer: saver, ledger: saver.ledger, traces })
+    : localHost({
+        saver,
+        defaults: settings,
+        modelOf: (name) =>
+          modelFor(name ?? settledModel(project, env), { env, isWatched, timeout: flags.timeout }),
+        pricesOf: (name) => pricesOf(name, env, project.config),
+        projectOf: async () => project,
+        servers,
+        canAsk: canAsk(terminal, flags) || answers.length > 0,
+        copies: copiesFolder(statePath(flags, terminal)),
+        traces,
+      });
   const interruption = new Interruption(terminal.stdout, () => output?.close());
   const stop = (): void => {
     run?.notify("Stopping; nothing finished is lost. Ctrl-C again quits at once.");

@@ -16,7 +16,7 @@ export async function settingsOf(saver: ThreadStore, thread: string): Promise<Ru
   if (settings) return settings;
   throw new HarnessError(
     "invalid-options",
-    `Thread ${quoted(thread)} was not started by holdfast run: only its program can go on with it.`,
+    `Thread ${quoted(thread)} is not of Holdfast's own agent: only its program can go on with it, or holdfast resume --agent with the file of its graph.`,
   );
 }
 

@@ -20,7 +20,7 @@ export function answersById(
   if (!byId) return undefined;
   const answers = Object.entries(byId).map(([id, answer]) => {
     const { value } = waiting.find((one) => one.id === id)!;
-    return [id, checked(answer, value)] as const;
+    return [id, decisionsFor(value, answer)] as const;
   });
   return Object.fromEntries(answers);
 }
@@ -64,8 +64,11 @@ function dealt(resume: unknown, waiting: readonly Interrupt[]): Record<string, u
   );
 }
 
-/** An answer to a review of calls, in the spelling that JavaScript reads. Other answers are not ours to read. */
-function checked(answer: unknown, asked: unknown): unknown {
+/**
+ * An answer to a review of calls, in the spelling that JavaScript reads. Other answers are not ours to read. Throws
+ * `invalid-request` for what is no decision.
+ */
+export function decisionsFor(asked: unknown, answer: unknown): unknown {
   const calls = callsOf(asked);
   if (!calls) return answer;
   const decisions = decisionsOf(answer);
@@ -81,7 +84,8 @@ function checked(answer: unknown, asked: unknown): unknown {
   const spelled = (list as Record<string, unknown>[]).map(camelCased);
   // LangChain's own middleware reads nothing but a list.
   const isOurs = OURS.includes((asked as { type?: unknown }).type);
-  return isOurs && !decisions ? spelled[0] : { decisions: spelled };
+  if (isOurs) return decisions ? { decisions: spelled } : spelled[0];
+  return { decisions: spelled.map((decision, at) => reviewed(decision, nameOf(calls[at]))) };
 }
 
 const OURS: unknown[] = ["consent", "plan-approval"];
@@ -101,6 +105,14 @@ function decisionsOf(answer: unknown): unknown[] | undefined {
 function camelCased(decision: Record<string, unknown>): Record<string, unknown> {
   const { edited_action: edited, ...rest } = decision;
   return edited === undefined ? decision : { ...rest, editedAction: rest["editedAction"] ?? edited };
+}
+
+/** A decision as LangChain's own middleware reads it: it wants the name with changed arguments. */
+function reviewed({ args, ...decision }: Record<string, unknown>, name: string): Record<string, unknown> {
+  const isBare = decision["type"] === "edit" && isRecord(args) && !decision["editedAction"];
+  return isBare
+    ? { ...decision, editedAction: { name, args } }
+    : { ...decision, ...(args !== undefined && { args }) };
 }
 
 function nameOf(call: unknown): string {

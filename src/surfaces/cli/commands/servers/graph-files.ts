@@ -4,10 +4,43 @@ import { createRequire } from "node:module";
 import { basename, dirname, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { HarnessError } from "../../../../errors.ts";
-import type { GraphSource } from "../../../server/graphs.ts";
+import type { ThreadStore } from "../../../../storage/index.ts";
+import { openItems } from "../../../../storage/store.ts";
+import type { HostedGraph } from "../../../../threads/host/graphs.ts";
+import { hostedGraphs, type GraphSource } from "../../../server/graphs.ts";
 
 /** The exports that are taken for the graph where none is named. */
 const NAMES = ["default", "graph", "agent"];
+
+/** Flags of Holdfast's own agent. */
+const OWN_FLAGS =
+  "model,effort,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
+
+/** Throws `invalid-options` for a flag that a graph of the user's own does not take. */
+export function refuseOwnFlags(agent: string, flags: object): void {
+  const own = OWN_FLAGS.split(",").find((flag) => (flags as Record<string, unknown>)[flag] !== undefined);
+  if (own === undefined) return;
+  const name = own.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const message = `--${name} is for Holdfast's own agent: leave it out, and set it in ${agent}.`;
+  throw new HarnessError("invalid-options", message);
+}
+
+/** Uses the graphs of the user's own that `--agent` names, with the items of the same store; none without it. */
+export async function withOwnGraphs<T>(
+  { agent, ...flags }: { agent?: string | undefined },
+  { saver, path, cwd }: { saver: ThreadStore; path: string; cwd: string },
+  use: (graphs: ReadonlyMap<string, HostedGraph> | undefined) => Promise<T>,
+): Promise<T> {
+  if (agent === undefined) return use(undefined);
+  refuseOwnFlags(agent, flags);
+  const graphs = await loadGraphs(agent, cwd);
+  const store = await openItems(path);
+  try {
+    return await use(hostedGraphs("--agent", graphs, { checkpointer: saver, store }));
+  } finally {
+    await store.close();
+  }
+}
 
 /** Loads graphs from `agent.ts`, `agent.ts:name`, or a file such as `langgraph.json` that names several. */
 export async function loadGraphs(place: string, cwd: string): Promise<Record<string, GraphSource>> {

@@ -18,7 +18,7 @@ import { harmless, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { copiesFolder, statePath, withHome } from "../../threads/threads.ts";
 import type { RunFlags } from "../run.ts";
-import { loadGraphs } from "./graph-files.ts";
+import { loadGraphs, refuseOwnFlags } from "./graph-files.ts";
 import { checkModel, graphOptions, lost } from "./worker.ts";
 
 export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet">, WorkerFlags {
@@ -73,20 +73,9 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   });
 }
 
-/** Flags of Holdfast's own agent. */
-const OWN_FLAGS =
-  "model,effort,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
-
 /** Serves graphs of the user's own: the same page and protocol, with threads in the same store. */
 async function serveGraphs(agent: string, flags: ServeFlags, terminal: Terminal): Promise<number> {
-  const own = OWN_FLAGS.split(",").find(
-    (flag) => (flags as unknown as Record<string, unknown>)[flag] !== undefined,
-  );
-  if (own !== undefined) {
-    const name = own.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const message = `--${name} is for Holdfast's own agent: leave it out, and set it in ${agent}.`;
-    throw new HarnessError("invalid-options", message);
-  }
+  refuseOwnFlags(agent, flags);
   const graphs = await loadGraphs(agent, terminal.cwd);
   const path = statePath(flags, terminal);
   return withHome(path, async ({ saver, cluster }) => {
