@@ -9,6 +9,7 @@ import { ShortReporter } from "./test/short-reporter.ts";
  * contracts of their own within a process.
  */
 const RELEASE_ONLY = [
+  "src/deepagents/protocol.test.ts",
   "src/files/disk/races.test.ts",
   "src/files/floods.test.ts",
   "src/middleware/repeats/killed-calls.test.ts",

@@ -25,6 +25,10 @@ describe("the source", () => {
     return [...loadedWith(path, source)].filter((name) => name.includes("langchain")).toSorted();
   };
 
+  it("loads the client of remote sub-agents, an optional package, when one is started", () => {
+    expect(langchainIn("src/deepagents/index.ts")).not.toContain("@langchain/langgraph-sdk");
+  });
+
   it.each([
     "src/surfaces/cli/main.ts",
     "src/surfaces/cli/options/completion.ts",

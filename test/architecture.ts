@@ -36,6 +36,7 @@ const LAYERS: Record<string, string[]> = {
   web: [...engine, "middleware", ...langchain, "htmlparser2"],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
+  deepagents: [...agents, "deep", ...langchain, "yaml"],
   project: [...stores, "middleware", "mcp", "zod", "unbash", "node:*"],
   threads: [
     ...harnesses,

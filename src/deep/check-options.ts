@@ -105,6 +105,9 @@ const OPTIONS = z
     stateSchema: z.unknown(),
     contextSchema: z.unknown(),
     name: z.string(),
+    streamTransformers: z.array(
+      z.custom<unknown>((value) => typeof value === "function", "must be a function"),
+    ),
   } satisfies Record<keyof DeepAgentOptions, z.ZodType>)
   .partial();
 

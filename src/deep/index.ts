@@ -161,6 +161,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
     systemPrompt: joinedPrompt(promptOf(options), DEEP_SYSTEM_PROMPT),
     middleware: arranged(defaults, options),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
+    ...picked(options, ["streamTransformers"]),
   } as Parameters<typeof createAgent>[0]);
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }

@@ -19,6 +19,7 @@ export function inherited(
     ({ name }) =>
       DEFAULT_MIDDLEWARE.some((known) => known === name) &&
       name !== "SubagentsMiddleware" &&
+      middleware.every((own) => own.name !== name) &&
       !(name === "PlanMiddleware" && spec.plan !== undefined),
   );
   const systemPrompt = spec.systemPrompt ?? spec.prompt ?? promptOf(parent);

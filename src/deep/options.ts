@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { SystemMessage } from "@langchain/core/messages";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
-import type { AnyAgentMiddleware, ResponseFormat } from "langchain";
+import type { AnyAgentMiddleware, CreateAgentParams, ResponseFormat } from "langchain";
 import type { PermissionRule } from "../files/index.ts";
 import type { McpOptions } from "../mcp/options.ts";
 import type { McpServers } from "../mcp/servers.ts";
@@ -167,6 +167,8 @@ export interface DeepAgentOptions {
   store?: BaseStore;
   responseFormat?: unknown;
   name?: string;
+  /** As in `createAgent`: further projections of a run of `streamEvents`. */
+  streamTransformers?: CreateAgentParams["streamTransformers"];
 }
 
 /** The names of the default middleware, in their order. */

@@ -30,15 +30,14 @@ type ResponseOf<Format> = [Format] extends [undefined]
     : Record<string, unknown>;
 
 /** The middleware that give a deep agent its state. */
-type StateMiddleware<Plan> = Plan extends false
-  ? readonly [ReturnType<typeof filesMiddleware>]
-  : readonly [
-      ReturnType<typeof planMiddleware<Plan extends PlanOptions ? Plan : PlanOptions>>,
-      ReturnType<typeof filesMiddleware>,
-    ];
+type StateMiddleware<Plan, Files extends AnyAgentMiddleware> = Plan extends false
+  ? readonly [Files]
+  : readonly [ReturnType<typeof planMiddleware<Plan extends PlanOptions ? Plan : PlanOptions>>, Files];
 
-/** `createDeepAgent` with everything that can be told from its options in the type of its result. */
-export type CreateDeepAgent = <
+export type CreateDeepAgent = CreateAgent<DeepAgentOptions, ReturnType<typeof filesMiddleware>>;
+
+/** A function that makes deep agents, with all that its options tell in the type of its result. */
+export type CreateAgent<Options extends object, Files extends AnyAgentMiddleware> = <
   const Tools extends readonly AnyTool[] = readonly [],
   const Middleware extends readonly AnyAgentMiddleware[] = readonly [],
   State extends StateDefinitionInit | undefined = undefined,
@@ -47,7 +46,7 @@ export type CreateDeepAgent = <
   const Plan extends DeepAgentOptions["plan"] = undefined,
 >(
   options?: Omit<
-    DeepAgentOptions,
+    Options,
     "tools" | "middleware" | "stateSchema" | "contextSchema" | "responseFormat" | "plan"
   > & {
     tools?: Tools;
@@ -62,7 +61,7 @@ export type CreateDeepAgent = <
     ResponseOf<Format>,
     State,
     Context,
-    readonly [...StateMiddleware<Plan>, ...Middleware],
+    readonly [...StateMiddleware<Plan, Files>, ...Middleware],
     CombineTools<Tools, Middleware>
   >
 >;

@@ -1,4 +1,5 @@
 import { foldersAbove, parsePath } from "../paths/paths.ts";
+import { packBytes } from "./packed.ts";
 
 /** A change of one file. Null means that there was, or is, no file. */
 export interface FileChange {
@@ -15,9 +16,10 @@ export class FileTable {
 
   /** Takes what is text out of `files`, whatever that is. Of two keys for one path, the first counts. */
   constructor(files: unknown) {
-    for (const [key, content] of entriesIn(files)) {
+    for (const [key, file] of entriesIn(files)) {
       const path = pathOfKey(key);
-      if (typeof content === "string" && !this.#contents.has(path)) this.setKey(key, content);
+      const content = textOfFile(file);
+      if (content !== undefined && !this.#contents.has(path)) this.setKey(key, content);
     }
   }
 
@@ -76,6 +78,15 @@ export class FileTable {
     }
     return Object.fromEntries(changes);
   }
+}
+
+/** The text of a file: the text itself, or a record with its `content`, as DeepAgents keeps files. */
+export function textOfFile(file: unknown): string | undefined {
+  if (typeof file === "string") return file;
+  const { content } = Object.fromEntries(entriesIn(file));
+  if (Array.isArray(content)) return content.join("\n");
+  if (content instanceof Uint8Array) return packBytes(content);
+  return typeof content === "string" ? content : undefined;
 }
 
 /** The path that a key stands for, or the key itself. */

@@ -28,7 +28,10 @@ export interface RemoteSandbox {
 
 /** Options of a remote sandbox. */
 export interface RemoteSandboxOptions {
-  /** The folder in it that the agent knows as "/", and that commands begin in. Default "/workspace". */
+  /**
+   * The folder in it that the agent knows as "/", and that commands begin in. Default "/workspace". With "/" they begin
+   * where the sandbox begins them.
+   */
   root?: string;
   /** Default two minutes. A call may ask for another limit. */
   timeoutMs?: number;
@@ -72,8 +75,9 @@ class RemoteFiles implements FileOperations {
   async run(command: string, timeoutMs: number): Promise<FileResult<Execution>> {
     const seconds = Math.max(1, Math.ceil(timeoutMs / 1000));
     const limited = `if command -v timeout >/dev/null; then timeout -k 2 ${seconds} /bin/sh -c ${quoted(command)}; else /bin/sh -c ${quoted(command)}; fi`;
+    const root = quoted(this.#root);
     const ran = await this.#sandbox.execute(
-      `mkdir -p ${quoted(this.#at("/"))}; cd ${quoted(this.#at("/"))} || exit 1; ${limited}`,
+      this.#root === "" ? limited : `mkdir -p ${root}; cd ${root} || exit 1; ${limited}`,
     );
     const { output, exitCode, truncated = false } = ran;
     return { ok: true, output, exitCode, truncated, timedOut: exitCode === TIMED_OUT };

@@ -6,6 +6,7 @@ import { foldersAbove, inOrder, isWithin } from "../paths/paths.ts";
 import { createBackend } from "./create.ts";
 import { entriesOf } from "./entries.ts";
 import { exclusive } from "./exclusive.ts";
+import { textOfFile } from "./file-table.ts";
 import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./packed.ts";
 
 const PAGE = 100;
@@ -16,7 +17,7 @@ const PAGE = 100;
  */
 export function storeBackend(store: BaseStore, namespace: string[]): FileBackend {
   const get = async (path: string): Promise<string | undefined> =>
-    textOf((await store.get(namespace, path))?.value);
+    textOfFile((await store.get(namespace, path))?.value);
   const put = (path: string, content: string): Promise<void> => store.put(namespace, path, { content });
   const oneAtATime = <T>(path: string, task: () => Promise<T>): Promise<T> =>
     exclusive(store, JSON.stringify([namespace, path]), task);
@@ -28,7 +29,7 @@ export function storeBackend(store: BaseStore, namespace: string[]): FileBackend
       const items = await store.search(namespace, { limit: PAGE, offset });
       for (const item of items) {
         // A search also finds the namespaces below this one, and ones whose name begins the same.
-        const content = isDeepStrictEqual(item.namespace, namespace) ? textOf(item.value) : undefined;
+        const content = isDeepStrictEqual(item.namespace, namespace) ? textOfFile(item.value) : undefined;
         if (content !== undefined && item.key.startsWith("/")) files.set(item.key, content);
       }
       if (items.length < PAGE) return files;
@@ -96,8 +97,4 @@ export function storeBackend(store: BaseStore, namespace: string[]): FileBackend
     const there = await notAFile(path);
     return there.reason === "missing" ? undefined : there;
   }
-}
-
-function textOf(value: Record<string, unknown> | undefined): string | undefined {
-  return typeof value?.["content"] === "string" ? value["content"] : undefined;
 }

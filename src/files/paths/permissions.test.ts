@@ -31,6 +31,17 @@ describe("checkPermission", () => {
     expect(checkPermission(ONLY_WIKI.toReversed(), "write", "/wiki/a.md").allowed).toBe(false);
   });
 
+  it("covers nothing below what an exact rule matches", () => {
+    const rules: PermissionRule[] = [
+      { effect: "allow", paths: ["/a/*", "/b/**"], exact: true },
+      { effect: "deny", paths: "/**" },
+    ];
+    const allowed = ["/a/x", "/a/x/y", "/b/x/y", "/a"].map(
+      (path) => checkPermission(rules, "read", path).allowed,
+    );
+    expect(allowed).toEqual([true, false, true, false]);
+  });
+
   it("looks only at rules for the action", () => {
     const readOnly: PermissionRule[] = [{ effect: "deny", operations: ["write", "delete"], paths: "/**" }];
     expect(checkPermission(readOnly, "read", "/a").allowed).toBe(true);

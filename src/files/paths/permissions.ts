@@ -18,6 +18,8 @@ export interface PermissionRule {
    * "/.git." and "/.g\u200Cit", too. What is allowed is allowed only as it is spelled here.
    */
   paths: string | readonly string[];
+  /** Covers only what the globs match, and not what is below. Default false. */
+  exact?: boolean;
 }
 
 /** A decision and, where a rule made it, that rule in words. */
@@ -66,7 +68,7 @@ function compileRule(rule: PermissionRule, number: number) {
   const unknown = operations.find((action) => !FILE_ACTIONS.includes(action));
   if (unknown !== undefined) throw invalid(number, `"${unknown}" is not one of ${FILE_ACTIONS.join(", ")}`);
   if (effect !== "allow" && effect !== "deny") throw invalid(number, `the effect must be "allow" or "deny"`);
-  const globs = paths.map((pattern) => globOf(pattern, number));
+  const globs = paths.map((pattern) => globOf(pattern, number, rule.exact));
   const foldedGlobs = paths.map((pattern) => globOf(foldGlob(pattern), number));
   const isFolded = paths.every((pattern) => foldGlob(pattern) === pattern);
   const coversFolded = (path: string): boolean => {
@@ -79,7 +81,9 @@ function compileRule(rule: PermissionRule, number: number) {
     effect,
     operations,
     shown: `rule ${number} (${effect} ${rule.operations?.join(", ") ?? "everything"} on ${named})`,
-    covers: (path: string): boolean => isIn(path, globs) || (effect === "deny" && coversFolded(path)),
+    covers: (path: string): boolean =>
+      (rule.exact ? globs.some((glob) => glob.matches(path)) : isIn(path, globs)) ||
+      (effect === "deny" && coversFolded(path)),
     leadsTo: (folder: string): boolean => globs.some((glob) => glob.leadsTo(folder)),
   };
 }
@@ -89,8 +93,8 @@ function isIn(path: string, globs: readonly Pick<Glob, "matches">[]): boolean {
   return [path, ...foldersAbove(path)].some((each) => globs.some((glob) => glob.matches(each)));
 }
 
-function globOf(pattern: string, number: number): Pick<Glob, "matches" | "leadsTo"> {
-  const folder = pattern.replace(/\/(?:\*\*\/?)?$/, "");
+function globOf(pattern: string, number: number, exact = false): Pick<Glob, "matches" | "leadsTo"> {
+  const folder = exact ? pattern : pattern.replace(/\/(?:\*\*\/?)?$/, "");
   if (folder === "" || folder === "**") return { matches: () => true, leadsTo: () => true };
   const compiled = compileGlob(folder, "/");
   if (!compiled.ok) throw invalid(number, compiled.error);

@@ -29,6 +29,22 @@ describe("mergeFiles", () => {
     expect(mergeFiles(seeded, { "/report.md": "new", "a/b.md": null })).toEqual({ "report.md": "new" });
   });
 
+  it("takes DeepAgents' records of files, of lines, text or bytes, for their content", () => {
+    const update = {
+      "/lines.md": { content: ["a", "b"], created_at: "", modified_at: "" },
+      "/text.md": { content: "c", mimeType: "text/plain" },
+      "/bytes": { content: new Uint8Array([0, 1]) },
+      "/none": { mimeType: "text/plain" },
+    };
+    const files = mergeFiles({}, update as never);
+    expect(files).toEqual({
+      "/lines.md": "a\nb",
+      "/text.md": "c",
+      "/bytes": "data:application/octet-stream;base64,AAE=",
+    });
+    expect(diffFiles(files, update as never)).toEqual({});
+  });
+
   it("returns the same record when nothing changes, as when LangGraph sends the state again", () => {
     expect(mergeFiles(base, { ...base })).toBe(base);
     expect(mergeFiles(base, undefined)).toBe(base);

@@ -1,4 +1,4 @@
-import { entriesIn, FileTable, pathOfKey, type FileChange } from "../backends/file-table.ts";
+import { entriesIn, FileTable, pathOfKey, textOfFile, type FileChange } from "../backends/file-table.ts";
 import { mergeText } from "./merge-text.ts";
 
 /**
@@ -11,7 +11,7 @@ export type FilesUpdate = Record<string, string | null | FileChange>;
  * The reducer for files in state. Changes of different files all get through; changes of one file are merged
  * from the text they started from. Where two changes conflict, the later one wins there, and the file as the
  * earlier one left it is kept beside it as `<name>.conflict-<n>`. An edit outlives a delete made without
- * knowing of it. Never throws; what is neither text, null nor a change is ignored.
+ * knowing of it. A record of DeepAgents with a `content` is that text. Never throws; anything else is ignored.
  */
 export function mergeFiles(
   current: Record<string, string> | undefined,
@@ -21,7 +21,7 @@ export function mergeFiles(
   let changed = current === undefined || current === null;
   for (const [key, value] of entriesIn(update)) {
     const was = table.get(pathOfKey(key));
-    const content = typeof value === "string" ? value : isChange(value) ? settle(table, key, value) : value;
+    const content = value === null ? null : isChange(value) ? settle(table, key, value) : textOfFile(value);
     if (typeof content === "string" && content !== was) table.setKey(key, content);
     else if (content === null && was !== undefined) table.delete(pathOfKey(key));
     else continue;

@@ -26,6 +26,7 @@ const rule = z.strictObject({
     (value) => (Array.isArray(value) ? value.length > 0 && value.every(isGlob) : isGlob(value)),
     'must be a glob from the root such as "/src/**", or a list of them',
   ),
+  exact: z.boolean().optional(),
 });
 
 /** What each option of a workspace may be. A rule that is not understood must not be one that does not hold. */

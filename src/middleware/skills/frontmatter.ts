@@ -29,10 +29,19 @@ export async function readFrontmatter<Schema extends z.ZodType<object>>(
   text: string,
   schema: Schema,
 ): Promise<(z.output<Schema> & { body: string }) | string> {
+  const { parse } = await import("yaml");
+  return frontmatterIn(text, schema, parse);
+}
+
+/** The same where YAML's parser is loaded. */
+export function frontmatterIn<Schema extends z.ZodType<object>>(
+  text: string,
+  schema: Schema,
+  parse: (typeof import("yaml"))["parse"],
+): (z.output<Schema> & { body: string }) | string {
   if (text.length > MAX_LENGTH) return `has more than ${MAX_LENGTH} characters`;
   const [all, yaml] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   if (all === undefined) return "does not begin with frontmatter between two lines of ---";
-  const { parse } = await import("yaml");
   let data: unknown;
   try {
     // Aliases can make much of little, and nobody needs one here.

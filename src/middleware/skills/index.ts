@@ -11,7 +11,10 @@ import { skillsPrompt } from "./skills.prompt.ts";
  * Shows a model what skills there are, and what one says that the user calls by `/name`. Files are found by whoever
  * has the same library. No tool, no graph step, nothing in the thread.
  */
-export function skillsMiddleware(library: SkillLibrary, reader?: Parameters<typeof skillsPrompt>[1]) {
+export function skillsMiddleware(
+  library: Pick<SkillLibrary, "placed">,
+  reader?: Parameters<typeof skillsPrompt>[1],
+) {
   return createMiddleware({
     name: "SkillsMiddleware",
     wrapModelCall: async (request, handler) => {

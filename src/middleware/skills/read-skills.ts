@@ -79,7 +79,8 @@ async function placesOnDisk(
   return places;
 }
 
-async function readSkill(place: Place, notes: string[]): Promise<Skill | undefined> {
+/** Reads one skill. One that cannot be used is a note. */
+export async function readSkill(place: Place, notes: string[]): Promise<Skill | undefined> {
   const where = place.folder ?? place.base;
   const file = await place.files.read(place.base === "/" ? "/SKILL.md" : `${place.base}/SKILL.md`);
   // A folder without one is none.

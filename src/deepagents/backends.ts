@@ -1,0 +1,311 @@
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { getConfig, getCurrentTaskInput, getStore, type BaseStore } from "@langchain/langgraph";
+import { HarnessError } from "../errors.ts";
+import {
+  compositeBackend,
+  diskBackend,
+  sandboxBackend,
+  shellBackend,
+  stateFiles,
+  storeBackend,
+  type FileBackend,
+  type Isolation,
+  type RemoteSandbox,
+} from "../files/index.ts";
+import { compileGlob } from "../files/search/glob.ts";
+import type { BackendContext } from "../middleware/files/options.ts";
+import { foreignFiles, type ForeignBackend } from "./foreign.ts";
+import {
+  FILES,
+  ProtocolBackend,
+  under,
+  type BackendProtocol,
+  type ExecuteResponse,
+  type FileDownloadResponse,
+  type FileInfo,
+  type FileUploadResponse,
+  type GlobResult,
+} from "./protocol.ts";
+
+/** The argument of a function that makes a backend. */
+export interface BackendRuntime {
+  state: unknown;
+  store?: BaseStore | undefined;
+}
+
+/** Files in the graph state: they last as long as their thread. */
+export class StateBackend extends ProtocolBackend {
+  readonly #runtime: BackendRuntime | undefined;
+
+  constructor(runtime?: BackendRuntime | { fileFormat?: "v1" | "v2" }) {
+    super();
+    this.#runtime = runtime && "state" in runtime ? runtime : undefined;
+  }
+
+  [FILES](context?: BackendContext): FileBackend {
+    if (context) return context.state;
+    const { files = {} } = (this.#runtime?.state ?? stateHere() ?? {}) as { files?: Record<string, string> };
+    return stateFiles(files);
+  }
+}
+
+/** Options of `FilesystemBackend`. */
+export interface FilesystemBackendOptions {
+  /** Default: the current folder. */
+  rootDir?: string;
+  /** Has no effect: paths always count from `rootDir`, by their full address too, and nothing outside is reached. */
+  virtualMode?: boolean;
+  /** Default 10. */
+  maxFileSizeMb?: number;
+}
+
+/** Files in a folder on disk. */
+export class FilesystemBackend extends ProtocolBackend {
+  readonly #files: FileBackend;
+
+  constructor(options: FilesystemBackendOptions = {}, files = diskOf(options)) {
+    super();
+    this.#files = files;
+  }
+
+  [FILES](): FileBackend {
+    return this.#files;
+  }
+}
+
+/** The argument of a function that makes a namespace. */
+export interface StoreBackendContext {
+  state: unknown;
+  config?: { metadata?: Record<string, unknown>; configurable?: Record<string, unknown> };
+  assistantId?: string;
+}
+
+/** Options of `StoreBackend`. */
+export interface StoreBackendOptions {
+  /** Default: the store of the graph. */
+  store?: BaseStore;
+  /** Default: `[assistantId, "filesystem"]` on a LangGraph server, else `["filesystem"]`. */
+  namespace?: string[] | ((context: StoreBackendContext) => string[]);
+  fileFormat?: "v1" | "v2";
+}
+
+/** Files in a LangGraph store: all threads have them. */
+export class StoreBackend extends ProtocolBackend {
+  readonly #runtime: BackendRuntime | undefined;
+  readonly #options: StoreBackendOptions;
+
+  constructor(first: BackendRuntime | StoreBackendOptions = {}, options: StoreBackendOptions = {}) {
+    super();
+    const isRuntime = "state" in first;
+    this.#runtime = isRuntime ? first : undefined;
+    this.#options = isRuntime ? options : first;
+  }
+
+  [FILES](context?: BackendContext): FileBackend {
+    const store = this.#options.store ?? context?.store ?? this.#runtime?.store ?? here(() => getStore());
+    if (!store) {
+      throw new HarnessError(
+        "missing-setting",
+        "StoreBackend has no store: give `store` to it or to createDeepAgent.",
+      );
+    }
+    const { namespace } = this.#options;
+    if (Array.isArray(namespace)) return storeBackend(store, namespace);
+    const { metadata, configurable } = here(() => getConfig()) ?? {};
+    const id = metadata?.["assistant_id"] as string | undefined;
+    if (!namespace) return storeBackend(store, id === undefined ? ["filesystem"] : [id, "filesystem"]);
+    return storeBackend(
+      store,
+      namespace({
+        state: this.#runtime?.state ?? stateHere(),
+        config: { ...(metadata && { metadata }), ...(configurable && { configurable }) },
+        ...(id !== undefined && { assistantId: id }),
+      }),
+    );
+  }
+}
+
+/** Several backends as one: a path belongs to the route with the longest prefix, else to the first. */
+export class CompositeBackend extends ProtocolBackend {
+  readonly #main: AnyBackend;
+  readonly #routes: Record<string, AnyBackend>;
+
+  constructor(main: AnyBackend, routes: Record<string, AnyBackend>) {
+    super();
+    this.#main = main;
+    this.#routes = routes;
+  }
+
+  /** Whether commands can be run: those of the first backend. */
+  get runsCommands(): boolean {
+    return runsCommands(this.#main);
+  }
+
+  [FILES](context?: BackendContext): FileBackend {
+    const routes = Object.entries(this.#routes).map(([at, one]) => [at, filesOf(one, context)] as const);
+    return compositeBackend(filesOf(this.#main, context), Object.fromEntries(routes));
+  }
+}
+
+/** Options of `LocalShellBackend`. */
+export interface LocalShellBackendOptions extends FilesystemBackendOptions {
+  /** Seconds. Default 120. */
+  timeout?: number;
+  /** Default 100,000. */
+  maxOutputBytes?: number;
+  env?: Record<string, string>;
+  /** Whether commands get all variables of this process. Default: a few that are no secrets, such as `PATH`. */
+  inheritEnv?: boolean;
+  /** Files that `create` writes. */
+  initialFiles?: Record<string, string>;
+  /** Ours: `auto` or `always` keeps commands apart from the rest of the system. Default `never`, as in DeepAgents. */
+  isolation?: Isolation;
+  /** Ours: whether isolated commands reach the network. Default false. */
+  network?: boolean;
+}
+
+/** Files in a folder on disk, and commands there. */
+export class LocalShellBackend extends FilesystemBackend {
+  readonly id = `local-${randomUUID().slice(0, 8)}`;
+  readonly #options: LocalShellBackendOptions;
+  #isRunning = false;
+
+  constructor(options: LocalShellBackendOptions = {}) {
+    super(options, shellOf(options));
+    this.#options = options;
+  }
+
+  static async create(options: LocalShellBackendOptions = {}): Promise<LocalShellBackend> {
+    const backend = new LocalShellBackend(options);
+    await backend.initialize();
+    return backend;
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Makes the folder and the initial files. */
+  async initialize(): Promise<void> {
+    const { rootDir = process.cwd(), initialFiles = {} } = this.#options;
+    await mkdir(rootDir, { recursive: true });
+    for (const [path, content] of Object.entries(initialFiles)) await this.write(path, content);
+    this.#isRunning = true;
+  }
+
+  async close(): Promise<void> {
+    this.#isRunning = false;
+  }
+
+  async execute(command: string): Promise<ExecuteResponse> {
+    const ran = await this[FILES]().execute!(command);
+    if (!ran.ok) return { output: ran.error, exitCode: 1, truncated: false };
+    return { output: ran.output, exitCode: ran.exitCode, truncated: ran.truncated };
+  }
+
+  override glob(pattern: string, path = "/"): Promise<GlobResult> {
+    return globEntries(this[FILES](), pattern, path);
+  }
+}
+
+/** A sandbox of which a program gives three methods. It needs a POSIX shell inside. */
+export abstract class BaseSandbox extends ProtocolBackend {
+  abstract readonly id: string;
+  abstract execute(command: string): ExecuteResponse | Promise<ExecuteResponse>;
+  abstract override uploadFiles(files: [string, Uint8Array][]): Promise<FileUploadResponse[]>;
+  abstract override downloadFiles(paths: string[]): Promise<FileDownloadResponse[]>;
+
+  [FILES](): FileBackend {
+    return sandboxBackend(this, { root: "/" });
+  }
+
+  override glob(pattern: string, path = "/"): Promise<GlobResult> {
+    return globEntries(this[FILES](), pattern, path);
+  }
+}
+
+/** A backend of this module, or any other of DeepAgents' protocol. */
+export type AnyBackend = ProtocolBackend | ForeignBackend | BackendProtocol;
+
+/** Our backend for one of DeepAgents' protocol. What a program's subclass overrides is called. */
+export function filesOf(backend: AnyBackend, context?: BackendContext): FileBackend {
+  if (backend instanceof BaseSandbox) return backend[FILES]();
+  if (backend instanceof ProtocolBackend) {
+    return OWN.includes(backend.constructor) ? backend[FILES](context) : foreignFiles(backend);
+  }
+  return isSandbox(backend) ? sandboxBackend(backend, { root: "/" }) : foreignFiles(backend);
+}
+
+const OWN: readonly unknown[] = [
+  StateBackend,
+  FilesystemBackend,
+  StoreBackend,
+  CompositeBackend,
+  LocalShellBackend,
+];
+
+export function runsCommands(backend: AnyBackend): boolean {
+  return backend instanceof CompositeBackend ? backend.runsCommands : "execute" in backend;
+}
+
+function isSandbox(backend: object): backend is RemoteSandbox {
+  return ["execute", "uploadFiles", "downloadFiles"].every((name) => name in backend);
+}
+
+function diskOf({ rootDir = process.cwd(), maxFileSizeMb }: FilesystemBackendOptions): FileBackend {
+  return diskBackend(rootDir, maxFileSizeMb === undefined ? {} : { maxBytes: maxFileSizeMb * 1024 * 1024 });
+}
+
+function shellOf(options: LocalShellBackendOptions): FileBackend {
+  const { rootDir = process.cwd(), timeout = 120, maxOutputBytes = 100_000, env = {} } = options;
+  const { maxFileSizeMb, isolation = "never", network = false } = options;
+  return shellBackend(rootDir, {
+    timeoutMs: timeout * 1000,
+    maxOutput: maxOutputBytes,
+    env,
+    isolation,
+    network,
+    ...(options.inheritEnv && { passEnv: Object.keys(process.env) }),
+    ...(maxFileSizeMb !== undefined && { maxBytes: maxFileSizeMb * 1024 * 1024 }),
+  });
+}
+
+/** A glob as sandboxes of the protocol answer it: folders too, and paths from where the search began. */
+async function globEntries(files: FileBackend, pattern: string, path: string): Promise<GlobResult> {
+  const at = (await files.locate?.(path)) ?? path;
+  const base = at === "/" ? at : at.replace(/\/+$/, "");
+  const compiled = compileGlob(pattern, base);
+  if (!compiled.ok) return { error: compiled.error };
+  const matches: FileInfo[] = [];
+  const visit = async (folder: string): Promise<void> => {
+    const listed = await files.list(folder);
+    for (const { path: one, isDirectory } of listed.ok ? listed.entries : []) {
+      const shown = under("", base, one).slice(1);
+      if (compiled.glob.matches(one)) matches.push({ path: shown, is_dir: isDirectory });
+      if (isDirectory) await visit(one);
+    }
+  };
+  await visit(base);
+  return { files: matches };
+}
+
+/** The store and the settings of the run that this call is made in. */
+export function runtimeHere(): { store?: BaseStore; configurable?: Record<string, unknown> } {
+  const store = here(() => getStore());
+  const configurable = here(() => getConfig())?.configurable;
+  return { ...(store && { store }), ...(configurable && { configurable }) };
+}
+
+/** The state of the graph that this call runs in, if it runs in one. */
+export function stateHere(): unknown {
+  return here(() => getCurrentTaskInput());
+}
+
+function here<T>(get: () => T): T | undefined {
+  try {
+    return get();
+  } catch {
+    return undefined;
+  }
+}

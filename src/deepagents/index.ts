@@ -1,0 +1,244 @@
+import type { AnyAgentMiddleware } from "langchain";
+import { createDeepAgent as createAgent, createHelper } from "../deep/index.ts";
+import { inherited } from "../deep/inherited.ts";
+import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
+import { unpackBytes } from "../files/backends/packed.ts";
+import type { FileBackend, PermissionRule } from "../files/index.ts";
+import { pathIn } from "../files/paths/paths.ts";
+import type { BackendContext } from "../middleware/files/options.ts";
+import { Workspace } from "../middleware/files/workspace.ts";
+import { instructionsMiddleware, type InstructionSource } from "../middleware/instructions/index.ts";
+import { skillsMiddleware } from "../middleware/skills/index.ts";
+import { readSkill } from "../middleware/skills/read-skills.ts";
+import type { PlacedSkill } from "../middleware/skills/skill.ts";
+import { quotedText } from "../middleware/text/quoted-text.ts";
+import { toModel } from "../models/deferred.ts";
+import type { CompiledSubagent } from "../subagents/spec.ts";
+import {
+  CompositeBackend,
+  filesOf,
+  runsCommands,
+  runtimeHere,
+  StateBackend,
+  stateHere,
+  StoreBackend,
+  type AnyBackend,
+} from "./backends.ts";
+import type {
+  AnySubAgent,
+  BackendFactory,
+  CreateDeepAgent,
+  CreateDeepAgentParams,
+  FilesystemPermission,
+} from "./options.ts";
+import { dataOf } from "./protocol.ts";
+import { createAsyncSubAgentMiddleware, isAsyncSubAgent, type AsyncSubAgent } from "./remote-agents.ts";
+import type { Settings } from "./settings.ts";
+
+/**
+ * `createDeepAgent` with DeepAgents' options, on our parts; our options are understood, too. `files` of the result of
+ * `invoke` are DeepAgents' records, in streams and checkpoints they are texts. LangChain's `todoListMiddleware` in
+ * `middleware` takes the place of our plan.
+ */
+export const createDeepAgent: CreateDeepAgent = ((params: CreateDeepAgentParams = {}) => {
+  const { memory = [], skills, subagents = [], backend, permissions, interruptOn, ...rest } = params;
+  const { instructions, middleware = [], plan, ...ours } = rest;
+  const place = placeOf(backend, permissions);
+  const remote = subagents.filter(isAsyncSubAgent);
+  const sources = [
+    ...(typeof instructions === "object" ? instructions : []),
+    ...memorySources(place, memory),
+  ];
+  const isTheirPlan = middleware.some(({ name }) => name === "todoListMiddleware");
+  const options: DeepAgentOptions = {
+    ...ours,
+    ...place,
+    ...(typeof instructions === "string" && { systemPrompt: ours.systemPrompt ?? instructions }),
+    ...(sources.length > 0 && { instructions: sources }),
+    ...(interruptOn && { interruptOn: renamed(interruptOn) }),
+    ...((plan !== undefined || isTheirPlan) && { plan: plan ?? false }),
+    middleware: [
+      ...skillsOf(place, skills),
+      ...(remote.length > 0 ? [createAsyncSubAgentMiddleware({ asyncSubAgents: remote })] : []),
+      ...middleware,
+    ],
+  };
+  const local = subagents.filter((spec) => !isAsyncSubAgent(spec));
+  const all = { ...options, subagents: local.map((spec) => specOf(spec, options)) };
+  return withFileData(createAgent(all as never));
+}) as never;
+
+type Place = Pick<DeepAgentOptions, "backend" | "canExecute" | "permissions">;
+
+/** Our options for a backend and the rules for its files. */
+function placeOf(backend?: AnyBackend | BackendFactory, permissions?: FilesystemPermission[]): Place {
+  const rules = permissions && { permissions: permissions.map(ruleOf) };
+  if (backend === undefined || backend.constructor === StateBackend) return { ...rules };
+  if (typeof backend !== "function") {
+    const isBound = [StoreBackend, CompositeBackend].some((kind) => backend instanceof kind);
+    if (!isBound) return { backend: filesOf(backend), ...rules };
+    const make = (context: BackendContext): FileBackend => filesOf(backend, context);
+    return { backend: make, canExecute: runsCommands(backend), ...rules };
+  }
+  const made = (context?: BackendContext): AnyBackend =>
+    backend({ state: stateHere() ?? {}, store: context?.store });
+  return { backend: (context) => filesOf(made(context), context), canExecute: mayRun(made), ...rules };
+}
+
+/** Whether the backend of a function runs commands; one that cannot be made without a run is taken for one that does not. */
+function mayRun(made: () => AnyBackend): boolean {
+  try {
+    return runsCommands(made());
+  } catch {
+    return false;
+  }
+}
+
+function ruleOf({ operations, paths, mode = "allow" }: FilesystemPermission): PermissionRule {
+  const actions = operations.flatMap((one) => (one === "write" ? (["write", "delete"] as const) : [one]));
+  return { effect: mode, operations: actions, paths, exact: mode === "allow" };
+}
+
+/** DeepAgents' `delete` is our `delete_file`. */
+function renamed<Rule>(rules: Record<string, Rule>): Record<string, Rule> {
+  const { delete: rule, ...rest } = rules;
+  return rule === undefined ? rules : { ...rest, delete_file: rule };
+}
+
+function memorySources(place: Place, paths: readonly string[]): InstructionSource[] {
+  const workspace = new Workspace(place);
+  return paths.map((path) => async () => {
+    const backend = filesHere(workspace);
+    const file = await backend.read((await backend.locate?.(path)) ?? path);
+    return file.ok ? quotedText("instructions", path, file.content) : "";
+  });
+}
+
+/** The files in the run at hand. */
+function filesHere(workspace: Workspace): FileBackend {
+  return workspace.open(stateHere(), runtimeHere()).backend;
+}
+
+/** Skills that are in the agent's own files: they are only listed. */
+function skillsOf(place: Place, sources: readonly string[] = []): AnyAgentMiddleware[] {
+  if (sources.length === 0) return [];
+  const workspace = new Workspace(place);
+  let read: Promise<PlacedSkill[]> | undefined;
+  const placed = (): Promise<PlacedSkill[]> => {
+    if (typeof place.backend !== "object") return skillsIn(filesHere(workspace), sources);
+    return (read ??= skillsIn(filesHere(workspace), sources));
+  };
+  return [skillsMiddleware({ placed }) as AnyAgentMiddleware];
+}
+
+async function skillsIn(files: FileBackend, sources: readonly string[]): Promise<PlacedSkill[]> {
+  const skills = new Map<string, PlacedSkill>();
+  const notes: string[] = [];
+  for (const source of sources) {
+    const at = ((await files.locate?.(source)) ?? source).replace(/(?<=.)\/+$/, "");
+    const listed = await files.list(at);
+    const entries = listed.ok ? listed.entries : [];
+    const isSkill = entries.some(({ name }) => name === "SKILL.md");
+    const folders = entries.filter(({ isDirectory }) => isDirectory).map(({ name }) => pathIn(at, name));
+    for (const base of isSkill ? [at] : folders) {
+      const skill = await readSkill({ files, base }, notes);
+      if (skill) skills.set(skill.name, { ...skill, at: base });
+    }
+  }
+  for (const note of notes) process.emitWarning(`createDeepAgent: ${note}`);
+  return [...skills.values()];
+}
+
+function specOf(
+  spec: Exclude<AnySubAgent, AsyncSubAgent>,
+  parent: DeepAgentOptions,
+): SubagentSpec | CompiledSubagent {
+  if ("runnable" in spec) return spec;
+  const { mode, skills, permissions, interruptOn, middleware = [], ...rest } = spec;
+  const fork = mode === "fork";
+  const own: SubagentSpec = {
+    ...rest,
+    fork,
+    ...(interruptOn && { interruptOn: renamed(interruptOn) }),
+    middleware: [...skillsOf(parent, skills), ...middleware],
+  };
+  if (!permissions) return own;
+  const { name, description } = spec;
+  const options = {
+    ...inherited(own, parent, toModel(spec.model ?? parent.model)),
+    permissions: permissions.map(ruleOf),
+    subagents: [],
+    generalPurpose: false,
+  };
+  return { name, description, fork, ownsFiles: true, runnable: createHelper(options as never) };
+}
+
+function withFileData<Agent extends { invoke: (...args: never[]) => Promise<object> }>(agent: Agent): Agent {
+  const invoke = agent.invoke.bind(agent);
+  return Object.assign(agent, {
+    invoke: async (...args: never[]) => {
+      const result: { files?: Record<string, string> } = await invoke(...args);
+      if (!result.files) return result;
+      const files = Object.entries(result.files).map(([path, text]) => [path, dataOf(unpackBytes(text))]);
+      return { ...result, files: Object.fromEntries(files) as object };
+    },
+  });
+}
+
+/** Files of a backend in the system prompt. */
+export function createMemoryMiddleware({ backend, sources }: Shelf) {
+  return instructionsMiddleware(memorySources(placeOf(backend), sources));
+}
+
+/** The `agent.md` of the user and of the project in the system prompt. */
+export function createAgentMemoryMiddleware({
+  settings,
+  assistantId,
+}: {
+  settings: Settings;
+  assistantId: string;
+}) {
+  const paths = [settings.getUserAgentMdPath(assistantId), settings.getProjectAgentMdPath()];
+  return instructionsMiddleware(paths.flatMap((file) => (file === null ? [] : { file })));
+}
+
+/** Skills of a backend in the system prompt. */
+export function createSkillsMiddleware({ backend, sources }: Shelf): AnyAgentMiddleware {
+  return skillsOf(placeOf(backend), sources)[0] ?? (skillsMiddleware({ placed: async () => [] }) as never);
+}
+
+interface Shelf {
+  backend: AnyBackend | BackendFactory;
+  sources: readonly string[];
+}
+
+export {
+  BaseSandbox,
+  CompositeBackend,
+  FilesystemBackend,
+  LocalShellBackend,
+  StateBackend,
+  StoreBackend,
+  type AnyBackend,
+  type BackendRuntime,
+  type FilesystemBackendOptions,
+  type LocalShellBackendOptions,
+  type StoreBackendContext,
+  type StoreBackendOptions,
+} from "./backends.ts";
+export type {
+  AnySubAgent,
+  BackendFactory,
+  CompiledSubAgent,
+  CreateDeepAgentParams,
+  FilesystemPermission,
+  SubAgent,
+} from "./options.ts";
+export type { BackendProtocol, EditResult, ExecuteResponse, FileData, FileInfo } from "./protocol.ts";
+export type { FileDownloadResponse, FileUploadResponse, GlobResult, GrepMatch } from "./protocol.ts";
+export type { GrepResult, LsResult, ReadRawResult, ReadResult, WriteResult } from "./protocol.ts";
+export { createAsyncSubAgentMiddleware, isAsyncSubAgent } from "./remote-agents.ts";
+export type { AsyncSubAgent, AsyncTask, AsyncTaskStatus } from "./remote-agents.ts";
+export { createSettings, findProjectRoot, listSkills } from "./settings.ts";
+export type { Settings, SkillMetadata } from "./settings.ts";
+export { danglingCallsMiddleware as createPatchToolCallsMiddleware } from "../middleware/dangling-calls/index.ts";

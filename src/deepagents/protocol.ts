@@ -1,0 +1,211 @@
+import type { Failure, FileBackend, FileChange, FileEntry } from "../files/index.ts";
+import { decodeText } from "../files/text/decode.ts";
+import { mediaTypeOf } from "../files/text/media-type.ts";
+import type { BackendContext } from "../middleware/files/options.ts";
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** A file in the graph state of a DeepAgents program. */
+export interface FileData {
+  content: string | string[] | Uint8Array;
+  mimeType?: string;
+  created_at?: string;
+  modified_at?: string;
+}
+
+/** One entry of a listing; the path of a folder ends in a slash. */
+export interface FileInfo {
+  path: string;
+  is_dir?: boolean;
+  size?: number;
+  modified_at?: string;
+}
+
+type Answer<T> = { error?: string } & Partial<T>;
+
+export type LsResult = Answer<{ files: FileInfo[] }>;
+export type GlobResult = LsResult;
+/** A text, or the bytes of a file that is none. */
+export type ReadResult = Answer<{ content: string | Uint8Array; mimeType: string; totalLines: number }>;
+export type ReadRawResult = Answer<{ data: FileData }>;
+/** `filesUpdate`: an update of `files` in the graph state, null for a file that was deleted. */
+export type WriteResult = Answer<{ path: string; filesUpdate: Record<string, FileData | null> }>;
+export type EditResult = WriteResult & { occurrences?: number };
+export type GrepMatch = { path: string; line: number; text: string };
+export type GrepResult = Answer<{ matches: GrepMatch[]; truncated: boolean }>;
+export type ExecuteResponse = { output: string; exitCode: number | null; truncated: boolean };
+export type FileOperationError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
+export type FileUploadResponse = { path: string; error: FileOperationError | null };
+export type FileDownloadResponse = FileUploadResponse & { content: Uint8Array | null };
+
+/** A file backend of DeepAgents' protocol. */
+export interface BackendProtocol {
+  ls(path: string): MaybePromise<LsResult>;
+  read(path: string, offset?: number, limit?: number): MaybePromise<ReadResult>;
+  readRaw?(path: string): MaybePromise<ReadRawResult>;
+  write(path: string, content: string): MaybePromise<WriteResult>;
+  edit(path: string, oldString: string, newString: string, replaceAll?: boolean): MaybePromise<EditResult>;
+  grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+  ): MaybePromise<GrepResult>;
+  glob(pattern: string, path?: string): MaybePromise<GlobResult>;
+  delete?(path: string): MaybePromise<WriteResult>;
+  uploadFiles?(files: [string, Uint8Array][]): MaybePromise<FileUploadResponse[]>;
+  downloadFiles?(paths: string[]): MaybePromise<FileDownloadResponse[]>;
+  execute?(command: string): MaybePromise<ExecuteResponse>;
+  readonly id?: string;
+}
+
+/** The method by which an agent takes the files of a backend of this package. */
+export const FILES: unique symbol = Symbol("files");
+
+/** DeepAgents' protocol on one of our backends. */
+export abstract class ProtocolBackend implements BackendProtocol {
+  /** The files themselves. Without a context: as the program finds them that calls a method. */
+  abstract [FILES](context?: BackendContext): FileBackend;
+
+  async ls(path: string): Promise<LsResult> {
+    const [files, at] = await this.#at(path);
+    const listed = await files.list(at, { sizes: true });
+    if (listed.ok)
+      return { files: listed.entries.map((entry) => infoOf(entry, under(path, at, entry.path))) };
+    return listed.reason === "missing" ? { files: [] } : errorOf(listed, path);
+  }
+
+  async read(path: string, offset = 0, limit = 500): Promise<ReadResult> {
+    const { error, data } = await this.readRaw(path);
+    if (!data) return { error: error! };
+    const { content, mimeType = "text/plain" } = data;
+    if (typeof content !== "string") return { content: content as Uint8Array, mimeType };
+    const lines = content.split("\n");
+    return { content: lines.slice(offset, offset + limit).join("\n"), mimeType, totalLines: lines.length };
+  }
+
+  async readRaw(path: string): Promise<ReadRawResult> {
+    const [files, at] = await this.#at(path);
+    const file = await files.readBytes(at);
+    return file.ok ? { data: dataOf(file.bytes) } : errorOf(file, path);
+  }
+
+  async write(path: string, content: string): Promise<WriteResult> {
+    const [files, at] = await this.#at(path);
+    const written = await files.write(at, content);
+    return written.ok ? { path, ...updateOf(files) } : errorOf(written, path);
+  }
+
+  async edit(path: string, oldString: string, newString: string, replaceAll = false): Promise<EditResult> {
+    const [files, at] = await this.#at(path);
+    const file = await files.read(at);
+    if (!file.ok) return errorOf(file, path);
+    const occurrences = oldString === "" ? 0 : file.content.split(oldString).length - 1;
+    if (occurrences === 0) return { error: `The string was not found in '${path}'.` };
+    if (occurrences > 1 && !replaceAll) {
+      return { error: `The string is in '${path}' multiple times (${occurrences}); use replaceAll.` };
+    }
+    if (oldString === newString) return { path, occurrences };
+    const edited = await files.edit(at, { oldString, newString, replaceAll });
+    return edited.ok ? { path, occurrences, ...updateOf(files) } : errorOf(edited, path);
+  }
+
+  async delete(path: string): Promise<WriteResult> {
+    const [files, at] = await this.#at(path);
+    const deleted = await files.delete(at);
+    return deleted.ok ? { path, ...updateOf(files) } : errorOf(deleted, path);
+  }
+
+  async grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+  ): Promise<GrepResult> {
+    const [files, at] = await this.#at(path ?? "/");
+    const limit = maxCount ?? 10_000;
+    const query = { pattern, path: at, maxMatches: limit + 1, ignored: true, ...(glob && { glob }) };
+    const result = await files.grep(query);
+    if (!result.ok) return result.reason === "missing" ? { matches: [] } : errorOf(result, path ?? "/");
+    const all = result.files.flatMap((file) =>
+      file.lines
+        .filter(({ isMatch }) => isMatch)
+        .map(({ line, text }) => ({ path: under(path ?? "/", at, file.path), line, text })),
+    );
+    const truncated = all.length > limit || result.notes.length > 0;
+    return { matches: all.slice(0, limit), ...(truncated && { truncated }) };
+  }
+
+  async glob(pattern: string, path = "/"): Promise<GlobResult> {
+    const [files, at] = await this.#at(path);
+    const result = await files.glob(pattern, { path: at, ignored: true });
+    if (!result.ok) return result.reason === "missing" ? { files: [] } : errorOf(result, path);
+    return { files: result.paths.map((file) => ({ path: under(path, at, file), is_dir: false })) };
+  }
+
+  async uploadFiles(uploads: [string, Uint8Array][]): Promise<FileUploadResponse[]> {
+    const answers: FileUploadResponse[] = [];
+    for (const [path, content] of uploads) {
+      const [files, at] = await this.#at(path);
+      const written = await files.writeBytes(at, content);
+      answers.push({ path, error: written.ok ? null : codeOf(written, "invalid_path") });
+    }
+    return answers;
+  }
+
+  async downloadFiles(paths: string[]): Promise<FileDownloadResponse[]> {
+    const answers: FileDownloadResponse[] = [];
+    for (const path of paths) {
+      const [files, at] = await this.#at(path);
+      const file = await files.readBytes(at);
+      answers.push(
+        file.ok
+          ? { path, content: file.bytes, error: null }
+          : { path, content: null, error: codeOf(file, "file_not_found") },
+      );
+    }
+    return answers;
+  }
+
+  /** The files, and where a path is in them: it may be an address on the host. */
+  async #at(path: string): Promise<[FileBackend, string]> {
+    const files = this[FILES]();
+    return [files, (await files.locate?.(path)) ?? path];
+  }
+}
+
+/** A path below `at` by the name that the caller has for `at`. */
+export function under(called: string, at: string, path: string): string {
+  const [outer, inner] = [called.replace(/\/+$/, ""), at.replace(/\/+$/, "")];
+  return path === inner || path.startsWith(`${inner}/`) ? outer + path.slice(inner.length) : path;
+}
+
+/** A file as DeepAgents' state and results have it. */
+export function dataOf(bytes: Uint8Array): FileData {
+  const text = decodeText(bytes, "");
+  if (text.ok) return { content: text.content, mimeType: "text/plain" };
+  return { content: bytes, mimeType: mediaTypeOf(bytes) ?? "application/octet-stream" };
+}
+
+function infoOf({ isDirectory, size }: FileEntry, path: string): FileInfo {
+  return { path: isDirectory ? `${path}/` : path, is_dir: isDirectory, ...(size !== undefined && { size }) };
+}
+
+/** The changes of files in a graph state. */
+function updateOf(files: FileBackend): Pick<WriteResult, "filesUpdate"> {
+  if (!("changes" in files)) return {};
+  const changes = (files as { changes: () => Record<string, FileChange> }).changes();
+  const update = Object.entries(changes).map(
+    ([path, { content }]) => [path, content === null ? null : { content }] as const,
+  );
+  return { filesUpdate: Object.fromEntries(update) };
+}
+
+function errorOf(failure: Failure, path: string): { error: string } {
+  return { error: failure.reason === "missing" ? `File '${path}' not found.` : failure.error };
+}
+
+function codeOf({ reason }: Failure, otherwise: FileOperationError): FileOperationError {
+  if (reason === "folder") return "is_directory";
+  return reason === "denied" ? "permission_denied" : otherwise;
+}

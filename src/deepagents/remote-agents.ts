@@ -1,0 +1,214 @@
+import { ToolMessage } from "@langchain/core/messages";
+import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
+import type { Client } from "@langchain/langgraph-sdk";
+import { createMiddleware } from "langchain";
+import { z } from "zod";
+import { HarnessError } from "../errors.ts";
+import { anyUpdate } from "../middleware/state/any-update.ts";
+import { callId, checkedTool, type ToolRuntime } from "../middleware/tools/loose-tool.ts";
+import { REMOTE_TOOLS } from "./remote-agents.prompt.ts";
+
+/** A sub-agent on a server of LangGraph's protocol, which works while its caller goes on. */
+export interface AsyncSubAgent {
+  name: string;
+  /** Tells the model when to use it. */
+  description: string;
+  /** The graph, or the id of an assistant, on the server. */
+  graphId: string;
+  /** Default: the SDK's. */
+  url?: string;
+  headers?: Record<string, string>;
+}
+
+export type AsyncTaskStatus =
+  | "pending"
+  | "running"
+  | "success"
+  | "error"
+  | "cancelled"
+  | "timeout"
+  | "interrupted";
+
+/** A task of such a sub-agent, in the field `asyncTasks` of the state. */
+export interface AsyncTask {
+  /** The same as `threadId`. */
+  taskId: string;
+  agentName: string;
+  threadId: string;
+  runId: string;
+  status: AsyncTaskStatus;
+  createdAt: string;
+  description?: string;
+  updatedAt?: string;
+  checkedAt?: string;
+}
+
+type Tasks = Record<string, AsyncTask>;
+
+const ENDED: readonly AsyncTaskStatus[] = ["success", "error", "cancelled", "timeout"];
+
+/** Whether a sub-agent's description is one of a remote sub-agent. */
+export function isAsyncSubAgent(spec: object): spec is AsyncSubAgent {
+  return "graphId" in spec;
+}
+
+/**
+ * Tools that start, check, update, cancel and list tasks of remote sub-agents. Tasks are in the state, so they outlive
+ * summaries and processes. Throws `invalid-options` for two sub-agents of one name.
+ */
+export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgents: AsyncSubAgent[] }) {
+  const agents = new Map(asyncSubAgents.map((agent) => [agent.name, agent]));
+  if (agents.size === 0 || agents.size < asyncSubAgents.length) {
+    const reason = agents.size === 0 ? "there is none" : "two have one name";
+    throw new HarnessError("invalid-options", `Remote sub-agents: ${reason}.`);
+  }
+  const clients = new Map<string, Promise<Client>>();
+  const clientOf = (name: string): Promise<Client> => {
+    const { url, headers } = agents.get(name)!;
+    const client = clients.get(name) ?? connect(url, headers);
+    clients.set(name, client);
+    return client;
+  };
+  const now = (): string => new Date().toISOString();
+  const started = async (
+    { agentName, threadId }: Pick<AsyncTask, "agentName" | "threadId">,
+    content: string,
+  ): Promise<Pick<AsyncTask, "runId" | "status">> => {
+    const client = await clientOf(agentName);
+    const run = await client.runs.create(threadId, agents.get(agentName)!.graphId, {
+      input: { messages: [{ role: "user", content }] },
+      multitaskStrategy: "interrupt",
+    });
+    return { runId: run.run_id, status: "running" };
+  };
+  const statusOf = async (task: AsyncTask): Promise<AsyncTask> => {
+    if (ENDED.includes(task.status)) return task;
+    const run = await (await clientOf(task.agentName)).runs.get(task.threadId, task.runId);
+    const status = run.status as AsyncTaskStatus;
+    return { ...task, status, ...(status !== task.status && { updatedAt: now() }), checkedAt: now() };
+  };
+  const listed = [...agents.values()].map(({ name, description }) => `- ${name}: ${description}`).join("\n");
+  const withTask = <Args extends { taskId: string }>(
+    act: (task: AsyncTask, args: Args) => Promise<[AsyncTask, object]>,
+  ) =>
+    remoteTool<Args>(async (args, tasks) => {
+      const task = tasks[args.taskId.trim()];
+      if (!task) throw new Error(`There is no task "${args.taskId}"; there are ${idsOf(tasks)}.`);
+      const [changed, answer] = await act(task, args);
+      return [{ [changed.taskId]: changed }, answer];
+    });
+
+  return createMiddleware({
+    name: "asyncSubAgentMiddleware",
+    stateSchema: new StateSchema({
+      asyncTasks: new ReducedValue(z.record(z.string(), z.custom<AsyncTask>()).default({}), {
+        inputSchema: anyUpdate<Tasks>(),
+        reducer: (current, next) => ({ ...current, ...next }),
+      }),
+    }),
+    tools: [
+      tool(
+        "start_async_task",
+        z.object({ description: z.string(), agentName: z.enum([...agents.keys()]) }),
+        remoteTool(async ({ description, agentName }) => {
+          const { thread_id: threadId } = await (await clientOf(agentName)).threads.create();
+          const run = await started({ agentName, threadId }, description);
+          const task = { taskId: threadId, agentName, threadId, ...run, createdAt: now(), description };
+          return [{ [threadId]: task }, { taskId: threadId, status: run.status }];
+        }),
+        listed,
+      ),
+      tool(
+        "check_async_task",
+        TASK,
+        withTask(async (task) => {
+          const checked = await statusOf(task);
+          const answer = { taskId: task.taskId, status: checked.status };
+          if (checked.status !== "success") return [checked, answer];
+          const state = await (await clientOf(task.agentName)).threads.getState(task.threadId);
+          return [checked, { ...answer, result: lastText(state.values) }];
+        }),
+      ),
+      tool(
+        "update_async_task",
+        TASK.extend({ message: z.string() }),
+        withTask(async (task, { message }) => {
+          const updated = { ...task, ...(await started(task, message)), updatedAt: now() };
+          return [updated, { taskId: task.taskId, status: updated.status }];
+        }),
+      ),
+      tool(
+        "cancel_async_task",
+        TASK,
+        withTask(async (task) => {
+          await (await clientOf(task.agentName)).runs.cancel(task.threadId, task.runId);
+          const cancelled: AsyncTask = { ...task, status: "cancelled", updatedAt: now() };
+          return [cancelled, { taskId: task.taskId, status: "cancelled" }];
+        }),
+      ),
+      tool(
+        "list_async_tasks",
+        z.object({ statusFilter: z.string().nullish() }),
+        remoteTool(async ({ statusFilter }, tasks) => {
+          const all = await Promise.all(Object.values(tasks).map(statusOf));
+          const shown = all.filter(({ status }) => [status, "all"].includes(statusFilter ?? "all"));
+          const answer = shown.map(({ taskId, agentName, status }) => ({ taskId, agentName, status }));
+          return [Object.fromEntries(all.map((task) => [task.taskId, task])), answer];
+        }),
+      ),
+    ],
+  });
+}
+
+const TASK = z.object({ taskId: z.string() });
+
+type Run<Args> = (args: Args, runtime: ToolRuntime) => Promise<Command | ToolMessage>;
+
+function tool<Schema extends z.ZodObject>(
+  name: keyof typeof REMOTE_TOOLS,
+  schema: Schema,
+  run: Run<z.output<Schema>>,
+  list = "",
+) {
+  return checkedTool(
+    { name, description: [REMOTE_TOOLS[name], list].filter(Boolean).join("\n"), schema },
+    run,
+  );
+}
+
+/** A call that changes tasks and answers with JSON. A server's refusal goes to the model. */
+function remoteTool<Args>(act: (args: Args, tasks: Tasks) => Promise<[Tasks, object]>): Run<Args> {
+  return async (args, runtime) => {
+    const { asyncTasks = {} } = (runtime.state ?? {}) as { asyncTasks?: Tasks };
+    const about = { tool_call_id: callId(runtime), name: runtime.toolCall?.name ?? "" };
+    try {
+      const [changes, answer] = await act(args, asyncTasks);
+      const message = new ToolMessage({ ...about, content: JSON.stringify(answer) });
+      return new Command({ update: { asyncTasks: changes, messages: [message] } });
+    } catch (error) {
+      if (error instanceof HarnessError) throw error;
+      return new ToolMessage({ ...about, content: `Error: ${(error as Error).message}`, status: "error" });
+    }
+  };
+}
+
+async function connect(apiUrl?: string, defaultHeaders?: Record<string, string>): Promise<Client> {
+  const sdk = await import("@langchain/langgraph-sdk").catch((cause: unknown) => {
+    const message =
+      "Remote sub-agents need the package @langchain/langgraph-sdk. Install it with: npm install @langchain/langgraph-sdk@1";
+    throw new HarnessError("missing-package", message, { cause });
+  });
+  return new sdk.Client({ ...(apiUrl && { apiUrl }), ...(defaultHeaders && { defaultHeaders }) });
+}
+
+function idsOf(tasks: Tasks): string {
+  return Object.keys(tasks).join(", ") || "none";
+}
+
+/** The text of the last message of a thread. */
+function lastText(values: unknown): string {
+  const { messages = [] } = (values ?? {}) as { messages?: { content: unknown }[] };
+  const content = messages.at(-1)?.content ?? "";
+  if (typeof content === "string") return content;
+  return (content as { text?: string }[]).map(({ text = "" }) => text).join("");
+}

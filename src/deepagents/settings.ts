@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parse } from "yaml";
+import { HarnessError } from "../errors.ts";
+import { frontmatterIn, NAMED } from "../middleware/skills/frontmatter.ts";
+
+/** Where a DeepAgents program keeps the memory and the skills of its agents. */
+export interface Settings {
+  /** The folder with `.git`, if there is one; null outside of a project. */
+  readonly projectRoot: string | null;
+  readonly userDeepagentsDir: string;
+  readonly hasProject: boolean;
+  getAgentDir(agentName: string): string;
+  ensureAgentDir(agentName: string): string;
+  getUserAgentMdPath(agentName: string): string;
+  getProjectAgentMdPath(): string | null;
+  getUserSkillsDir(agentName: string): string;
+  ensureUserSkillsDir(agentName: string): string;
+  getProjectSkillsDir(): string | null;
+  ensureProjectSkillsDir(): string | null;
+  ensureProjectDeepagentsDir(): string | null;
+}
+
+/** The nearest folder with `.git`, from `startPath` upwards; null for none. Default: from the current folder. */
+export function findProjectRoot(startPath = process.cwd()): string | null {
+  for (let at = resolve(startPath); ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return null;
+  }
+}
+
+/** The places of memory and skills: `~/.deepagents/<agent>` of the user and `.deepagents` of the project. */
+export function createSettings({ startPath }: { startPath?: string } = {}): Settings {
+  const projectRoot = findProjectRoot(startPath);
+  const userDeepagentsDir = join(homedir(), ".deepagents");
+  const agentDir = (name: string): string => {
+    if (/^[\w -]+$/.test(name) && name.trim() !== "") return join(userDeepagentsDir, name);
+    throw new HarnessError(
+      "invalid-options",
+      `"${name}" is no name of an agent; use letters, digits, - and _.`,
+    );
+  };
+  const inProject = (...parts: string[]): string | null =>
+    projectRoot === null ? null : join(projectRoot, ".deepagents", ...parts);
+  return {
+    projectRoot,
+    userDeepagentsDir,
+    hasProject: projectRoot !== null,
+    getAgentDir: agentDir,
+    ensureAgentDir: (name) => ensured(agentDir(name)),
+    getUserAgentMdPath: (name) => join(agentDir(name), "agent.md"),
+    getProjectAgentMdPath: () => inProject("agent.md"),
+    getUserSkillsDir: (name) => join(agentDir(name), "skills"),
+    ensureUserSkillsDir: (name) => ensured(join(agentDir(name), "skills")),
+    getProjectSkillsDir: () => inProject("skills"),
+    ensureProjectSkillsDir: () => ensured(inProject("skills")),
+    ensureProjectDeepagentsDir: () => ensured(inProject()),
+  };
+}
+
+function ensured<Path extends string | null>(path: Path): Path {
+  if (path !== null) mkdirSync(path, { recursive: true });
+  return path;
+}
+
+/** A skill as `listSkills` tells of it. */
+export interface SkillMetadata {
+  name: string;
+  description: string;
+  /** The path of its `SKILL.md`. */
+  path: string;
+  source: "user" | "project";
+}
+
+/** The skills of the user and the project; of two with one name the project's counts. */
+export function listSkills(folders: {
+  userSkillsDir?: string | null;
+  projectSkillsDir?: string | null;
+}): SkillMetadata[] {
+  const skills = new Map<string, SkillMetadata>();
+  for (const source of ["user", "project"] as const) {
+    const folder = source === "user" ? folders.userSkillsDir : folders.projectSkillsDir;
+    for (const name of folder && existsSync(folder) ? readdirSync(folder) : []) {
+      const path = join(folder!, name, "SKILL.md");
+      if (!existsSync(path)) continue;
+      const read = frontmatterIn(readFileSync(path, "utf8"), NAMED, parse);
+      if (typeof read !== "string")
+        skills.set(read.name, { name: read.name, description: read.description, path, source });
+    }
+  }
+  return [...skills.values()];
+}
