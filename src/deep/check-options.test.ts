@@ -22,7 +22,7 @@ const FILES: Case[] = [
   [{ permissions: [{ effect: "deny", paths: "" }] }, `permissions.0.paths: ${GLOB}`],
   [
     { permissions: [{ effect: "deny", path: "/**" }] },
-    'there is no option "permissions.0.path" (there are effect, operations, paths)',
+    'there is no option "permissions.0.path" (there are effect, operations, paths, exact)',
   ],
   [{ permissions: [{ effect: "deny", path: "/**" }] }, `permissions.0.paths: ${GLOB}`],
   [

@@ -259,17 +259,21 @@ it("research: names of tools, `prompt` and `instructions` of older programs are 
   ]);
 });
 
-it("memory: AGENTS.md of the backend, by its address on disk, is in the prompt", async () => {
+it("memory: AGENTS.md by its address on disk is in the prompt, whatever the model may read", async () => {
   writeFileSync(join(folder, "AGENTS.md"), "Build with make.\n");
+  const rootDir = join(folder, "project");
+  mkdirSync(rootDir);
+  writeFileSync(join(rootDir, "AGENTS.md"), "Use tabs.\n");
   const model = new ScriptedModel(["With make."]);
   const agent = createDeepAgent({
     model,
     systemPrompt: "You help.",
-    backend: new FilesystemBackend({ rootDir: folder }),
-    memory: [join(folder, "AGENTS.md")],
+    backend: new FilesystemBackend({ rootDir }),
+    memory: [join(folder, "AGENTS.md"), join(rootDir, "AGENTS.md"), "/none.md"],
+    permissions: [{ operations: ["read"], paths: ["/AGENTS.md"], mode: "deny" }],
   });
   await agent.invoke(say("How is it built?"), { recursionLimit: 10 });
-  expect(promptOf(model)).toContain("Build with make.");
+  for (const text of ["Build with make.", "Use tabs."]) expect(promptOf(model)).toContain(text);
 });
 
 it("skills and memory: settings tell the places, middleware shows what is there", async () => {
@@ -425,7 +429,7 @@ describe("async sub-agents", () => {
       ]);
       expect(await answers("Stop it.")).toEqual([
         { taskId: ids[0], status: "cancelled" },
-        expect.stringContaining(`There is no task "none"; there are ${ids[0]}`),
+        expect.stringContaining(`There is no task "none"; there are: ${ids[0]}`),
       ]);
     } finally {
       await served.close();

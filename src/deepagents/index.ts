@@ -1,13 +1,17 @@
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import type { AnyAgentMiddleware } from "langchain";
 import { createDeepAgent as createAgent, createHelper } from "../deep/index.ts";
 import { inherited } from "../deep/inherited.ts";
 import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
 import { unpackBytes } from "../files/backends/packed.ts";
-import type { FileBackend, PermissionRule } from "../files/index.ts";
+import { parsePath, type FileBackend, type PermissionRule } from "../files/index.ts";
 import { pathIn } from "../files/paths/paths.ts";
 import type { BackendContext } from "../middleware/files/options.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { instructionsMiddleware, type InstructionSource } from "../middleware/instructions/index.ts";
+import { MAX_INSTRUCTIONS } from "../middleware/instructions/options.ts";
+import { readText } from "../middleware/instructions/read-text.ts";
 import { skillsMiddleware } from "../middleware/skills/index.ts";
 import { readSkill } from "../middleware/skills/read-skills.ts";
 import type { PlacedSkill } from "../middleware/skills/skill.ts";
@@ -105,12 +109,16 @@ function renamed<Rule>(rules: Record<string, Rule>): Record<string, Rule> {
   return rule === undefined ? rules : { ...rest, delete_file: rule };
 }
 
-function memorySources(place: Place, paths: readonly string[]): InstructionSource[] {
-  const workspace = new Workspace(place);
+/** Rules for files are for the model: the program may name any. On disk that is also one outside of the backend. */
+function memorySources({ backend }: Place, paths: readonly string[]): InstructionSource[] {
+  const workspace = new Workspace(backend ? { backend } : {});
   return paths.map((path) => async () => {
-    const backend = filesHere(workspace);
-    const file = await backend.read((await backend.locate?.(path)) ?? path);
-    return file.ok ? quotedText("instructions", path, file.content) : "";
+    const files = filesHere(workspace);
+    const file = await files.read((await files.locate?.(path)) ?? path);
+    if (file.ok) return quotedText("instructions", path, file.content);
+    if (!files.locate || !isAbsolute(path)) return "";
+    const onDisk = await readText(path, MAX_INSTRUCTIONS);
+    return "text" in onDisk ? quotedText("instructions", path, onDisk.text) : "";
   });
 }
 
@@ -124,20 +132,32 @@ function skillsOf(place: Place, sources: readonly string[] = []): AnyAgentMiddle
   if (sources.length === 0) return [];
   const workspace = new Workspace(place);
   let read: Promise<PlacedSkill[]> | undefined;
-  const placed = (): Promise<PlacedSkill[]> => {
-    if (typeof place.backend !== "object") return skillsIn(filesHere(workspace), sources);
-    return (read ??= skillsIn(filesHere(workspace), sources));
+  const told = new Set<string>();
+  const readNow = async (): Promise<PlacedSkill[]> => {
+    const { skills, notes } = await skillsIn(filesHere(workspace), sources);
+    for (const note of notes) if (!told.has(note)) process.emitWarning(`createDeepAgent: ${note}`);
+    for (const note of notes) told.add(note);
+    return skills;
   };
+  const placed = (): Promise<PlacedSkill[]> =>
+    typeof place.backend === "object" ? (read ??= readNow()) : readNow();
   return [skillsMiddleware({ placed }) as AnyAgentMiddleware];
 }
 
-async function skillsIn(files: FileBackend, sources: readonly string[]): Promise<PlacedSkill[]> {
+async function skillsIn(
+  files: FileBackend,
+  sources: readonly string[],
+): Promise<{ skills: PlacedSkill[]; notes: string[] }> {
   const skills = new Map<string, PlacedSkill>();
   const notes: string[] = [];
   for (const source of sources) {
-    const at = ((await files.locate?.(source)) ?? source).replace(/(?<=.)\/+$/, "");
-    const listed = await files.list(at);
+    const parsed = parsePath((await files.locate?.(source)) ?? source);
+    const at = parsed.ok ? parsed.path : "/";
+    const listed = parsed.ok ? await files.list(at) : parsed;
     const entries = listed.ok ? listed.entries : [];
+    if (!listed.ok && files.locate && isAbsolute(source) && existsSync(source)) {
+      notes.push(`the skills in ${source} are not in the backend's folder, and are left out.`);
+    }
     const isSkill = entries.some(({ name }) => name === "SKILL.md");
     const folders = entries.filter(({ isDirectory }) => isDirectory).map(({ name }) => pathIn(at, name));
     for (const base of isSkill ? [at] : folders) {
@@ -145,8 +165,7 @@ async function skillsIn(files: FileBackend, sources: readonly string[]): Promise
       if (skill) skills.set(skill.name, { ...skill, at: base });
     }
   }
-  for (const note of notes) process.emitWarning(`createDeepAgent: ${note}`);
-  return [...skills.values()];
+  return { skills: [...skills.values()], notes };
 }
 
 function specOf(

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { createAgent, todoListMiddleware, type AnyAgentMiddleware } from "langchain";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { bashSandbox } from "../../test/bash-sandbox.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
@@ -484,6 +484,20 @@ describe("createDeepAgent of DeepAgents", () => {
     const middleware = [createMemoryMiddleware({ backend, sources: ["/AGENTS.md", "/none.md"] })];
     await createAgent({ model, tools: [], middleware }).invoke(say("Go."));
     expect(model.requests[3]!.messages[0]!.text).toContain("Use tabs.");
+  });
+
+  it("warns once of skills that are outside of the backend", async () => {
+    mkdirSync(at("project"));
+    mkdirSync(at("skills"));
+    const warning = vi.spyOn(process, "emitWarning").mockReturnValue(undefined);
+    try {
+      const backend = new FilesystemBackend({ rootDir: at("project") });
+      const model = new ScriptedModel([callTool("ls"), "Done."]);
+      await createDeepAgent({ model, backend, skills: [at("skills"), "/none"] }).invoke(say("Go."));
+      expect(warning.mock.calls).toEqual([[expect.stringContaining(`${at("skills")} are not in`)]]);
+    } finally {
+      warning.mockRestore();
+    }
   });
 
   it("keeps bytes in files as bytes", async () => {

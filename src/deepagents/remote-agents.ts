@@ -5,7 +5,7 @@ import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 import { anyUpdate } from "../middleware/state/any-update.ts";
-import { callId, checkedTool, type ToolRuntime } from "../middleware/tools/loose-tool.ts";
+import { callId, checkedTool } from "../middleware/tools/loose-tool.ts";
 import { REMOTE_TOOLS } from "./remote-agents.prompt.ts";
 
 /** A sub-agent on a server of LangGraph's protocol, which works while its caller goes on. */
@@ -87,17 +87,6 @@ export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgen
     const status = run.status as AsyncTaskStatus;
     return { ...task, status, ...(status !== task.status && { updatedAt: now() }), checkedAt: now() };
   };
-  const listed = [...agents.values()].map(({ name, description }) => `- ${name}: ${description}`).join("\n");
-  const withTask = <Args extends { taskId: string }>(
-    act: (task: AsyncTask, args: Args) => Promise<[AsyncTask, object]>,
-  ) =>
-    remoteTool<Args>(async (args, tasks) => {
-      const task = tasks[args.taskId.trim()];
-      if (!task) throw new Error(`There is no task "${args.taskId}"; there are ${idsOf(tasks)}.`);
-      const [changed, answer] = await act(task, args);
-      return [{ [changed.taskId]: changed }, answer];
-    });
-
   return createMiddleware({
     name: "asyncSubAgentMiddleware",
     stateSchema: new StateSchema({
@@ -110,51 +99,48 @@ export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgen
       tool(
         "start_async_task",
         z.object({ description: z.string(), agentName: z.enum([...agents.keys()]) }),
-        remoteTool(async ({ description, agentName }) => {
+        async ({ description, agentName }) => {
           const { thread_id: threadId } = await (await clientOf(agentName)).threads.create();
           const run = await started({ agentName, threadId }, description);
           const task = { taskId: threadId, agentName, threadId, ...run, createdAt: now(), description };
           return [{ [threadId]: task }, { taskId: threadId, status: run.status }];
-        }),
-        listed,
+        },
+        asyncSubAgents,
       ),
       tool(
         "check_async_task",
         TASK,
-        withTask(async (task) => {
+        onTask(async (task) => {
           const checked = await statusOf(task);
-          const answer = { taskId: task.taskId, status: checked.status };
-          if (checked.status !== "success") return [checked, answer];
+          if (checked.status !== "success") return [checked];
           const state = await (await clientOf(task.agentName)).threads.getState(task.threadId);
-          return [checked, { ...answer, result: lastText(state.values) }];
+          return [checked, { result: lastText(state.values) }];
         }),
       ),
       tool(
         "update_async_task",
         TASK.extend({ message: z.string() }),
-        withTask(async (task, { message }) => {
-          const updated = { ...task, ...(await started(task, message)), updatedAt: now() };
-          return [updated, { taskId: task.taskId, status: updated.status }];
-        }),
+        onTask(async (task, { message }) => [
+          { ...task, ...(await started(task, message)), updatedAt: now() },
+        ]),
       ),
       tool(
         "cancel_async_task",
         TASK,
-        withTask(async (task) => {
+        onTask(async (task) => {
           await (await clientOf(task.agentName)).runs.cancel(task.threadId, task.runId);
-          const cancelled: AsyncTask = { ...task, status: "cancelled", updatedAt: now() };
-          return [cancelled, { taskId: task.taskId, status: "cancelled" }];
+          return [{ ...task, status: "cancelled", updatedAt: now() }];
         }),
       ),
       tool(
         "list_async_tasks",
         z.object({ statusFilter: z.string().nullish() }),
-        remoteTool(async ({ statusFilter }, tasks) => {
+        async ({ statusFilter }, tasks) => {
           const all = await Promise.all(Object.values(tasks).map(statusOf));
           const shown = all.filter(({ status }) => [status, "all"].includes(statusFilter ?? "all"));
           const answer = shown.map(({ taskId, agentName, status }) => ({ taskId, agentName, status }));
           return [Object.fromEntries(all.map((task) => [task.taskId, task])), answer];
-        }),
+        },
       ),
     ],
   });
@@ -162,25 +148,18 @@ export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgen
 
 const TASK = z.object({ taskId: z.string() });
 
-type Run<Args> = (args: Args, runtime: ToolRuntime) => Promise<Command | ToolMessage>;
-
+/** A tool that changes tasks and answers with JSON. A server's refusal goes to the model. */
 function tool<Schema extends z.ZodObject>(
   name: keyof typeof REMOTE_TOOLS,
   schema: Schema,
-  run: Run<z.output<Schema>>,
-  list = "",
+  act: (args: z.output<Schema>, tasks: Tasks) => Promise<[Tasks, object]>,
+  agents: readonly AsyncSubAgent[] = [],
 ) {
-  return checkedTool(
-    { name, description: [REMOTE_TOOLS[name], list].filter(Boolean).join("\n"), schema },
-    run,
-  );
-}
-
-/** A call that changes tasks and answers with JSON. A server's refusal goes to the model. */
-function remoteTool<Args>(act: (args: Args, tasks: Tasks) => Promise<[Tasks, object]>): Run<Args> {
-  return async (args, runtime) => {
+  const listed = agents.map((agent) => `- ${agent.name}: ${agent.description}`);
+  const text = { name, description: [REMOTE_TOOLS[name], ...listed].join("\n"), schema };
+  return checkedTool(text, async (args, runtime) => {
     const { asyncTasks = {} } = (runtime.state ?? {}) as { asyncTasks?: Tasks };
-    const about = { tool_call_id: callId(runtime), name: runtime.toolCall?.name ?? "" };
+    const about = { tool_call_id: callId(runtime), name };
     try {
       const [changes, answer] = await act(args, asyncTasks);
       const message = new ToolMessage({ ...about, content: JSON.stringify(answer) });
@@ -189,6 +168,20 @@ function remoteTool<Args>(act: (args: Args, tasks: Tasks) => Promise<[Tasks, obj
       if (error instanceof HarnessError) throw error;
       return new ToolMessage({ ...about, content: `Error: ${(error as Error).message}`, status: "error" });
     }
+  });
+}
+
+/** The act of a tool that is about one task. */
+function onTask<Args extends { taskId: string }>(
+  act: (task: AsyncTask, args: Args) => Promise<[AsyncTask, object?]>,
+) {
+  return async (args: Args, tasks: Tasks): Promise<[Tasks, object]> => {
+    const task = tasks[args.taskId.trim()];
+    const all = Object.keys(tasks).join(", ") || "none";
+    if (!task) throw new Error(`There is no task "${args.taskId}"; there are: ${all}.`);
+    const [changed, more] = await act(task, args);
+    const { taskId, status } = changed;
+    return [{ [taskId]: changed }, { taskId, status, ...more }];
   };
 }
 
@@ -199,10 +192,6 @@ async function connect(apiUrl?: string, defaultHeaders?: Record<string, string>)
     throw new HarnessError("missing-package", message, { cause });
   });
   return new sdk.Client({ ...(apiUrl && { apiUrl }), ...(defaultHeaders && { defaultHeaders }) });
-}
-
-function idsOf(tasks: Tasks): string {
-  return Object.keys(tasks).join(", ") || "none";
 }
 
 /** The text of the last message of a thread. */

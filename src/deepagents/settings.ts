@@ -5,23 +5,6 @@ import { parse } from "yaml";
 import { HarnessError } from "../errors.ts";
 import { frontmatterIn, NAMED } from "../middleware/skills/frontmatter.ts";
 
-/** Where a DeepAgents program keeps the memory and the skills of its agents. */
-export interface Settings {
-  /** The folder with `.git`, if there is one; null outside of a project. */
-  readonly projectRoot: string | null;
-  readonly userDeepagentsDir: string;
-  readonly hasProject: boolean;
-  getAgentDir(agentName: string): string;
-  ensureAgentDir(agentName: string): string;
-  getUserAgentMdPath(agentName: string): string;
-  getProjectAgentMdPath(): string | null;
-  getUserSkillsDir(agentName: string): string;
-  ensureUserSkillsDir(agentName: string): string;
-  getProjectSkillsDir(): string | null;
-  ensureProjectSkillsDir(): string | null;
-  ensureProjectDeepagentsDir(): string | null;
-}
-
 /** The nearest folder with `.git`, from `startPath` upwards; null for none. Default: from the current folder. */
 export function findProjectRoot(startPath = process.cwd()): string | null {
   for (let at = resolve(startPath); ; at = dirname(at)) {
@@ -31,7 +14,7 @@ export function findProjectRoot(startPath = process.cwd()): string | null {
 }
 
 /** The places of memory and skills: `~/.deepagents/<agent>` of the user and `.deepagents` of the project. */
-export function createSettings({ startPath }: { startPath?: string } = {}): Settings {
+export function createSettings({ startPath }: { startPath?: string } = {}) {
   const projectRoot = findProjectRoot(startPath);
   const userDeepagentsDir = join(homedir(), ".deepagents");
   const agentDir = (name: string): string => {
@@ -48,16 +31,18 @@ export function createSettings({ startPath }: { startPath?: string } = {}): Sett
     userDeepagentsDir,
     hasProject: projectRoot !== null,
     getAgentDir: agentDir,
-    ensureAgentDir: (name) => ensured(agentDir(name)),
-    getUserAgentMdPath: (name) => join(agentDir(name), "agent.md"),
+    ensureAgentDir: (name: string) => ensured(agentDir(name)),
+    getUserAgentMdPath: (name: string) => join(agentDir(name), "agent.md"),
     getProjectAgentMdPath: () => inProject("agent.md"),
-    getUserSkillsDir: (name) => join(agentDir(name), "skills"),
-    ensureUserSkillsDir: (name) => ensured(join(agentDir(name), "skills")),
+    getUserSkillsDir: (name: string) => join(agentDir(name), "skills"),
+    ensureUserSkillsDir: (name: string) => ensured(join(agentDir(name), "skills")),
     getProjectSkillsDir: () => inProject("skills"),
     ensureProjectSkillsDir: () => ensured(inProject("skills")),
     ensureProjectDeepagentsDir: () => ensured(inProject()),
   };
 }
+
+export type Settings = ReturnType<typeof createSettings>;
 
 function ensured<Path extends string | null>(path: Path): Path {
   if (path !== null) mkdirSync(path, { recursive: true });

@@ -80,7 +80,8 @@ describe("the packed package", { timeout: 180_000 }, () => {
     try {
       const use = (preset: string) =>
         `export const ${preset} = plan().then((all) => all.planMiddleware({ preset: "${preset}" }));`;
-      writeFileSync(join(project, "use.cts"), [imported, use("lean"), use("fat")].join("\n"));
+      const backend = `export const files = import("holdfast/deepagents").then((all) => new all.FilesystemBackend({ rootDir: 1 }));`;
+      writeFileSync(join(project, "use.cts"), [imported, use("lean"), use("fat"), backend].join("\n"));
       const compilerOptions = { module, target: "es2023", strict: true, skipLibCheck: true, noEmit: true };
       writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.cts"] }));
       const { stdout } = await run("node_modules/.bin/tsc", [
@@ -93,6 +94,7 @@ describe("the packed package", { timeout: 180_000 }, () => {
       const errors = stdout.split("\n").filter((line) => /^\S/.test(line));
       expect(errors).toEqual([
         expect.stringMatching(/use\.cts.*(?:'"fat"' is not assignable|No overload matches)/),
+        expect.stringMatching(/use\.cts.*'number' is not assignable to type 'string'/),
       ]);
     } finally {
       rmSync(project, { recursive: true });
