@@ -115,7 +115,8 @@ function proposalText(calls: PlanApprovalRequest["calls"], difference: string | 
 }
 
 /** A question as an event of its run. */
-export function questionEvent({ todos, rules, call, text, review: _, ...question }: Question): RunEventBody {
+export function questionEvent(asked: Question): RunEventBody {
+  const { todos, rules, call, text, review: _, ...question } = asked;
   return {
     type: "question",
     ...question,
