@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { diskBackend, stateFiles, type FileBackend } from "../src/files/index.ts";
+import { stateFiles } from "../src/files/backends/state.ts";
+import { diskBackend, type FileBackend } from "../src/files/index.ts";
 import { operate } from "../src/middleware/files/operate.ts";
 
 const FILES = 100_000;

@@ -1,10 +1,5 @@
 export { createDeepAgent } from "./deep/index.ts";
-export {
-  DEFAULT_MIDDLEWARE,
-  type DeepAgentOptions,
-  type DefaultMiddlewareName,
-  type SubagentSpec,
-} from "./deep/options.ts";
+export { type DeepAgentOptions, type DefaultMiddlewareName, type SubagentSpec } from "./deep/options.ts";
 export { leadAgentGraph, makeLeadAgent, type LeadGraph } from "./lead/index.ts";
 export type { LeadOptions } from "./lead/options.ts";
 export type { LeadRequest } from "./lead/request.ts";
@@ -21,7 +16,6 @@ export {
 export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
 export { filesMiddleware } from "./middleware/files/index.ts";
 export type { BackendContext, BackendOption, FilesOptions } from "./middleware/files/options.ts";
-export { stateBackend } from "./middleware/files/workspace.ts";
 export {
   HarnessError,
   isPlanChangeEvent,

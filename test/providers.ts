@@ -5,12 +5,12 @@ import { chooseModel, explainModelError } from "../src/models/index.ts";
 import { thoughtsOf } from "../src/models/thinking/thoughts.ts";
 import {
   callTool,
-  PROVIDER_USAGE,
   startProvider,
   type ProviderName,
   type ProviderServer,
   type ProviderStep,
 } from "../src/testing/index.ts";
+import { PROVIDER_USAGE } from "../src/testing/providers/index.ts";
 
 /** Providers by the model that is asked of them, and where their address is set. */
 export const PROVIDERS: Record<ProviderName, { model: string; variable: string; path?: string }> = {

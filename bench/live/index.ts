@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
 import { HarnessError } from "../../src/errors.ts";
-import { bubblewrapWorks } from "../../src/files/index.ts";
+import { bubblewrapWorks } from "../../src/files/shell/isolation/bubblewrap.ts";
 import { chooseModel, explainModelError, type ChosenModel } from "../../src/models/index.ts";
 import { estimate, priceText } from "./estimate.ts";
 import { LIVE_HELP, readLiveOptions, type LiveOptions } from "./options.ts";

@@ -193,4 +193,5 @@ export const DEFAULT_MIDDLEWARE = [
   "BudgetMiddleware",
   "SecretsMiddleware",
 ] as const;
+/** The name of a default middleware of `createDeepAgent`, for `without` and replacements. */
 export type DefaultMiddlewareName = (typeof DEFAULT_MIDDLEWARE)[number];

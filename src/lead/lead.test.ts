@@ -6,7 +6,7 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { tool, toolRetryMiddleware, type AnyAgentMiddleware } from "langchain";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { bubblewrapWorks } from "../files/index.ts";
+import { bubblewrapWorks } from "../files/shell/isolation/bubblewrap.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { localSandboxProvider } from "../middleware/sandbox/index.ts";
 import type { Todo } from "../plan/index.ts";

@@ -24,6 +24,7 @@ export interface AddressServer {
   disabled?: boolean;
 }
 
+/** An MCP server: a program of this machine, or an address. */
 export type McpServer = ProgramServer | AddressServer;
 
 /** Servers as `.mcp.json` has them; `${VAR}` and `${VAR:-default}` in any text stand for variables. */

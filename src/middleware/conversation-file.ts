@@ -1,9 +1,12 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { fail } from "../files/backend/failures.ts";
-import { parsePath, preview, stateFiles, type FileBackend } from "../files/index.ts";
+import { stateFiles } from "../files/backends/state.ts";
+import { type FileBackend } from "../files/index.ts";
+import { parsePath } from "../files/paths/paths.ts";
 import { inOrder } from "../files/paths/paths.ts";
 import { leadingFolder } from "../files/search/glob.ts";
 import { capMatches } from "../files/search/grep.ts";
+import { preview } from "../files/text/offload.ts";
 import { isFromUser } from "./text/from-user.ts";
 import { withWords } from "./tools/with-content.ts";
 

@@ -5,7 +5,8 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { HarnessError } from "../errors.ts";
 import { ScriptedModel } from "../testing/index.ts";
-import { chooseModel, describeModels, knownModel, type ChooseModelOptions } from "./index.ts";
+import { describeModels } from "./describe.ts";
+import { chooseModel, knownModel, type ChooseModelOptions } from "./index.ts";
 
 const KEYS = { ANTHROPIC_API_KEY: "sk-ant-secret-1", OPENAI_API_KEY: "sk-secret-2" };
 
@@ -209,7 +210,8 @@ describe("without the provider packages", () => {
       symlinkSync(resolve("node_modules/@langchain/core"), join(folder, "node_modules/@langchain/core"));
       writeFileSync(
         join(folder, "main.ts"),
-        `import { chooseModel, describeModels } from "./models/index.ts";
+        `import { chooseModel } from "./models/index.ts";
+         import { describeModels } from "./models/describe.ts";
          const messages = [];
          for (const model of ["openai:m", "anthropic:m", "ollama:m", "mistralai:m"]) {
            const settings = { apiKey: "key" };

@@ -13,6 +13,7 @@ import { read, type Environment } from "./secrets/environment.ts";
 import { redact, secretsIn } from "./secrets/redact.ts";
 import { findSet, pickBaseUrl, pickEndpoint, withoutCredentials, type ModelOptions } from "./settings.ts";
 
+/** Options of `chooseModel`. */
 export interface ChooseModelOptions {
   /** A model to use as it is, or `provider:model`. */
   model?: BaseChatModel | string;
@@ -21,6 +22,7 @@ export interface ChooseModelOptions {
   settings?: ModelOptions;
 }
 
+/** A model and its name. */
 export interface ChosenModel {
   model: BaseChatModel;
   /** `provider:model`. */

@@ -1,5 +1,4 @@
 export { chooseModel, type ChooseModelOptions, type ChosenModel } from "./choose.ts";
-export { describeModels, type ModelReport } from "./describe.ts";
 export { explainModelError, type FailedModel } from "./failure/explain.ts";
 export { knownModel, type KnownModel } from "./known-models.ts";
 export { OfflineModel, type OfflineModelOptions } from "./offline/model.ts";

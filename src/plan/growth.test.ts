@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WorkCounter } from "../../test/work.ts";
 import {
-  actionable,
   applyUpdate,
   applyWrite,
   CLASSIC_POLICY,
@@ -14,6 +13,7 @@ import {
   type Todo,
 } from "./index.ts";
 import { repairJson } from "./read/repair.ts";
+import { actionable } from "./todo/dependencies.ts";
 
 const ENDLESS: Policy = { ...LEAN_POLICY, maxItems: Infinity };
 const texts = (size: number): string[] => Array.from({ length: size }, (_, at) => `Item ${at}`);

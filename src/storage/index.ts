@@ -13,7 +13,6 @@ export type { PostgresSaver } from "./postgres/index.ts";
 export { sqliteSaver, sqliteStore } from "./sqlite.ts";
 export type { SqliteSaver } from "./sqlite/index.ts";
 export { defaultStatePath } from "./state-path.ts";
-export { openStore } from "./store.ts";
 export {
   LEASE,
   type AcquireOptions,

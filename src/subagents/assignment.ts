@@ -3,7 +3,7 @@ import { ownerOf } from "../middleware/plan/events.ts";
 import type { FollowedTodo } from "../middleware/plan/reports/follow.ts";
 import { isNotForModels } from "../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
-import type { Tally } from "../plan/index.ts";
+import type { Tally } from "../plan/todo/actuals.ts";
 import { NO_FIGURES } from "../plan/todo/actuals.ts";
 import { runChild, type ChildPlace } from "./child.ts";
 import { labelOf, type Failures, type SubagentEvent } from "./events.ts";

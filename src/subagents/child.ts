@@ -7,7 +7,7 @@ import { OWNER_KEY, SPENT_KEY, TODO_KEY } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/state/step-control.ts";
 import { CONTEXT_KEY, readContext } from "../middleware/summarization/state.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
-import type { Tally } from "../plan/index.ts";
+import type { Tally } from "../plan/todo/actuals.ts";
 import { enter, NOTES_KEY, unread } from "./background/working.ts";
 import { ChildStream } from "./child-stream.ts";
 import { conversationAt, type Given } from "./exchange.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { diffFiles } from "../files/index.ts";
+import { diffFiles } from "../files/text/merge-files.ts";
 import { checkpointerOf } from "../langgraph/task.ts";
 import type { Standing } from "../middleware/plan/plan-call/turn.ts";
 import { readPlanState } from "../middleware/plan/state.ts";

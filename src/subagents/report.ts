@@ -4,7 +4,8 @@ import { sumTallies, tallyOf } from "../middleware/plan/ledger.ts";
 import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
 import { shortened } from "../middleware/text/shortened.ts";
 import { withoutThoughts } from "../models/thinking/thoughts.ts";
-import { isClosed, PRESETS, ZERO_TALLY, type Tally, type Todo } from "../plan/index.ts";
+import { isClosed, PRESETS, type Todo } from "../plan/index.ts";
+import { ZERO_TALLY, type Tally } from "../plan/todo/actuals.ts";
 import type { Given } from "./exchange.ts";
 
 /** A sub-agent's report. */

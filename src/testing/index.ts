@@ -1,7 +1,6 @@
 export { backendContract, type BackendContractOptions, type TestRunner } from "./backend-contract.ts";
 export { ScriptedModel, callTool, type ModelRequestRecord, type Step } from "./scripted-model.ts";
 export {
-  PROVIDER_USAGE,
   startProvider,
   type ProviderName,
   type ProviderServer,

@@ -11,7 +11,7 @@ import type { ResultsHead, RunRecord } from "../../bench/live/results.ts";
 import { runTask } from "../../bench/live/run.ts";
 import { LIVE_SYSTEMS } from "../../bench/live/systems.ts";
 import { assignmentOf, LIVE_TASKS } from "../../bench/live/tasks/index.ts";
-import { bubblewrapWorks } from "../../src/files/index.ts";
+import { bubblewrapWorks } from "../../src/files/shell/isolation/bubblewrap.ts";
 import { callTool, ScriptedModel, type Step } from "../../src/testing/index.ts";
 import { bad, good, SPENT, startPlayer } from "../live-model.ts";
 

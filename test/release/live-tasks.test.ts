@@ -4,7 +4,7 @@ import { LIVE_SYSTEMS } from "../../bench/live/systems.ts";
 import { assignmentOf, fingerprint, LIVE_TASKS } from "../../bench/live/tasks/index.ts";
 import { changed, KINDS, type Changes, type LiveTask } from "../../bench/live/tasks/task.ts";
 import { LiveWorkspace } from "../../bench/live/workspace.ts";
-import { bubblewrapWorks } from "../../src/files/index.ts";
+import { bubblewrapWorks } from "../../src/files/shell/isolation/bubblewrap.ts";
 
 const SANDBOX = { isolation: bubblewrapWorks() ? "always" : "never" } as const;
 

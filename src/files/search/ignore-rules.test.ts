@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterAll, describe, expect, it } from "vitest";
-import { compositeBackend, diskBackend, stateFiles, storeBackend, type FileBackend } from "../index.ts";
+import { stateFiles } from "../backends/state.ts";
+import { compositeBackend, diskBackend, storeBackend, type FileBackend } from "../index.ts";
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-ignore-")));
 afterAll(() => rmSync(base, { recursive: true }));

@@ -11,13 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  compositeBackend,
-  diskBackend,
-  shellBackend,
-  stateFiles,
-  withPermissions,
-} from "../../files/index.ts";
+import { stateFiles } from "../../files/backends/state.ts";
+import { compositeBackend, diskBackend, shellBackend, withPermissions } from "../../files/index.ts";
 import { operate } from "./operate.ts";
 import type { FileToolName } from "./schemas.ts";
 

@@ -2,7 +2,7 @@ import { LLMock } from "@copilotkit/aimock";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../deep/index.ts";
-import { stateFiles } from "../../files/index.ts";
+import { stateFiles } from "../../files/backends/state.ts";
 import { chooseModel } from "../../models/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 

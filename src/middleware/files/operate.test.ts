@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { stateFiles, withPermissions } from "../../files/index.ts";
+import { stateFiles } from "../../files/backends/state.ts";
+import { withPermissions } from "../../files/index.ts";
 import { operate } from "./operate.ts";
 
 const files = stateFiles({

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { ToolMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
-import { preview, type FileBackend } from "../../files/index.ts";
+import { type FileBackend } from "../../files/index.ts";
+import { preview } from "../../files/text/offload.ts";
 import type { ToolRuntime } from "../tools/loose-tool.ts";
 import { withContent } from "../tools/with-content.ts";
 import type { Workspace } from "./workspace.ts";

@@ -1,14 +1,14 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph";
+import { stateFiles } from "../../files/backends/state.ts";
 import {
-  mergeFiles,
-  stateFiles,
   withPermissions,
   type FileBackend,
   type PermissionRule,
   type StateBackend,
 } from "../../files/index.ts";
 import { compileRules } from "../../files/paths/permissions.ts";
+import { mergeFiles } from "../../files/text/merge-files.ts";
 import { checkOptions } from "../check-options.ts";
 import { CONVERSATION_FOLDER, isLong, withConversation } from "../conversation-file.ts";
 import type { SkillLibrary } from "../skills/library.ts";

@@ -8,7 +8,7 @@ import { headAndTail } from "../../files/text/offload.ts";
 import { readState, taskInputOf } from "../../langgraph/task.ts";
 import { toModel } from "../../models/deferred.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { renderSnapshot } from "../../plan/index.ts";
+import { renderSnapshot } from "../../plan/render/render.ts";
 import type { Account, Budget } from "../budget/account.ts";
 import { usedTokens } from "../budget/prices.ts";
 import { checkOptions } from "../check-options.ts";

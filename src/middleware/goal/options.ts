@@ -19,6 +19,7 @@ export interface GoalContext {
 /** Decides whether the goal is met: `true` or nothing says yes, `false`, a reason or several say no. */
 export type GoalJudge = (context: GoalContext) => GoalVerdict | Promise<GoalVerdict>;
 
+/** A judge's answer: `true` or nothing accepts, `false` or reasons send the answer back. */
 export type GoalVerdict = boolean | string | readonly string[] | null | void;
 
 /** Options of `goalMiddleware`. */

@@ -7,7 +7,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../deep/index.ts";
 import type { DeepAgentOptions } from "../../deep/options.ts";
-import { stateFiles } from "../../files/index.ts";
+import { stateFiles } from "../../files/backends/state.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { CHANGED, INSTRUCTIONS } from "./instructions.prompt.ts";
 import { readText } from "./read-text.ts";

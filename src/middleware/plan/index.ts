@@ -1,7 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { createMiddleware, todoListMiddleware } from "langchain";
 import { taskInputOf } from "../../langgraph/task.ts";
-import { dueReminders, type Todo } from "../../plan/index.ts";
+import { type Todo } from "../../plan/index.ts";
+import { dueReminders } from "../../plan/presets/reminders.ts";
 import { coveredBy, readContext } from "../summarization/state.ts";
 import { checkPlanOptions, EXACT_OPTIONS } from "./check-options.ts";
 import type { Stage } from "./events.ts";

@@ -1,15 +1,9 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
-import {
-  PRESETS,
-  ZERO_TALLY,
-  type Actuals,
-  type Figures,
-  type Ledger,
-  type Tally,
-  type Todo,
-} from "../../plan/index.ts";
+import { PRESETS, type Actuals, type Figures, type Todo } from "../../plan/index.ts";
+import { ZERO_TALLY, type Tally } from "../../plan/todo/actuals.ts";
 import { idsInProgress, NO_FIGURES, sumFigures } from "../../plan/todo/actuals.ts";
+import type { Ledger } from "../../plan/todo/ledger.ts";
 import {
   isSameFigures,
   lengthOf,

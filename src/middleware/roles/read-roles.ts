@@ -29,6 +29,7 @@ export interface Role {
   subagents?: false;
 }
 
+/** The result of `readRoles`. */
 export interface RolesRead {
   /** Roles by name. The later folder wins. */
   roles: Role[];
@@ -38,6 +39,7 @@ export interface RolesRead {
   remarks: string[];
 }
 
+/** Options of `readRoles`. */
 export interface RolesOptions {
   /** The folder that no link may lead out of. Default: the folder of the roles itself. */
   within?: string;

@@ -8,7 +8,7 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { stateFiles } from "../../files/index.ts";
+import { stateFiles } from "../../files/backends/state.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { clarificationMiddleware } from "../clarification/index.ts";
 import { threadDataMiddleware, threadFolders } from "../thread-data/index.ts";

@@ -2,12 +2,11 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { HarnessError } from "../../errors.ts";
+import { stateFiles } from "../../files/backends/state.ts";
 import {
-  bubblewrapWorks,
   compositeBackend,
   diskBackend,
   shellBackend,
-  stateFiles,
   withPermissions,
   type FileBackend,
   type FileResult,
@@ -15,6 +14,7 @@ import {
   type ShellOptions,
 } from "../../files/index.ts";
 import { NO_ISOLATION } from "../../files/shell/index.ts";
+import { bubblewrapWorks } from "../../files/shell/isolation/bubblewrap.ts";
 import { processes, SPACES, startBubblewrap } from "../../files/shell/isolation/bubblewrap.ts";
 import { inControlGroup, limitedShell, type CommandLimits } from "../../files/shell/isolation/limits.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";

@@ -1,11 +1,6 @@
 import { fail } from "../../files/backend/failures.ts";
-import {
-  compositeBackend,
-  createBackend,
-  parsePath,
-  type FileBackend,
-  type FileResult,
-} from "../../files/index.ts";
+import { compositeBackend, createBackend, type FileBackend, type FileResult } from "../../files/index.ts";
+import { parsePath } from "../../files/paths/paths.ts";
 import { isWithin, parentOf, pathIn } from "../../files/paths/paths.ts";
 import { leadingFolder } from "../../files/search/glob.ts";
 import type { SkillLibrary } from "./library.ts";

@@ -9,6 +9,7 @@ import type { Skill, SkillSource } from "./skill.ts";
 /** More than anybody has: each stands in the prompt. */
 const MAX_SKILLS = 200;
 
+/** The result of `readSkills`. */
 export interface SkillsRead {
   /** Skills by name. The later source wins. */
   skills: Skill[];

@@ -1,6 +1,6 @@
 import { HumanMessage, type BaseMessage, type SystemMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
-import { renderSnapshot } from "../../plan/index.ts";
+import { renderSnapshot } from "../../plan/render/render.ts";
 import type { Account } from "../budget/account.ts";
 import { NO_TOKENS, sumTokens, usedTokens, type UsageSource } from "../budget/prices.ts";
 import { conversationFileFor, withShortMessages, textOf } from "../conversation-file.ts";

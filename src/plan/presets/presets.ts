@@ -4,7 +4,9 @@ import * as classic from "./classic.prompt.ts";
 import * as deerflow from "./deerflow.prompt.ts";
 import * as lean from "./lean.prompt.ts";
 
+/** The names of all presets. */
 export const PRESET_NAMES = ["lean", "classic", "deerflow", "checklist"] as const;
+/** The name of a preset. */
 export type PresetName = (typeof PRESET_NAMES)[number];
 
 /** A tool as the model sees it. `schema` is JSON Schema. */
@@ -170,6 +172,7 @@ const CHECKLIST: Preset = {
   },
 };
 
+/** All presets by name. */
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   lean: LEAN,
   classic: CLASSIC,

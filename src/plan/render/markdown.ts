@@ -4,6 +4,7 @@ import { MARKS } from "./render.ts";
 /** An item as it stands in a Markdown task list. A new line written by hand has no id yet. */
 export type MarkdownTodo = Omit<Todo, "id"> & { id?: string };
 
+/** The items of a Markdown list, or the reasons why it is no plan. */
 export type MarkdownResult = { ok: true; todos: MarkdownTodo[] } | { ok: false; issues: Issue[] };
 
 /** A plan as a Markdown task list that a person can edit and `parseMarkdown` reads back unchanged. */

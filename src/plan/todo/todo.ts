@@ -1,8 +1,10 @@
 /** The states an item can be in. A policy may allow fewer. */
 export const STATUSES = ["pending", "in_progress", "completed", "blocked", "cancelled"] as const;
+/** The status of an item. */
 export type Status = (typeof STATUSES)[number];
 
 export const PRIORITIES = ["high", "medium", "low"] as const;
+/** The importance of an item. */
 export type Priority = (typeof PRIORITIES)[number];
 
 /** An item's cost while it was in progress. Filled in by the harness, never by the model. */
@@ -49,6 +51,7 @@ export interface Plan {
   readonly retired: readonly string[];
 }
 
+/** A plan without items, to begin with. */
 export const EMPTY_PLAN: Plan = { todos: [], nextId: 1, retired: [] };
 
 /** One step from a plan to the next. Applying them in order with `patchTodos` gives the new list. */
@@ -138,6 +141,7 @@ export function isFinished(todos: readonly Todo[]): boolean {
   return todos.length > 0 && todos.every(isClosed);
 }
 
+/** The number of items of a plan, by status. */
 export interface Counts {
   total: number;
   pending: number;
@@ -147,6 +151,7 @@ export interface Counts {
   cancelled: number;
 }
 
+/** Counts the items of a plan by status. */
 export function countTodos(todos: readonly Todo[]): Counts {
   const counts: Counts = {
     total: todos.length,

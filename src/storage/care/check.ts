@@ -5,6 +5,7 @@ import { FileSurvey } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
 
+/** Options of `checkStore`. */
 export interface CheckOptions extends Pick<DatabaseOptions, "schema"> {
   onProgress?: (progress: Progress) => void;
 }

@@ -4,6 +4,7 @@ export interface Problem {
   what: string;
 }
 
+/** The progress of a check or repair. */
 export interface Progress {
   done: number;
   total: number;

@@ -23,6 +23,7 @@ import { FileSurvey } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
 
+/** The outcome of `repairStore`. */
 export interface Repair {
   /** The problems that were found; their content may be missing now. */
   problems: Problem[];

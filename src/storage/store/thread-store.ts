@@ -8,6 +8,7 @@ import type { Mailbox } from "./mailbox.ts";
  */
 export type ThreadState = "running" | "interrupted" | "idle" | "done";
 
+/** A thread as `listThreads` shows it. */
 export interface ThreadSummary {
   id: string;
   /** The state's `title`, where the graph has one. */
@@ -31,6 +32,7 @@ export interface CheckpointSummary {
   metadata: CheckpointMetadata;
 }
 
+/** Options of `listCheckpoints`. */
 export interface ListCheckpointsOptions {
   ns?: string;
   limit?: number;
@@ -38,6 +40,7 @@ export interface ListCheckpointsOptions {
   before?: number;
 }
 
+/** Options of `acquireThread`. */
 export interface AcquireOptions {
   /** The time to wait for the present holder, in milliseconds. Default 0. */
   wait?: number;

@@ -1,6 +1,6 @@
 import { AIMessage, type ToolMessage } from "@langchain/core/messages";
 import { Command, getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
-import { diffFiles, mergeFiles } from "../../files/index.ts";
+import { diffFiles, mergeFiles } from "../../files/text/merge-files.ts";
 import { isResuming, readState } from "../../langgraph/task.ts";
 import { toMessage } from "../../middleware/plan/messages/answer.ts";
 import { isFinalAnswer, WORK_GOES_ON } from "../../middleware/plan/messages/final-answer.ts";

@@ -20,6 +20,7 @@ export type GraphFactory = (
   config: RunnableConfig & { context?: unknown },
 ) => ServedGraph | Promise<ServedGraph>;
 
+/** A graph, or a function that makes one for each run. */
 export type GraphSource = ServedGraph | GraphFactory;
 
 /** The checkpointer and store of a graph. */

@@ -4,6 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import { HarnessError } from "../../errors.ts";
 import type { Server } from "./server.ts";
 
+/** The address that a server listens on. */
 export interface ListenOptions {
   /** 0 takes any that is free. */
   port: number;

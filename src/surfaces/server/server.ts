@@ -22,6 +22,7 @@ import { Streams } from "./http/streams.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
 import { pageRoutes } from "./page/index.ts";
 
+/** Options of `createServer`. */
 export interface ServerOptions {
   /** The graphs by name: `createDeepAgent`, `makeLeadAgent` or any graph of LangGraph's. */
   graphs: Record<string, GraphSource>;

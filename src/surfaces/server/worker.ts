@@ -3,6 +3,7 @@ import type { Limits } from "../../threads/cluster/index.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { onCluster } from "./server.ts";
 
+/** Options of `createWorker`. */
 export interface WorkerOptions {
   /** The graphs by name, the same ones as those of the servers. */
   graphs: Record<string, GraphSource>;

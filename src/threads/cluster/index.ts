@@ -1,4 +1,5 @@
-import { openStore, postgresStore, type ThreadStore } from "../../storage/index.ts";
+import { postgresStore, type ThreadStore } from "../../storage/index.ts";
+import { openStore } from "../../storage/store.ts";
 import { ClusterDatabase } from "./database/database.ts";
 import { checkDatabase } from "./database/probes.ts";
 import { ClusterHost } from "./host.ts";

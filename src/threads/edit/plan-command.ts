@@ -1,4 +1,5 @@
-import { describeChanges, diffTodos, type Todo } from "../../plan/index.ts";
+import { diffTodos, type Todo } from "../../plan/index.ts";
+import { describeChanges } from "../../plan/presets/reminders.ts";
 
 /** The command for the plan, wherever people type commands. */
 export const PLAN_COMMAND = {

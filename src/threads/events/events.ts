@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { PRIORITIES, STATUSES } from "../../plan/index.ts";
+import { STATUSES } from "../../plan/index.ts";
+import { PRIORITIES } from "../../plan/todo/todo.ts";
 
 const actuals = z.object({
   startedAt: z.number(),

@@ -1,14 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BaseChannel } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
-import {
-  describeChanges,
-  diffTodos,
-  mergeEdit,
-  readEdit,
-  type Conflict,
-  type Todo,
-} from "../../plan/index.ts";
+import { mergeEdit, readEdit, type Conflict } from "../../plan/apply/merge.ts";
+import { diffTodos, type Todo } from "../../plan/index.ts";
+import { describeChanges } from "../../plan/presets/reminders.ts";
 import type { RunAgent } from "../prepare/agent.ts";
 
 /** A person's change of a plan. */

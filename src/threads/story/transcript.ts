@@ -1,4 +1,5 @@
-import { itemWords, MARKS, type Todo } from "../../plan/index.ts";
+import { MARKS, type Todo } from "../../plan/index.ts";
+import { itemWords } from "../../plan/render/render.ts";
 import { renderRules } from "../../plan/render/render.ts";
 import type { RunEvent } from "../events/events.ts";
 import { jsonText } from "../events/json-text.ts";

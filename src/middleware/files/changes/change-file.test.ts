@@ -10,11 +10,11 @@ import { z } from "zod";
 import { bashSandbox } from "../../../../test/bash-sandbox.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import type { DeepAgentOptions } from "../../../deep/options.ts";
+import { stateFiles } from "../../../files/backends/state.ts";
 import {
   compositeBackend,
   diskBackend,
   sandboxBackend,
-  stateFiles,
   storeBackend,
   type FileBackend,
 } from "../../../files/index.ts";

@@ -1,5 +1,5 @@
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import type { Reminder } from "../../../plan/index.ts";
+import type { Reminder } from "../../../plan/presets/reminders.ts";
 
 /** A model's answer: a message, or a structured response with the messages that carry it. */
 export type Answer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };

@@ -2,22 +2,23 @@ import { AIMessage, ToolMessage, type BaseMessage, type HumanMessage } from "@la
 import { Command } from "@langchain/langgraph";
 import { taskInputOf } from "../../../langgraph/task.ts";
 import {
-  describeChanges,
   diffTodos,
-  dueReminders,
   isOpen,
   renderStatus,
   type Change,
   type Figures,
-  type Ledger,
-  type Mark,
-  type Reminder,
-  type Situation,
-  type Tally,
   type Todo,
 } from "../../../plan/index.ts";
+import {
+  describeChanges,
+  dueReminders,
+  type Reminder,
+  type Situation,
+} from "../../../plan/presets/reminders.ts";
 import { renderRules } from "../../../plan/render/render.ts";
+import type { Mark, Tally } from "../../../plan/todo/actuals.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
+import type { Ledger } from "../../../plan/todo/ledger.ts";
 import { NO_ITEM, withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { saidByUser } from "../../text/from-user.ts";

@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { applyWrite, describeChanges, diffTodos, isClosed, isOpen } from "../../../plan/index.ts";
+import { applyWrite, diffTodos, isClosed, isOpen } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
+import { describeChanges } from "../../../plan/presets/reminders.ts";
 import { show } from "../../../plan/read/reading.ts";
 import { readRules } from "../../../plan/read/values.ts";
 import { renderLines, renderRules } from "../../../plan/render/render.ts";

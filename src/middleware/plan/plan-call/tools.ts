@@ -3,15 +3,11 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { showResult } from "../../../langgraph/shown-result.ts";
 import { listIds } from "../../../plan/apply/rules.ts";
-import {
-  describeChanges,
-  isClosed,
-  isOpen,
-  renderChecklist,
-  renderSnapshot,
-  renderStatus,
-} from "../../../plan/index.ts";
-import type { Change, Todo, ToolText } from "../../../plan/index.ts";
+import { isClosed, isOpen, renderChecklist, renderStatus } from "../../../plan/index.ts";
+import type { Change, Todo } from "../../../plan/index.ts";
+import type { ToolText } from "../../../plan/presets/presets.ts";
+import { describeChanges } from "../../../plan/presets/reminders.ts";
+import { renderSnapshot } from "../../../plan/render/render.ts";
 import { decidedByUser, saidByUser } from "../../text/from-user.ts";
 import { callId, looseTool, type ToolRuntime } from "../../tools/loose-tool.ts";
 import { actorOf } from "../../tools/review.ts";

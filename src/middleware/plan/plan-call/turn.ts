@@ -8,13 +8,13 @@ import {
   type Change,
   type Figures,
   type Issue,
-  type Mark,
   type Plan,
   type Policy,
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
 import { readRules } from "../../../plan/read/values.ts";
+import type { Mark } from "../../../plan/todo/actuals.ts";
 import { nextMarks } from "../../../plan/todo/actuals.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
 import { withFigures, type Ledger, type Move } from "../../../plan/todo/ledger.ts";

@@ -38,4 +38,5 @@ export interface VerifyContext {
  */
 export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise<Verdict>;
 
+/** A verifier's answer: `true` or nothing accepts, `false` or a reason refuses, `unverified` accepts only with a note. */
 export type Verdict = boolean | string | { unverified: string } | null | void;

@@ -1,14 +1,14 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import {
-  actionable,
   applyUpdate,
   diffTodos,
   type Change,
   type Figures,
   type Issue,
-  type Ledger,
   type Todo,
 } from "../../../plan/index.ts";
+import { actionable } from "../../../plan/todo/dependencies.ts";
+import type { Ledger } from "../../../plan/todo/ledger.ts";
 import { withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { settleTurn } from "../ledger.ts";

@@ -6,12 +6,12 @@ import {
   renderStatus,
   type Change,
   type Issue,
-  type Mark,
   type Plan,
   type Policy,
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
+import type { Mark } from "../../../plan/todo/actuals.ts";
 import { nextMarks } from "../../../plan/todo/actuals.ts";
 import { withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";

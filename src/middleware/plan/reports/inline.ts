@@ -1,4 +1,5 @@
-import { diffTodos, type Change, type Figures, type Ledger, type Todo } from "../../../plan/index.ts";
+import { diffTodos, type Change, type Figures, type Todo } from "../../../plan/index.ts";
+import type { Ledger } from "../../../plan/todo/ledger.ts";
 import { DONE_ARGUMENT, type Report } from "../messages/inline-argument.ts";
 import { planText } from "../plan-call/tools.ts";
 import { changedEntries, rememberChange, type Outcome, type Turns } from "../plan-call/turn.ts";

@@ -5,6 +5,7 @@ import { readAddress, type Address } from "./address.ts";
 
 export type Row = Record<string, unknown>;
 
+/** Options of a PostgreSQL store. */
 export interface DatabaseOptions {
   /** The schema of the tables; it is created when it does not exist. Default `holdfast`. */
   schema?: string;

@@ -1,5 +1,6 @@
 import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
-import { isClosed, itemWords, type Todo } from "../../../plan/index.ts";
+import { isClosed, type Todo } from "../../../plan/index.ts";
+import { itemWords } from "../../../plan/render/render.ts";
 import { editable } from "../../../threads/plan/plan-text.ts";
 
 /** A plan with its rules. */

@@ -1,5 +1,5 @@
 import { PROVIDERS } from "../../../models/clients/providers.ts";
-import { describeModels } from "../../../models/index.ts";
+import { describeModels } from "../../../models/describe.ts";
 import { openStore } from "../../../storage/store.ts";
 import { localHost } from "../../../threads/host/threads-graph.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";

@@ -1,5 +1,6 @@
 import { shortened } from "../../../middleware/text/shortened.ts";
-import { countTodos, itemWords, MARKS, type Todo } from "../../../plan/index.ts";
+import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
+import { itemWords } from "../../../plan/render/render.ts";
 import { timeLeft } from "../../../threads/events/time-left.ts";
 import {
   helpersOf,

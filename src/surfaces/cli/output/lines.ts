@@ -1,5 +1,6 @@
 import { shortened } from "../../../middleware/text/shortened.ts";
-import { countTodos, itemWords, MARKS, type Todo } from "../../../plan/index.ts";
+import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
+import { itemWords } from "../../../plan/render/render.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/events/view.ts";
 import { answerWords, sentBackWords, summaryWords } from "../../../threads/story/words.ts";

@@ -1,5 +1,6 @@
 import { HarnessError } from "../../../errors.ts";
-import { mergeEdit, readEdit, renderMarkdown, type Conflict, type Todo } from "../../../plan/index.ts";
+import { mergeEdit, readEdit, type Conflict } from "../../../plan/apply/merge.ts";
+import { renderMarkdown, type Todo } from "../../../plan/index.ts";
 import { PLAN_SAYS, savedWords } from "../../../threads/edit/plan-command.ts";
 import type { HostThread } from "../../../threads/host/client.ts";
 import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";

@@ -1,5 +1,6 @@
 import { HarnessError } from "../../../../errors.ts";
-import { countTodos, itemWords, MARKS, renderMermaid } from "../../../../plan/index.ts";
+import { countTodos, MARKS, renderMermaid } from "../../../../plan/index.ts";
+import { itemWords } from "../../../../plan/render/render.ts";
 import { renderLines, renderRules } from "../../../../plan/render/render.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { jsonText } from "../../../../threads/events/json-text.ts";
