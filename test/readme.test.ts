@@ -28,12 +28,31 @@ it("every link in the documentation leads somewhere", () => {
   expect(pages.flatMap((file) => deadLinks(file))).toEqual([]);
 });
 
-it("every code of an error is on the page of errors", () => {
+it("every code of an error, status of a server and outcome of a run is on the page of errors", () => {
   const [, union = ""] = /HarnessErrorCode =([^;]+);/.exec(readFileSync("src/errors.ts", "utf8")) ?? [];
-  const codes = [...union.matchAll(/"([\w-]+)"/g)].map(([, code = ""]) => code);
+  const codes = [...union.matchAll(/"([\w-]+)"/g)].map(([, code = ""]) => `\`${code}\``);
+  const server = readdirSync("src/surfaces/server", { recursive: true, encoding: "utf8" });
+  const sources = server.filter((file) => file.endsWith(".ts") && !file.includes(".test"));
+  const answers = sources.map((file) => readFileSync(join("src/surfaces/server", file), "utf8"));
+  const statuses = answers.flatMap((text) =>
+    [...text.matchAll(/(?:HTTPException\(|refuse\(\s*c,\s*|: |\?\? )([45]\d\d)\b/g)].map(
+      ([, code = ""]) => code,
+    ),
+  );
+  const schema = readFileSync("schemas/run-events.v1.json", "utf8");
+  const [, outcomes = "", reasons = ""] =
+    /"run-end"[^]*?"outcome":[^[]*(\[[^\]]*\])[^]*?"reason":[^[]*(\[[^\]]*\])/.exec(schema) ?? [];
+  const ends = (JSON.parse(`[${outcomes},${reasons}]`) as string[][]).flat();
   const page = readFileSync("docs/troubleshooting.md", "utf8");
   expect(codes.length).toBeGreaterThan(10);
-  expect(codes.filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([]);
+  expect(new Set(statuses).size).toBeGreaterThan(10);
+  expect(ends).toContain("token-limit");
+  const all = [
+    ...codes,
+    ...new Set(statuses),
+    ...ends.filter((end) => end !== "done").map((end) => `\`${end}\``),
+  ];
+  expect(all.filter((code) => !page.includes(`| ${code} |`))).toEqual([]);
 });
 
 it("the orders of middleware on the pages are those of the agents", () => {
