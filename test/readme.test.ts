@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { createMiddleware } from "langchain";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createDeepAgent, makeLeadAgent } from "../src/index.ts";
+import { SLASH_COMMANDS } from "../src/surfaces/cli/session/slash.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
 import { newDatabase } from "./postgres.ts";
 import { isRelease } from "./rounds.ts";
@@ -53,6 +54,20 @@ it("every code of an error, status of a server and outcome of a run is on the pa
     ...ends.filter((end) => end !== "done").map((end) => `\`${end}\``),
   ];
   expect(all.filter((code) => !page.includes(`| ${code} |`))).toEqual([]);
+});
+
+it("every command is on the page of the command line, and every command of a session on its page", () => {
+  const source = readFileSync("src/surfaces/cli/options/commands.ts", "utf8");
+  const commands = [...source.matchAll(/\.command\(\s*"(\w+)/g)].map(([, name = ""]) => name);
+  const page = readFileSync("docs/command-line.md", "utf8");
+  expect(commands.length).toBeGreaterThan(20);
+  expect(
+    commands.filter((name) => !new RegExp(`^\\| .*\`(?:plan )?${name}\\b.* \\|`, "m").test(page)),
+  ).toEqual([]);
+  const session = readFileSync("docs/session.md", "utf8");
+  expect(SLASH_COMMANDS.map(({ name }) => `\`/${name}`).filter((name) => !session.includes(name))).toEqual(
+    [],
+  );
 });
 
 it("the orders of middleware on the pages are those of the agents", () => {

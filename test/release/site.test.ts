@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { extname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { closeContexts, expectWithin, hasBrowser, openBrowser, openPage } from "../page/browser.ts";
@@ -23,10 +23,16 @@ beforeAll(async () => {
   if (!ok) throw new Error(stderr);
 });
 
-it("every exported name has a page of the reference", () => {
-  const index = readFileSync("site/.content/reference/index/index.md", "utf8").replaceAll("\\", "");
-  const exported = readFileSync("src/index.ts", "utf8").matchAll(/^\s+(?:type )?(\w+),$/gm);
-  for (const [, name] of exported) expect(index).toContain(`[${name}]`);
+const { entryPoints } = JSON.parse(readFileSync("site/typedoc.json", "utf8")) as { entryPoints: string[] };
+
+it.each(entryPoints)("every name that %s exports has a page of the reference", (entry) => {
+  const source = entry.replace("../", "");
+  const folder = dirname(source).replace(/^src\/?/, "") || "index";
+  const page = readFileSync(join("site/.content/reference", folder, "index.md"), "utf8").replaceAll("\\", "");
+  const lists = readFileSync(source, "utf8").matchAll(/^export (?:type )?\{([^}]*)\}/gm);
+  const names = [...lists].flatMap(([, list = ""]) => list.match(/\w+(?=\s*(?:,|$))/g) ?? []);
+  expect(names).not.toEqual([]);
+  expect(names.filter((name) => !page.includes(`[${name}]`))).toEqual([]);
 });
 
 describe.runIf(hasBrowser)("the site in Chromium", () => {
@@ -53,15 +59,21 @@ describe.runIf(hasBrowser)("the site in Chromium", () => {
     server.close();
   });
 
-  it.each(["/", "/getting-started", "/plan", "/troubleshooting", "/examples/", "/reference/"])(
-    "%s is sound",
-    async (path) => {
-      const page = await openPage(browser, `${url}${path}`);
-      await page.locator("h1").first().waitFor();
-      await expectWithin(page, WCAG);
-      await page.context().close();
-    },
-  );
+  it.each([
+    "/",
+    "/getting-started",
+    "/tutorials/slack",
+    "/a-turn",
+    "/plan",
+    "/troubleshooting",
+    "/examples/",
+    "/reference/",
+  ])("%s is sound", async (path) => {
+    const page = await openPage(browser, `${url}${path}`);
+    await page.locator("h1").first().waitFor();
+    await expectWithin(page, WCAG);
+    await page.context().close();
+  });
 
   it("plays a script in the playground: the plan, what the model is told, and what is wrong with a script", async () => {
     const page: Page = await openPage(browser, `${url}/playground`);
