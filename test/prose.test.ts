@@ -4,7 +4,6 @@ import { expect, it } from "vitest";
 /** More words than this in a sentence have to be read twice. */
 const LIMIT = 40;
 
-// Decisions are kept as they were made.
 const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...documents()];
 
 it.each(pages)("%s has no sentence of more than 40 words", (page) => {
@@ -12,12 +11,16 @@ it.each(pages)("%s has no sentence of more than 40 words", (page) => {
   expect(long.map(({ line, text }) => `${page}:${line} ${text}`)).toEqual([]);
 });
 
-it.each(pages)("%s names the subject of each sentence first", (page) => {
-  const riddles = sentencesOf(page).filter(({ text }) =>
-    /^(?:What|Who|Of|Whatever|Whoever)\b.*[^?]$/.test(text),
-  );
-  expect(riddles.map(({ line, text }) => `${page}:${line} ${text}`)).toEqual([]);
-});
+// Decisions were written once, and are read less often.
+it.each(pages.filter((page) => !page.startsWith("docs/decisions")))(
+  "%s names the subject of each sentence first",
+  (page) => {
+    const riddles = sentencesOf(page).filter(({ text }) =>
+      /^(?:What|Who|Of|Whatever|Whoever)\b.*[^?]$/.test(text),
+    );
+    expect(riddles.map(({ line, text }) => `${page}:${line} ${text}`)).toEqual([]);
+  },
+);
 
 it("sentences are split where a reader would", () => {
   const split = (text: string) => [...sentences(text)].map((sentence) => sentence.text);
@@ -36,8 +39,7 @@ it("sentences are split where a reader would", () => {
 
 function documents(): string[] {
   const paths = readdirSync("docs", { recursive: true, encoding: "utf8" });
-  const isPage = (path: string) => path.endsWith(".md") && !path.startsWith("decisions");
-  return paths.filter(isPage).map((path) => `docs/${path}`);
+  return paths.filter((path) => path.endsWith(".md")).map((path) => `docs/${path}`);
 }
 
 function sentencesOf(page: string) {
