@@ -1,6 +1,6 @@
 // Runs an example by its number or its folder, `npm run example 01`; without one, lists them.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 const isFolder = (name) => existsSync(`examples/${name}/run.ts`);
 const examples = readdirSync("examples")
@@ -21,5 +21,8 @@ if (chosen) {
   console.error(`No example ${number}; there are ${examples.join(", ")}`);
   process.exitCode = 2;
 } else {
-  console.log(examples.join("\n"));
+  for (const name of examples) {
+    const code = readFileSync(`examples/${isFolder(name) ? `${name}/run.ts` : name}`, "utf8");
+    console.log(`${name.padEnd(22)} ${/^\/\/ (.*)/m.exec(code)?.[1] ?? ""}`);
+  }
 }
