@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { ShortReporter } from "./test/short-reporter.ts";
 
 /**
- * Test files that only a release needs: whole tasks that were played by hand, the offline model in all dialects, growth,
+ * Test files that only a release needs: whole tasks that were played by hand, the programs in a model's place, growth,
  * memory, kills and races over many rounds, people's hands on the page, in editors and at a terminal that have
  * contracts of their own within a process.
  */
@@ -23,7 +23,7 @@ const RELEASE_ONLY = [
   "src/threads/prepare/graph-stream.test.ts",
   "test/acp{,-page,-plan}.test.ts",
   "test/page-{hands,looks}.test.ts",
-  "test/{mcp,plan-edit,played-task,project,terminal}.test.ts",
+  "test/{demo,mcp,plan-edit,played-task,project,terminal}.test.ts",
 ];
 
 /** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */

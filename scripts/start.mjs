@@ -1,5 +1,5 @@
-// Builds what is missing or old, then runs the command line on this repository: `npm start` surveys it with the
-// offline model, `npm start -- "task"` works on a task of yours, `npm start -- doctor` is any other command.
+// Builds what is missing or old, then runs the command line: `npm start` plays the demo on a scratch project,
+// `npm start -- "task"` works on a task of yours in this repository, `npm start -- doctor` is any other command.
 import { execSync, spawnSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 
@@ -13,15 +13,16 @@ if (modified("dist/surfaces/cli/main.js") < Math.max(...sources, modified("packa
   execSync("node scripts/build.mjs --no-types", { stdio: ["ignore", 2, 2] });
 }
 const args = process.argv.slice(2);
-const survey = ["--no-project", "--model", "offline", "Survey this directory"];
 // A single word is a command: a typo must not become a task that costs money. A task has several.
 const isCommand = /^(?:[a-z]+|--help|-h|--version|-v)$/.test(args[0] ?? "");
-const command = isCommand ? args : ["run", "--dir", ".", ...(args.length > 0 ? args : survey)];
+const isDemo = args.length === 0;
+const command = isDemo ? ["demo", "--yes"] : isCommand ? args : ["run", "--dir", ".", ...args];
 // Ctrl-C is for the run to handle; this process waits for it.
 process.on("SIGINT", () => {});
 const env = { ...process.env, HOLDFAST_COMMAND: "npm start --" };
 const started = spawnSync(process.execPath, ["dist/surfaces/cli/main.js", ...command], {
-  stdio: "inherit",
+  // The demo asks nobody: without a command line of its own, it is one run that anybody can watch.
+  stdio: [isDemo ? "ignore" : "inherit", "inherit", "inherit"],
   env,
 });
 process.exitCode = started.status ?? 1;

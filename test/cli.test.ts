@@ -118,6 +118,17 @@ it("npm start passes commands on, names itself in hints, and takes no typo for a
   expect((await start("thraeds")).stderr).toBe("holdfast: Unknown command thraeds; did you mean threads?\n");
 });
 
+it("npm start plays the demo in at most 40 lines, and says that a program plays the model", async () => {
+  const { ok, stdout } = await run(process.execPath, ["scripts/start.mjs"], { env: environment() });
+  expect(ok).toBe(true);
+  expect(stdout).toMatch(
+    /^A program plays the model, not a language model\. Scratch project: \S+holdfast-demo-/,
+  );
+  expect(stdout).toContain("then all 3 pass");
+  expect(stdout).toContain("Take part: npm start -- demo");
+  expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(40);
+});
+
 const HEAVY = ["langchain", "@langchain/", "libsql", "@clack/", "zod"];
 
 /** A module that makes Node fail when one of these packages is loaded, by its name or in a file of the bundled command. */

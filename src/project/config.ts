@@ -24,7 +24,7 @@ const price = z.number().min(0);
 export const CONFIG = z
   .strictObject({
     $schema: z.string().describe("The address of this schema, for editors."),
-    model: z.string().min(1).describe("provider:name, or offline."),
+    model: z.string().min(1).describe("provider:name, offline or demo."),
     effort: z.enum(EFFORTS).describe("How much the model thinks, where it can be told."),
     mode: z
       .enum(MODES)

@@ -1,9 +1,10 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isTurn, readConversation, wasInterrupted, type Answer } from "./conversation.ts";
-import { NOT_A_SURVEY, SUMMARIZED } from "./offline.prompt.ts";
-import { dialectOf } from "./plan/plan.ts";
+import { playDemo } from "./demo/demo.ts";
+import { DEMO_ELSEWHERE, NOT_A_SURVEY, SUMMARIZED } from "./offline.prompt.ts";
+import { readPlan, tellNews } from "./plan/lean.ts";
+import { canPlan } from "./plan/plan.ts";
 import { isOpen } from "./plan/text.ts";
-import { readPlan } from "./plan/view.ts";
 import { doJob, JOBS } from "./survey/jobs.ts";
 import { survey } from "./survey/survey.ts";
 import { reasonIn } from "./words.ts";
@@ -20,12 +21,23 @@ const NAMED = /\b(?:the|a) (?:folder|directory) (?:called |named )?([\w.-]+?)[.!
 /** The part of a request that is searched for a folder. */
 const MOST_READ = 2000;
 
-/** The offline model's answer to a request. It depends on nothing but the messages and the names of the tools. */
-export function answerTo(messages: readonly BaseMessage[], tools: readonly string[]): Answer {
-  const next = decide(messages, tools);
+/** The programs that play a model's part, by the model's name. */
+const PARTS = { offline: decide, demo: decideDemo };
+
+/** The name of a model whose part a program plays. */
+export type PlayedName = keyof typeof PARTS;
+
+/** The answer of a program to a request. It depends on nothing but the messages and the names of the tools. */
+export function answerTo(
+  messages: readonly BaseMessage[],
+  tools: readonly string[],
+  name: PlayedName = "offline",
+): Answer {
+  const play = PARTS[name];
+  const next = play(messages, tools);
   if (typeof next === "string" || wasInterrupted(messages)) return next;
   const turn = messages.findLastIndex(isTurn);
-  const before = turn < 0 ? undefined : decide(messages.slice(0, turn), tools);
+  const before = turn < 0 ? undefined : play(messages.slice(0, turn), tools);
   // The same calls again would have the same results.
   if (JSON.stringify(before) !== JSON.stringify(next)) return next;
   const last = readConversation(messages).calls.at(-1);
@@ -34,7 +46,11 @@ export function answerTo(messages: readonly BaseMessage[], tools: readonly strin
 
 /** Whether an answer turns the task down. */
 export function isDeclined(answer: Answer): boolean {
-  return typeof answer === "string" && answer.startsWith(NOT_A_SURVEY);
+  return typeof answer === "string" && (answer.startsWith(NOT_A_SURVEY) || answer === DEMO_ELSEWHERE);
+}
+
+function decideDemo(messages: readonly BaseMessage[], tools: readonly string[]): Answer {
+  return playDemo(readConversation(messages), tools);
 }
 
 function decide(messages: readonly BaseMessage[], tools: readonly string[]): Answer {
@@ -48,11 +64,10 @@ function decide(messages: readonly BaseMessage[], tools: readonly string[]): Ans
   if (missing.length > 0)
     return `${NOT_A_SURVEY}\nA survey needs the file tools; ${missing.join(", ")} are not there.`;
   if (isSummarized) {
-    const dialect = dialectOf(tools);
-    const view = readPlan(conversation, dialect);
+    const view = readPlan(conversation);
     const cancelled = view.items.filter(isOpen);
     const news = { completed: [], cancelled, blocked: [], current: [] };
-    return dialect && cancelled.length > 0 ? dialect.tell(news, view) : SUMMARIZED;
+    return canPlan(tools) && cancelled.length > 0 ? tellNews(news, view) : SUMMARIZED;
   }
   return job ? doJob(job, conversation, tools) : survey(conversation, folderIn(request), tools);
 }

@@ -18,8 +18,8 @@ export interface DoneCall extends Call {
   failed: boolean;
 }
 
-/** Words for the user, or tool calls. */
-export type Answer = string | Call[];
+/** Words for the user, tool calls, or both. */
+export type Answer = string | Call[] | { text: string; calls: Call[] };
 
 /** The last request and the calls since. */
 export interface Conversation {

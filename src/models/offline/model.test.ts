@@ -11,6 +11,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
 import { answerTo, folderIn } from "./answer.ts";
+import type { Call } from "./conversation.ts";
 import { OfflineModel } from "./model.ts";
 
 const TOOLS = ["ls", "glob", "grep", "read_file", "write_file", "write_todos", "update_todos", "task"];
@@ -129,7 +130,7 @@ describe("an answer", () => {
   ];
 
   it("is not the same calls again when they came to nothing", () => {
-    const [first] = answerTo(ask, TOOLS);
+    const [first] = answerTo(ask, TOOLS) as Call[];
     expect(first).toMatchObject({ name: "write_todos" });
     // Somebody put another call in its place.
     const again = answerTo([...ask, ...turn("ls", {}, "Error: no.")], TOOLS);
@@ -137,13 +138,13 @@ describe("an answer", () => {
   });
 
   it("is the same calls again when the run was interrupted", () => {
-    const [first] = answerTo(ask, TOOLS);
+    const [first] = answerTo(ask, TOOLS) as Call[];
     const interrupted = turn(
       "write_todos",
       {},
       "Not finished: the run was interrupted before this call returned.",
     );
-    expect(answerTo([...ask, ...interrupted], TOOLS)[0]).toEqual(first);
+    expect((answerTo([...ask, ...interrupted], TOOLS) as Call[])[0]).toEqual(first);
   });
 
   it("is an end after very many turns", () => {

@@ -34,3 +34,8 @@ export function reasonIn({ args, result }: Pick<DoneCall, "args" | "result">): s
 export function shortened(line: string, most: number): string {
   return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
+
+/** A sub-agent's report, without the line in front of it that says how the sub-agent ended. */
+export function reportIn({ result }: Pick<DoneCall, "result">): string {
+  return result.replace(/^\[(?:Done|In part|Failed)\b.*\](?: \w+)?\n/, "").trimEnd();
+}

@@ -4,7 +4,10 @@ import type { Environment } from "../../models/index.ts";
 
 export const OFFLINE = "offline";
 
-/** The offline model's pace for a person who watches. */
+/** Models whose part a program plays. */
+export const PLAYED = [OFFLINE, "demo"] as const;
+
+/** The pace of a program for a person who watches. */
 const READABLE = { thinkMs: 250, wordMs: 15 };
 
 /** The model of a run. `isFallback` when nothing is configured and `offline` takes the place. */
@@ -22,27 +25,28 @@ export async function modelFor(
   },
 ): Promise<ChosenModel & { isFallback: boolean }> {
   const wanted = name ?? (env["HOLDFAST_MODEL"]?.trim() || undefined);
-  const offline = async (isFallback: boolean) => {
+  const played = async (program: (typeof PLAYED)[number], isFallback: boolean) => {
     const { OfflineModel } = await import("../../models/offline/model.ts");
     return {
-      model: new OfflineModel(isWatched ? { pace: paceOf(env) } : {}),
-      name: OFFLINE,
+      model: new OfflineModel({ name: program, ...(isWatched && { pace: paceOf(env) }) }),
+      name: program,
       source: isFallback ? "default" : "option",
       isFallback,
     };
   };
-  if (wanted === OFFLINE) return offline(false);
+  const program = PLAYED.find((one) => one === wanted);
+  if (program) return played(program, false);
   try {
     const settings = timeout === undefined ? {} : { timeout: timeout * 1000 };
     const chosen = await chooseModel({ env, settings, ...(name !== undefined && { model: name }) });
     return { ...chosen, isFallback: false };
   } catch (error) {
     if (HarnessError.from(error)?.code !== "no-model" || name !== undefined) throw error;
-    return offline(true);
+    return played(OFFLINE, true);
   }
 }
 
-/** The pace of the offline model: readable, or as many times slower as `HOLDFAST_PACE` says; 0 is no delay at all. */
+/** The pace of a program: readable, or as many times slower as `HOLDFAST_PACE` says; 0 is no delay at all. */
 function paceOf(env: Environment): { thinkMs: number; wordMs: number } {
   const times = Number(env["HOLDFAST_PACE"] || 1);
   if (!(times >= 0)) {

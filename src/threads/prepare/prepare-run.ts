@@ -96,7 +96,7 @@ export async function prepareRun(
 
 /** The notice where no model is configured. */
 export const FALLBACK =
-  'No model is configured, so "offline" is used: it can only survey a directory. Set up a real one with holdfast login, or set HOLDFAST_MODEL.';
+  'No model is configured, so "offline" is used: it can only survey a directory. See a task with holdfast demo. Set up a real one with holdfast login, or set HOLDFAST_MODEL.';
 
 /** Roles with the models that they name. One that cannot be used is a note: its role has the agent's. */
 async function withModels(roles: readonly SubagentSpec[], modelOf: PrepareOptions["modelOf"]) {

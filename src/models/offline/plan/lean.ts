@@ -1,26 +1,48 @@
-import { call, type DoneCall } from "../conversation.ts";
+import { call, type Call, type Conversation, type DoneCall } from "../conversation.ts";
 import { isOpen, readSnapshot, withEdits, type Item } from "./text.ts";
-import { set, stepsById, type Dialect, type News, type PlanView } from "./view.ts";
+import {
+  answerCompletes,
+  lastOpen,
+  readReminder,
+  set,
+  stepsById,
+  type News,
+  type PlanView,
+  type Step,
+} from "./view.ts";
 
-/** A plan that is written once and then changed item by item. */
-export const LEAN: Dialect = {
-  givesItems: true,
-  open: (steps, items) => {
-    const left = items.filter((item) => isOpen(item) || item.status === "blocked");
-    // Only a finished plan makes way for a new one.
-    const clearing = left.length > 0 ? [call("update_todos", { cancel: ids(left) })] : [];
-    return [...clearing, call("write_todos", { todos: steps })];
-  },
-  tell: (news, view) => {
-    const args = changes(news, view);
-    return Object.keys(args).length > 0 ? [call("update_todos", args)] : [];
-  },
-  read: (view, done, steps) => {
-    if (done.name === "write_todos") readWrite(view, done, steps);
-    else if (done.name === "update_todos") readUpdate(view, done);
-    else if (done.name === "task") readFollowed(view, done.result);
-  },
-};
+/** The calls that set a plan in the place of these items. Only a finished plan makes way for a new one. */
+export function openPlan(steps: readonly Step[], items: readonly Item[]): Call[] {
+  const left = items.filter((item) => isOpen(item) || item.status === "blocked");
+  const clearing = left.length > 0 ? [call("update_todos", { cancel: ids(left) })] : [];
+  return [...clearing, call("write_todos", { todos: steps })];
+}
+
+/** The call that tells the news; none where the plan says it already. */
+export function tellNews(news: News, view: PlanView): Call[] {
+  const args = changes(news, view);
+  return Object.keys(args).length > 0 ? [call("update_todos", args)] : [];
+}
+
+/** Reads the plan out of calls and reminders, in their order. `steps` are the steps that the model proposes. */
+export function readPlan(conversation: Conversation, steps: readonly string[] = []): PlanView {
+  const { earlier, answered, calls, reminders } = conversation;
+  const since = { written: false, refusal: undefined, refused: 0 };
+  const view: PlanView = { ...since, items: [], steps: new Map() };
+  for (const done of earlier) readCall(view, done, steps);
+  const last = lastOpen(view.items);
+  if (answered && last && answerCompletes(conversation)) set(view, last.id, { status: "completed" });
+  Object.assign(view, since);
+  for (const done of calls) readCall(view, done, steps);
+  for (const reminder of reminders) readReminder(view, reminder);
+  return view;
+}
+
+function readCall(view: PlanView, done: DoneCall, steps: readonly string[]): void {
+  if (done.name === "write_todos") readWrite(view, done, steps);
+  else if (done.name === "update_todos") readUpdate(view, done);
+  else if (done.name === "task") readFollowed(view, done.result);
+}
 
 function changes(
   { completed, cancelled, blocked, current: [next], note }: News,

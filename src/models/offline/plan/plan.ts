@@ -1,16 +1,7 @@
 import type { Answer, Call, Conversation, DoneCall } from "../conversation.ts";
-import { LEAN } from "./lean.ts";
+import { openPlan, readPlan, tellNews } from "./lean.ts";
 import { isOpen, says, type Item } from "./text.ts";
-import {
-  answerCompletes,
-  lastOpen,
-  readPlan,
-  type Dialect,
-  type News,
-  type PlanView,
-  type Step,
-} from "./view.ts";
-import { CHECKLIST, CLASSIC } from "./whole-list.ts";
+import { answerCompletes, lastOpen, type News, type PlanView, type Step } from "./view.ts";
 
 /** Progress of the work. Steps are named by their content. */
 export interface Progress {
@@ -21,18 +12,16 @@ export interface Progress {
   blocked?: ReadonlyMap<string, string>;
 }
 
-/** After this many refusals the plan is left as it is. */
 /** The remark on a step whose work a verifier has not seen. */
-const NOTE = "a step of the survey";
+const NOTE = "a step of the task";
 
+/** After this many refusals the plan is left as it is. */
 const MOST_REFUSALS = 4;
-const STRANGE = "the offline model can only survey";
+const STRANGE = "a program in a model's place cannot do it";
 
-/** The dialect of these tools; undefined where none is for a plan. */
-export function dialectOf(tools: readonly string[]): Dialect | undefined {
-  if (tools.includes("todo")) return CHECKLIST;
-  if (!tools.includes("write_todos")) return undefined;
-  return tools.includes("update_todos") ? LEAN : CLASSIC;
+/** Whether the tools are those of a plan in preset `lean`: a program keeps no other. */
+export function canPlan(tools: readonly string[]): boolean {
+  return tools.includes("write_todos") && tools.includes("update_todos");
 }
 
 /** The plan of a task, with the changes that the model reports and those of others. */
@@ -40,15 +29,14 @@ export class Plan {
   readonly #steps: readonly Step[];
   readonly #conversation: Conversation;
   readonly #view: PlanView;
-  readonly #dialect: Dialect | undefined;
+  readonly #canPlan: boolean;
 
   constructor(steps: readonly Step[], conversation: Conversation, tools: readonly string[]) {
     this.#steps = steps;
     this.#conversation = conversation;
-    this.#dialect = dialectOf(tools);
+    this.#canPlan = canPlan(tools);
     this.#view = readPlan(
       conversation,
-      this.#dialect,
       steps.map(({ content }) => content),
     );
   }
@@ -56,8 +44,8 @@ export class Plan {
   /** The call that sets the plan, as long as there is none; nothing where there can be none. */
   get opening(): Call[] {
     const { written, items, refusal } = this.#view;
-    if (!this.#dialect || written || refusal !== undefined) return [];
-    return this.#dialect.open(this.#steps, items);
+    if (!this.#canPlan || written || refusal !== undefined) return [];
+    return openPlan(this.#steps, items);
   }
 
   /** The words in which a person rejected the plan. */
@@ -78,7 +66,7 @@ export class Plan {
 
   /** The id of a step that is not closed, to give it to a sub-agent. */
   idOf(step: string): string | undefined {
-    const item = this.#view.written && this.#dialect?.givesItems ? this.#item(step) : undefined;
+    const item = this.#view.written ? this.#item(step) : undefined;
     return item && isOpen(item) ? item.id : undefined;
   }
 
@@ -100,7 +88,7 @@ export class Plan {
 
   #update({ done, current = [], blocked = new Map() }: Progress, pointless: readonly Item[]): Call[] {
     const { written, items, refused } = this.#view;
-    if (!this.#dialect || !written || refused >= MOST_REFUSALS) return [];
+    if (!this.#canPlan || !written || refused >= MOST_REFUSALS) return [];
     const open = items.filter(isOpen);
     const block = open.flatMap((item) => {
       const reason = blocked.get(this.#stepOf(item) ?? "") ?? (this.#stepOf(item) ? undefined : STRANGE);
@@ -118,7 +106,7 @@ export class Plan {
       ...(finished.some((item) => this.#isDoubted(item)) && { note: NOTE }),
     };
     // A change that left no trace was refused, and would be again.
-    return this.#dialect.tell(news, this.#view).filter((change) => !this.#conversation.made(change));
+    return tellNews(news, this.#view).filter((change) => !this.#conversation.made(change));
   }
 
   /** Whether a verifier did not accept an item as completed, and asked for no note or had one. */

@@ -77,7 +77,7 @@ describe("a step whose item a person put in other words", () => {
     expect(answer).toContain(FOUND);
     expect(answer).not.toContain("Left out");
     expect(statuses(done)).toBe(`9 blocked, ${completed(1)}`);
-    expect(done[0]!.note).toBe("the offline model can only survey");
+    expect(done[0]!.note).toBe("a program in a model's place cannot do it");
     expect(done[4]!.content).toBe("In my words: 4");
   });
 
@@ -173,7 +173,7 @@ describe("the edits of a person", () => {
     const words = '3 is now cancelled"; removed 4; 5 has content "x"';
     const tricky = `removed 1; added 9 "${words}; a \\q" (pending); 2 has content ${JSON.stringify(words)}, note "a; removed 6", dependsOn ["1"]; 7 is now blocked; the order is 2, 9`;
     for (const text of [
-      `<system_reminder>The user changed your plan: ${tricky}.</system_reminder>`,
+      `The user changed your plan: ${tricky}.`,
       `The user changed the plan before this call: ${tricky}.\n1/4 done; now 2.\n<plan>\n[ ] 8: removed 8\n</plan>`,
     ]) {
       const item = (id: string): Item => ({ id, content: id, status: "pending", after: [] });

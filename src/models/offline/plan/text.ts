@@ -17,7 +17,7 @@ const STATUSES = {
 
 /** A reminder says it of the plan as it is, a tool result of the plan before the call or of the one that it proposed. */
 const NEWS =
-  /^(?:<\w+>)?The user (?:(?:changed|edited) (?:your plan|your todos|the todo list|the plan before this call)|edited this plan before approving it\. Against yours): (.+)\.(?:<\/\w+>)?$/m;
+  /^The user (?:changed (?:your plan|the plan before this call)|edited this plan before approving it\. Against yours): (.+)\.$/m;
 
 /** As `JSON.stringify` writes it. */
 const STRING = String.raw`"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"`;

@@ -1,4 +1,4 @@
-import type { Call, Conversation, DoneCall } from "../conversation.ts";
+import type { Conversation, DoneCall } from "../conversation.ts";
 import { addedIds, isOpen, readItems, says, withChange, withEdits, type Item } from "./text.ts";
 
 /** A step of a plan: what it says, and the positions of those it waits for. */
@@ -20,8 +20,6 @@ export interface PlanView {
   refusal: string | undefined;
   /** Changes that were refused. */
   refused: number;
-  /** The model has written over what a person changed meanwhile: its items are not in the plan as they are here. */
-  isOverwritten: boolean;
 }
 
 /** Changes that the model reports to its plan. */
@@ -34,36 +32,6 @@ export interface News {
   current: readonly Item[];
   /** The remark on completed items, where a verifier asks for one. */
   note?: string;
-}
-
-/** A preset's form of plan calls and reports. */
-export interface Dialect {
-  /** The model knows ids by which it can give a sub-agent an item. */
-  givesItems: boolean;
-  /** The calls that set a plan in the place of these items. */
-  open: (steps: readonly Step[], items: readonly Item[]) => Call[];
-  /** The calls that tell the news; none where the plan says it already. */
-  tell: (news: News, view: PlanView) => Call[];
-  /** Applies a call to the view. `steps` are the steps that the model proposes. */
-  read: (view: PlanView, done: DoneCall, steps: readonly string[]) => void;
-}
-
-/** Reads the plan out of calls and reminders, in their order. */
-export function readPlan(
-  conversation: Conversation,
-  dialect: Dialect | undefined,
-  steps: readonly string[] = [],
-): PlanView {
-  const { earlier, answered, calls, reminders } = conversation;
-  const since = { written: false, refusal: undefined, refused: 0 };
-  const view: PlanView = { ...since, items: [], steps: new Map(), isOverwritten: false };
-  for (const done of earlier) dialect?.read(view, done, steps);
-  const last = lastOpen(view.items);
-  if (answered && last && answerCompletes(conversation)) set(view, last.id, { status: "completed" });
-  Object.assign(view, since);
-  for (const done of calls) dialect?.read(view, done, steps);
-  for (const reminder of reminders) readReminder(view, reminder);
-  return view;
 }
 
 /** Whether the harness takes a clean answer for the completion of the item that is left. */
@@ -103,18 +71,11 @@ export function set(view: PlanView, id: string, change: Partial<Item>): void {
 }
 
 /** The reminder of a model that stopped early has the open items only. */
-const EXIT =
-  /^(?:<\w+>)?\s*(?:Not finished: |Still open:|You are about to finish|You gave a final response|The todo list is still NOT|Open todos:)/;
+const EXIT = /^(?:Not finished: |Still open:)/;
 
-function readReminder(view: PlanView, text: string): void {
+/** Applies a reminder to the view. */
+export function readReminder(view: PlanView, text: string): void {
   const items = readItems(text);
-  if (EXIT.test(text)) {
-    for (const item of items) {
-      // By its words first: where the model writes lists without ids it may have them wrong.
-      const same = view.items.find(({ content }) => says(item, content));
-      set(view, (same ?? item).id, { status: item.status });
-    }
-    return;
-  }
-  view.items = withEdits(items.length > 0 ? items : view.items, text);
+  if (EXIT.test(text)) for (const { id, status } of items) set(view, id, { status });
+  else view.items = withEdits(items.length > 0 ? items : view.items, text);
 }

@@ -1,7 +1,7 @@
 import { AT_ONCE, call, type Answer, type Call, type Conversation } from "../conversation.ts";
 import { Plan } from "../plan/plan.ts";
 import type { Step } from "../plan/view.ts";
-import { local, reasonIn, shortened } from "../words.ts";
+import { local, reasonIn, reportIn, shortened } from "../words.ts";
 import { describeJob, JOBS, workOn, type Job } from "./jobs.ts";
 import { listFiles, REPORTS } from "./listing.ts";
 import { isReport, renderAnswer, renderReport, REPORT_START, type Findings } from "./report.ts";
@@ -30,9 +30,6 @@ export function survey(conversation: Conversation, base: string, tools: readonly
   if (plan.rejection !== undefined) return `Nothing was surveyed. ${plan.rejection}`;
   return plan.opening.length > 0 ? plan.opening : new Survey(conversation, plan, tools).next(base);
 }
-
-/** The line in front of a report, which says how its sub-agent ended. */
-const VERDICT = /^\[(?:Done|In part|Failed)\b.*\](?: \w+)?\n/;
 
 /** A survey at one moment. Its methods return the next answer, or nothing when their step needs no more. */
 class Survey {
@@ -101,7 +98,7 @@ class Survey {
         ({ name, args }) => name === "task" && String(args["description"]).startsWith(`${title}:`),
       );
       const { next, report } = sent
-        ? { next: [], report: sent.result.replace(VERDICT, "").trimEnd() }
+        ? { next: [], report: reportIn(sent) }
         : this.#canDelegate
           ? { next: [this.#start(job, listing.base)], report: "" }
           : workOn(job, this.#conversation, listing.base);

@@ -7,7 +7,7 @@ import type { Environment } from "../../../models/index.ts";
 import { listModels } from "../../../models/list-models.ts";
 import { isSource } from "../../../package-file.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
-import { OFFLINE } from "../../../threads/prepare/model.ts";
+import { PLAYED } from "../../../threads/prepare/model.ts";
 import type { Finding } from "./finding.ts";
 
 /** Time limits for a server on this machine, one elsewhere, and a model's answer. */
@@ -44,8 +44,9 @@ function eachVariableOnce(reports: readonly ModelReport[]): ModelReport[] {
 async function chosenModel(env: Environment, set: string | undefined): Promise<ChosenModel | Finding> {
   const given = env["HOLDFAST_MODEL"]?.trim();
   const source = given ? "HOLDFAST_MODEL" : "settings";
-  if ((given || set) === OFFLINE) {
-    return { area: "model", level: "ok", tested: false, text: `model: offline (${source})` };
+  const program = PLAYED.find((name) => name === (given || set));
+  if (program) {
+    return { area: "model", level: "ok", tested: false, text: `model: ${program} (${source})` };
   }
   try {
     const model = given ? undefined : set;

@@ -49,7 +49,7 @@ export function modelOptions<T>(args: Argv<T>) {
       type: "string",
       requiresArg: true,
       alias: "m",
-      describe: "provider:name, or offline ($HOLDFAST_MODEL, or the first provider with a key)",
+      describe: "provider:name, offline or demo ($HOLDFAST_MODEL, or the first provider with a key)",
     })
     .option("effort", {
       choices: EFFORTS,

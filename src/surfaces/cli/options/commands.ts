@@ -52,6 +52,20 @@ export function commands(parser: Argv): void {
       on(async () => (await import("../commands/session.ts")).session),
     )
     .command(
+      "demo",
+      "Try everything without a key: a program plays the model on a scratch project",
+      (args) =>
+        stateOption(args)
+          .option("yes", { type: "boolean", alias: "y", describe: "Ask nothing, as one run" })
+          .option("serve", { type: "boolean", describe: "On the page, in a browser" })
+          .option("make", {
+            type: "boolean",
+            describe: "Make the scratch project alone, such as for an editor",
+          })
+          .conflicts({ yes: ["serve", "make"], serve: "make" }),
+      on(async () => (await import("../commands/demo.ts")).demo),
+    )
+    .command(
       "login [provider]",
       "Set up a model: take a provider's key, try it, and keep it; a key may also be piped",
       (args) =>

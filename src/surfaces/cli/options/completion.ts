@@ -120,7 +120,7 @@ function joined(pieces: readonly string[]): { before: string[]; current: string;
 /** Every provider, with the model it has by default. */
 async function models(): Promise<string[]> {
   const { PROVIDERS } = await import("../../../models/clients/providers.ts");
-  return ["offline", ...Object.entries(PROVIDERS).map(([id, { model = "" }]) => `${id}:${model}`)];
+  return ["offline", "demo", ...Object.entries(PROVIDERS).map(([id, { model = "" }]) => `${id}:${model}`)];
 }
 
 async function threadIds({ before, terminal }: Line): Promise<string[]> {

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import { DEMO_TASK, makeScratchProject, SCRATCH_PREFIX } from "../../../models/offline/demo/scratch.ts";
+import { forgetTrust, sayTrust, trustedFolders } from "../../../project/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { harmless, oneLine, shown } from "../output/harmless.ts";
+import { canAsk, type Terminal } from "../terminal.ts";
+import type { StateFlags } from "../threads/threads.ts";
+import { commandName } from "../wording.ts";
+
+export interface DemoFlags extends StateFlags {
+  yes?: boolean | undefined;
+  serve?: boolean | undefined;
+  make?: boolean | undefined;
+}
+
+/**
+ * `holdfast demo`: makes a scratch project and opens a session on it, with a program in the model's place. Without a
+ * person, or with `--yes`, it is one run; `--serve` opens the page, and `--make` makes the project alone.
+ */
+export async function demo({ yes, serve, make, ...flags }: DemoFlags, terminal: Terminal): Promise<number> {
+  const { stdout, env } = terminal;
+  const dir = await trustedScratch(env);
+  const played = { ...flags, dir, model: "demo", shell: true };
+  stdout.write(shown`A program plays the model, not a language model. Scratch project: ${oneLine(dir)}\n`);
+  if (make) {
+    const words =
+      "Open the folder in your editor and start holdfast acp with HOLDFAST_MODEL=demo. Any message begins.";
+    stdout.write(shown`${harmless(words)}\n`);
+    return EXIT.done;
+  }
+  if (serve) {
+    stdout.write(shown`On the page, any message begins. Ctrl-C ends it.\n`);
+    const page = { port: 0, host: "127.0.0.1", open: true, work: true, slots: 1, mode: "ask" as const };
+    return (await import("./servers/serve.ts")).serve({ ...played, ...page }, terminal);
+  }
+  if (!yes && canAsk(terminal, {})) {
+    const { session } = await import("./session.ts");
+    return session({ ...played, mode: "ask", task: DEMO_TASK }, terminal);
+  }
+  const { run } = await import("./run.ts");
+  const code = await run({ ...played, yes: true, task: DEMO_TASK }, terminal);
+  const command = harmless(commandName(env));
+  stdout.write(shown`Take part: ${command} demo asks in this terminal, ${command} demo --serve on a page.\n`);
+  return code;
+}
+
+/** A new scratch project that is trusted, as it is ours. The trust in deleted ones is taken back. */
+async function trustedScratch(env: Terminal["env"]): Promise<string> {
+  for (const folder of await trustedFolders(env)) {
+    if (basename(folder).startsWith(SCRATCH_PREFIX) && !existsSync(folder)) await forgetTrust(folder, env);
+  }
+  const dir = await makeScratchProject();
+  await sayTrust(dir, true, env);
+  return dir;
+}
