@@ -85,22 +85,19 @@ function nameModules() {
   writeFileSync(list, text);
 }
 
-/** Every example is a page, by the comment that it begins with. */
+/** Every example is a page, by its first comment; the list of them is their README. */
 function writeExamples() {
   const folder = join(content, "examples");
   mkdirSync(folder);
-  const rows = readdirSync(join(root, "examples"))
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => {
-      const code = readFileSync(join(root, "examples", name), "utf8");
-      const [, about = ""] = /^\/\/ (.*)/m.exec(code) ?? [];
-      const number = name.slice(0, 2);
-      const body = `# ${about.replace(/[.:].*/, "")}\n\n${about}\n\n\`npm run example ${number}\` runs it.\n\n\`\`\`ts\n${code}\`\`\`\n`;
-      writeFileSync(join(folder, name.replace(/\.ts$/, ".md")), body);
-      return `| [${name}](${name.replace(/\.ts$/, ".md")}) | ${about} |`;
-    });
-  const head = "# Examples\n\nEach runs without a key: `npm run example 01`.\n\n| | |\n|---|---|\n";
-  writeFileSync(join(folder, "index.md"), `${head}${rows.join("\n")}\n`);
+  for (const name of readdirSync(join(root, "examples")).filter((one) => one.endsWith(".ts"))) {
+    const code = readFileSync(join(root, "examples", name), "utf8");
+    const [, about = ""] = /^\/\/ (.*)/m.exec(code) ?? [];
+    const number = name.slice(0, 2);
+    const body = `# ${about.replace(/[.:].*/, "")}\n\n${about}\n\n\`npm run example ${number}\` runs it.\n\n\`\`\`ts\n${code}\`\`\`\n`;
+    writeFileSync(join(folder, name.replace(/\.ts$/, ".md")), body);
+  }
+  const list = readFileSync(join(root, "examples/README.md"), "utf8");
+  writeFileSync(join(folder, "index.md"), list.replaceAll(/\]\(([\w-]+)\.ts\)/g, "]($1.md)"));
 }
 
 function writeDecisions() {

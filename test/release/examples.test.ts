@@ -39,6 +39,13 @@ it("there are examples to run", () => {
   expect(examples).not.toEqual([]);
 });
 
+it("each example stands in the list by difficulty once, the first of them first", () => {
+  const list = [...readFileSync("examples/README.md", "utf8").matchAll(/\]\((\d\d-.*?\.ts)\)/g)];
+  const names = list.map(([, name]) => name!);
+  expect(names[0]).toBe(examples[0]);
+  expect(names.toSorted()).toEqual(examples.toSorted());
+});
+
 it.each(examples)("%s runs without a model key", (file) => {
   expect(printed.get(file)?.trim() ?? errors).not.toBe("");
   expect(printed.has(file), errors).toBe(true);
