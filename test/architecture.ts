@@ -32,7 +32,7 @@ const LAYERS: Record<string, string[]> = {
   langgraph: [...engine, "langchain", "@langchain/*", "zod"],
   middleware: [...wrapped, ...langchain, "yaml"],
   subagents: [...wrapped, "p-limit", ...langchain],
-  mcp: [...wrapped, ...langchain, "@modelcontextprotocol/client", "diff", "yaml"],
+  mcp: [...wrapped, ...langchain, "@modelcontextprotocol/client", "cross-spawn", "diff", "yaml"],
   web: [...engine, "middleware", ...langchain, "htmlparser2"],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],

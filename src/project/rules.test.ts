@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { onPlatform } from "../../test/on-platform.ts";
 import { compileRule, RULE } from "./rules.ts";
 
 const command = (text: string) => ({ tool: "execute", command: text });
@@ -77,4 +78,15 @@ it.each(["", "a b", "(x)", "execute()", "execute(x"])("%j is no rule", (text) =>
 it("takes no long time over any pattern", () => {
   const rule = compileRule(`execute(${"*a".repeat(2000)})`);
   expect(rule.catches(command("a".repeat(100_000) + "b"))).toBe(false);
+});
+
+it("on Windows, where PowerShell reads lines, a pattern allows the same line alone and catches every command", async () => {
+  const [starred, exact] = [compileRule("execute(git *)"), compileRule("execute(git status)")];
+  await onPlatform("win32", () => {
+    expect(starred.allows(command("git status"))).toBe(false);
+    expect(exact.allows(command("git status"))).toBe(true);
+    expect(exact.allows(command("git status @(ri x)"))).toBe(false);
+    expect(starred.catches(command("& ('gi' + 't') push"))).toBe(true);
+    expect(compileRule("execute").allows(command("dir"))).toBe(true);
+  });
 });

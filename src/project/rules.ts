@@ -66,6 +66,8 @@ export function compileRule(text: string): Rule {
     paths,
     allows: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
+      // PowerShell reads a line in its own way: only the same line is sure to be what was allowed.
+      if (command !== undefined && process.platform === "win32") return command === pattern;
       if (command !== undefined)
         return (
           plainCommands(command)?.every(
@@ -76,6 +78,7 @@ export function compileRule(text: string): Rule {
     },
     catches: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
+      if (command !== undefined && process.platform === "win32") return true;
       if (command !== undefined) {
         const { texts, doubts } = reachOf(command);
         return doubts.has("") || doubts.has(program) || [...texts].some(isText);

@@ -12,15 +12,19 @@ import { freeze } from "./isolation/read-only-paths.ts";
 import { inSeatbelt, seatbeltIsThere } from "./isolation/seatbelt.ts";
 import { placeText } from "./place.ts";
 import { runCommand, type CommandOptions } from "./run-command.ts";
+import { powerShellWords, WINDOWS_VARIABLES } from "./windows.ts";
 
 /** Variables that a command gets from this process: none of them is a secret. */
 const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "LANG", "LANGUAGE"];
 
+const ISOLATORS: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: "nothing here can do it (npm install @anthropic-ai/sandbox-runtime)",
+  win32: "nothing on Windows can do it (use the Windows Subsystem for Linux)",
+};
+
 /** Why commands are refused where they have to be isolated. */
 export const NO_ISOLATION = `they have to be isolated, and ${
-  process.platform === "darwin"
-    ? "nothing here can do it (npm install @anthropic-ai/sandbox-runtime)"
-    : "bubblewrap does not work (apt-get install bubblewrap)"
+  ISOLATORS[process.platform] ?? "bubblewrap does not work (apt-get install bubblewrap)"
 }.`;
 
 /** Options of commands. */
@@ -59,7 +63,7 @@ export function isIsolated({ isolation = "auto" }: Pick<ShellOptions, "isolation
 }
 
 /**
- * Files in a real folder, and commands run there by `/bin/sh`. Isolated, a command can write to the folder alone, sees
+ * Files in a real folder, and commands run there by `/bin/sh`, on Windows by PowerShell. Isolated, a command can write to the folder alone, sees
  * no keys of the user and no other process, and has no network; what other programs run for the user, such as git's
  * hooks, it cannot change. Elsewhere it can reach whatever this process can. What a command leaves running ends with
  * it, and with this process if it is killed.
@@ -83,7 +87,6 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     ...withPermissions(diskBackend(root, disk), [FROZEN_FILES]),
     place: () => placeText(root, { isolated: isIsolated({ isolation }), network, timeoutMs, maxTimeoutMs }),
     async execute(command, call = {}) {
-      if (process.platform === "win32") return fail("Commands need a POSIX system.");
       if (command.trim() === "") return fail("The command is empty.");
       await mkdir(root, { recursive: true });
       const isIsolatedHere = isIsolated({ isolation });
@@ -99,7 +102,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
         maxOutput,
         signal: call.signal,
       };
-      if (!isIsolatedHere) return runWords(["/bin/sh", "-c", command], run);
+      if (!isIsolatedHere) return runWords(shellWords(command), run);
       return runIsolated(
         command,
         { bounds: { network, hidden, limits }, run: (words) => runWords(words, run) },
@@ -136,9 +139,15 @@ async function runIsolated(
   }
 }
 
+function shellWords(command: string): string[] {
+  return process.platform === "win32" ? powerShellWords(command) : ["/bin/sh", "-c", command];
+}
+
 function passed(names: readonly string[]): Record<string, string> {
+  const isWindows = process.platform === "win32";
+  const all = isWindows ? [...names, ...WINDOWS_VARIABLES] : names;
   const wanted = Object.entries(process.env).filter(
-    ([name]) => names.includes(name) || name.startsWith("LC_"),
+    ([name]) => all.includes(isWindows ? name.toUpperCase() : name) || name.startsWith("LC_"),
   );
   return Object.fromEntries(wanted.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }

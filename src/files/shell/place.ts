@@ -24,7 +24,10 @@ export function placeText(
     .map((part) => String(part).padStart(2, "0"))
     .join("-");
   const limits = `Limit ${seconds(timeoutMs)} s, with timeout ${seconds(maxTimeoutMs)}.`;
-  const facts = [`${process.platform}, ${day}.`, gitText(dir), testText(dir)].filter((part) => part !== "");
+  const shell = process.platform === "win32" ? " Commands are Windows PowerShell 5.1, without &&." : "";
+  const facts = [`${process.platform}, ${day}.${shell}`, gitText(dir), testText(dir)].filter(
+    (part) => part !== "",
+  );
   return `/ is ${dir} for the file tools; commands start there.${bounds} ${limits} ${facts.join(" ")}`;
 }
 

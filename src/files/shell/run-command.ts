@@ -6,6 +6,7 @@ import { CappedOutput } from "./capped-output.ts";
 import { commandOutput } from "./command-output.ts";
 import { commandProcesses } from "./stray-processes.ts";
 import { COMMAND_TAG, supervisor } from "./supervisor.ts";
+import { endTree } from "./windows.ts";
 
 const GRACE_MS = 2000;
 const SILENT_GRACE_MS = 200;
@@ -59,7 +60,9 @@ export async function runCommand(
   const { pid } = child;
   const left = isOver && pid !== undefined ? await commandProcesses(tag, pid) : undefined;
   const leftProcesses = left !== undefined && left.length > 0;
-  if (pid !== undefined && left?.length !== 0) {
+  // On Windows the number of a process that is over may be another's already.
+  const isGone = isOver && process.platform === "win32";
+  if (pid !== undefined && left?.length !== 0 && !isGone) {
     await endGroup(pid, () => child.stdout.closed && child.stderr.closed);
     await endStrays(tag, pid);
   }
@@ -105,11 +108,13 @@ const IN_ORDER = ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh"] as const;
 
 function start(words: readonly string[], { cwd, env }: CommandOptions) {
   try {
-    const [program, ...args] = [...IN_ORDER, ...words];
+    const isWindows = process.platform === "win32";
+    const [program = "", ...args] = isWindows ? words : [...IN_ORDER, ...words];
     return spawn(program, args, {
       cwd,
       env,
-      detached: true,
+      detached: !isWindows,
+      windowsHide: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
   } catch (error) {
@@ -135,9 +140,11 @@ function deadline(timeoutMs: number, signal: AbortSignal | undefined) {
 
 /**
  * Asks every process of a group to end, and ends by force what is still there after a while: soon once the group
- * is silent, when all that is left of it has usually ended and only waits to be collected by the system.
+ * is silent, when all that is left of it has usually ended and only waits to be collected by the system. On Windows it
+ * ends the process and what that has started, at once.
  */
 export async function endGroup(group: number, isSilent: () => boolean): Promise<void> {
+  if (process.platform === "win32") return endTree(group);
   if (!signalGroup(group, "SIGTERM")) return;
   for (let waited = 0; waited < (isSilent() ? SILENT_GRACE_MS : GRACE_MS); waited += POLL_MS) {
     await sleep(POLL_MS);

@@ -50,6 +50,8 @@ class Supervisor {
   }
 
   #tell(line: string): void {
+    // There is no shell for it: what runs when this process is killed goes on.
+    if (process.platform === "win32") return;
     this.#pipe ??= this.#start();
     this.#pipe.write(`${line}\n`);
   }

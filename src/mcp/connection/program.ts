@@ -1,9 +1,11 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import spawn from "cross-spawn";
 import { endGroup, endStrays } from "../../files/shell/run-command.ts";
 import { COMMAND_TAG, supervisor } from "../../files/shell/supervisor.ts";
+import { WINDOWS_VARIABLES } from "../../files/shell/windows.ts";
 import type { ProgramServer } from "../options.ts";
 import { wantedMessages } from "./wanted-messages.ts";
 
@@ -15,7 +17,6 @@ const GRACE_MS = 500;
 
 /** The variables that every program may know. */
 const HARMLESS = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ"];
-const WINDOWS = ["APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMROOT", "TEMP"];
 
 /**
  * A server that is a program: messages are lines of its standard input and output. It ends with all that it started
@@ -78,7 +79,8 @@ export class Program implements Transport {
     const { command, args = [], env, cwd = this.#dir } = this.#server;
     const variables = { ...harmlessVariables(), ...env, [COMMAND_TAG]: this.#tag };
     try {
-      return spawn(command, args, { cwd, env: variables, detached: true, windowsHide: true });
+      const detached = process.platform !== "win32";
+      return spawn(command, args, { cwd, env: variables, detached, windowsHide: true });
     } catch (error) {
       // Such as for a NUL in a word.
       supervisor.ended(this.#tag);
@@ -98,7 +100,9 @@ export class Program implements Transport {
     this.#child = undefined;
     child.stdin?.end();
     await Promise.race([this.#ended, sleep(GRACE_MS)]);
-    if (child.pid !== undefined) {
+    // On Windows the number of a process that is over may be another's already.
+    const isGone = child.exitCode !== null && process.platform === "win32";
+    if (child.pid !== undefined && !isGone) {
       await endGroup(child.pid, () => true);
       await endStrays(this.#tag, child.pid);
     }
@@ -157,6 +161,6 @@ function closed(child: ChildProcess): Promise<void> {
 }
 
 function harmlessVariables(): Record<string, string> {
-  const names = process.platform === "win32" ? [...HARMLESS, ...WINDOWS] : HARMLESS;
+  const names = process.platform === "win32" ? [...HARMLESS, ...WINDOWS_VARIABLES] : HARMLESS;
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }

@@ -786,7 +786,7 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["threads", "--limit", "0"], "--limit is a whole number"],
     [["threads", "--limit"], "--limit needs a value"],
     [["threads", "--state"], "--state needs a value"],
-    [["completion", "fish"], 'no completion for "fish"; use bash or zsh'],
+    [["completion", "tcsh"], 'no completion for "tcsh"; use bash, zsh, fish or powershell'],
     [["frobnicate"], "Unknown command frobnicate; see holdfast --help."],
     [["rnu", "x"], "Unknown command rnu; did you mean run?"],
     [["plan", "eidt", "t"], "Unknown command eidt; did you mean plan edit?"],

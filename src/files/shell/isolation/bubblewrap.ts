@@ -14,9 +14,8 @@ let works: boolean | undefined;
 
 /** Tries, once for this process, whether commands can be run in namespaces of their own. */
 export function bubblewrapWorks(): boolean {
-  works ??=
-    process.platform === "linux" &&
-    spawnSync("bwrap", [...trial(), "true"], { stdio: "ignore", timeout: 5000 }).status === 0;
+  if (process.platform !== "linux") return false;
+  works ??= spawnSync("bwrap", [...trial(), "true"], { stdio: "ignore", timeout: 5000 }).status === 0;
   return works;
 }
 

@@ -10,13 +10,17 @@ export interface CompletionFlags {
 
 /** `holdfast completion`: prints what a shell needs to complete our commands. */
 export async function completion({ shell }: CompletionFlags, { stdout, env }: Terminal): Promise<number> {
-  const wanted = shell ?? (env["SHELL"]?.includes("zsh") ? "zsh" : "bash");
+  const usual = SHELLS.find((name) => env["SHELL"]?.includes(name));
+  const wanted = shell ?? usual ?? (process.platform === "win32" ? "powershell" : "bash");
   const known = SHELLS.find((name) => name === wanted);
   if (!known) {
-    const message = `There is no completion for ${JSON.stringify(wanted)}; use ${SHELLS.join(" or ")}.`;
-    throw new HarnessError("invalid-options", message);
+    const offered = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(SHELLS);
+    throw new HarnessError(
+      "invalid-options",
+      `There is no completion for ${JSON.stringify(wanted)}; use ${offered}.`,
+    );
   }
-  stdout.write(known === "zsh" ? ZSH : BASH);
+  stdout.write({ bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL }[known]);
   return EXIT.done;
 }
 
@@ -60,4 +64,39 @@ _holdfast() {
   done
 }
 if [[ "\${zsh_eval_context[-1]}" == "loadautofunc" ]]; then _holdfast "$@"; else compdef _holdfast holdfast; fi
+`;
+
+const FISH = shown`# Completion of holdfast for fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish
+function __holdfast_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  for line in (holdfast --complete $words[2..-1] "$current" 2>/dev/null)
+    switch $line
+      case ':files'
+        __fish_complete_path "$current"
+      case ':folders'
+        __fish_complete_directories "$current" ''
+      case '*'
+        echo $line
+    end
+  end
+end
+complete -c holdfast -f -a '(__holdfast_complete)'
+`;
+
+// Before 7.3 PowerShell drops an empty word, and passes two quotes as one.
+const POWERSHELL = shown`# Completion of holdfast for PowerShell: holdfast completion powershell >> $PROFILE
+Register-ArgumentCompleter -Native -CommandName holdfast -ScriptBlock {
+  param($current, $ast, $cursor)
+  $words = @($ast.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.Extent.Text })
+  $last = if ($current -eq '' -and $PSVersionTable.PSVersion -lt [version]'7.3') { '""' } else { $current }
+  holdfast --complete @words $last 2>$null | ForEach-Object {
+    if ($_ -in ':files', ':folders') {
+      [System.Management.Automation.CompletionCompleters]::CompleteFilename($current)
+    } else {
+      [System.Management.Automation.CompletionResult]::new($_)
+    }
+  }
+}
 `;

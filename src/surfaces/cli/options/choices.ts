@@ -5,4 +5,4 @@ export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export const EFFORTS = ["off", "low", "medium", "high"] as const;
 export const SANDBOXES = ["auto", "always", "never"] as const;
 export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
-export const SHELLS = ["bash", "zsh"] as const;
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
