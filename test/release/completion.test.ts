@@ -97,7 +97,7 @@ describe("completion in bash", () => {
     [["plan", ""], ["edit"]],
     [
       ["completion", ""],
-      ["bash", "zsh"],
+      ["bash", "zsh", "fish", "powershell"],
     ],
     [["run", "--pre"], ["--preset"]],
     [
