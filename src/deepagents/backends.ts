@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { getConfig, getCurrentTaskInput, getStore, type BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
+import { stateFiles } from "../files/backends/state.ts";
 import {
   compositeBackend,
   diskBackend,
   sandboxBackend,
   shellBackend,
-  stateFiles,
   storeBackend,
   type FileBackend,
   type Isolation,
