@@ -1,8 +1,7 @@
 import { call, type Answer, type Call, type Conversation, type DoneCall } from "../conversation.ts";
 import { DEMO_ELSEWHERE, DEMO_INTRODUCTION, DEMO_OVER } from "../offline.prompt.ts";
 import { Plan } from "../plan/plan.ts";
-import { reasonIn, reportIn } from "../words.ts";
-import { REVIEW, review } from "./review.ts";
+import { counted, reasonIn, reportIn } from "../words.ts";
 import { BROKEN_LINE, MENDED_LINE, SCRATCH_MARK } from "./scratch.ts";
 
 const MEND = "Mend the failing test";
@@ -21,6 +20,10 @@ const QUESTION = call("ask_clarification", {
   question: "A discount can leave a fraction of a cent. Which way is it rounded?",
   options: ["Down, for the customer", "Up, for the shop"],
 });
+
+/** The beginning of the description for the sub-agent, and its search. */
+const REVIEW = "Review:";
+const TESTS = call("grep", { pattern: String.raw`test\(|\w+\(\[`, path: "/test", regex: true });
 
 /** The demo model's answer: the next step of its one task, computed from the files it read and all calls so far. */
 export function playDemo(conversation: Conversation, tools: readonly string[]): Answer {
@@ -208,6 +211,19 @@ class Demo {
       ? `Tests: ${told.join(", then ")}.`
       : "The tests were not run: there is no tool for commands.";
   }
+}
+
+/** Reviews the scratch project as a sub-agent: reads source and tests, and names functions that no test calls. */
+function review({ made }: Conversation): Answer {
+  const [source, tests] = [made(read(SOURCE)), made(TESTS)];
+  if (!source || !tests) return [read(SOURCE), TESTS];
+  const problem = [source, tests].find(({ failed }) => failed);
+  if (problem) return `Not reviewed: ${problem.result}`;
+  const names = [...source.result.matchAll(/export function (\w+)/g)].map(([, name]) => name!);
+  const untested = names.filter((name) => !tests.result.includes(`${name}([`));
+  const count = tests.result.split('test("').length - 1;
+  const verdict = untested.length > 0 ? `no test calls ${untested.join(", ")}` : "a test calls each of them";
+  return `${counted(names.length, "function")} in src/total.js, ${counted(count, "test")}; ${verdict}.`;
 }
 
 function read(path: string): Call {
