@@ -30,7 +30,9 @@ export interface SubAgent extends Omit<SubagentSpec, "permissions" | "skills" | 
   permissions?: FilesystemPermission[];
 }
 
+/** A sub-agent that is a graph already. */
 export type CompiledSubAgent = CompiledSubagent;
+/** A sub-agent of any kind. */
 export type AnySubAgent = SubAgent | CompiledSubAgent | AsyncSubAgent;
 
 /** Options of DeepAgents' `createDeepAgent`, and those of ours. */

@@ -23,19 +23,28 @@ export interface FileInfo {
 
 type Answer<T> = { error?: string } & Partial<T>;
 
+/** The entries of a folder. */
 export type LsResult = Answer<{ files: FileInfo[] }>;
+/** The files that a pattern matches. */
 export type GlobResult = LsResult;
 /** A text, or the bytes of a file that is none. */
 export type ReadResult = Answer<{ content: string | Uint8Array; mimeType: string; totalLines: number }>;
+/** A file as it is stored. */
 export type ReadRawResult = Answer<{ data: FileData }>;
 /** `filesUpdate`: an update of `files` in the graph state, null for a file that was deleted. */
 export type WriteResult = Answer<{ path: string; filesUpdate: Record<string, FileData | null> }>;
+/** The outcome of an edit, with the places that it changed. */
 export type EditResult = WriteResult & { occurrences?: number };
+/** A line with the text that was looked for. */
 export type GrepMatch = { path: string; line: number; text: string };
+/** The lines with the text that was looked for. */
 export type GrepResult = Answer<{ matches: GrepMatch[]; truncated: boolean }>;
+/** The outcome of a command. */
 export type ExecuteResponse = { output: string; exitCode: number | null; truncated: boolean };
 export type FileOperationError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
+/** The outcome of one upload. */
 export type FileUploadResponse = { path: string; error: FileOperationError | null };
+/** One downloaded file. */
 export type FileDownloadResponse = FileUploadResponse & { content: Uint8Array | null };
 
 /** A file backend of DeepAgents' protocol. */

@@ -20,6 +20,7 @@ export interface AsyncSubAgent {
   headers?: Record<string, string>;
 }
 
+/** The state of a remote task. */
 export type AsyncTaskStatus =
   | "pending"
   | "running"

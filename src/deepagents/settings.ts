@@ -42,6 +42,7 @@ export function createSettings({ startPath }: { startPath?: string } = {}) {
   };
 }
 
+/** The folders of a user and a project with agents' files. */
 export type Settings = ReturnType<typeof createSettings>;
 
 function ensured<Path extends string | null>(path: Path): Path {
