@@ -68,7 +68,7 @@ export const createHelper: CreateDeepAgent = ((options: DeepAgentOptions) => {
 
 /** A budget without prices has those of the table for a model that is given by its name. */
 function withKnownPrices(options: DeepAgentOptions): DeepAgentOptions {
-  const { budget, model } = (options ?? {}) as DeepAgentOptions;
+  const { budget, model } = options ?? {};
   const isPriced = typeof budget !== "object" || budget?.prices;
   const prices = isPriced || typeof model !== "string" ? undefined : knownModel(model)?.prices;
   return prices ? { ...options, budget: { ...(budget as BudgetOptions), prices } } : options;
