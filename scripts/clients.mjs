@@ -1,12 +1,21 @@
 /**
- * Tries `holdfast acp` and `holdfast mcp` with the public clients of both protocols, as they come from the registry:
- * acpx, acp-factory, the MCP inspector and MCP's conformance suite; and an agent with the AI SDK. They and the Node.js
- * that some of them need are put into a folder of their own, and are no part of the ordinary tests: that takes some
- * minutes and 400 MB.
+ * Has a conversation with public clients, as they come from the registry, and prints which of them saw its text, plan and
+ * tool results, and could approve, stop and go on. LangGraph's client, the AI SDK, AG-UI and the applications of
+ * `examples/clients` speak to an agent on a script; clients of ACP and MCP to `holdfast acp` and `holdfast serve`. They
+ * and the Node.js that some need are put into a folder of their own, and are no part of the ordinary tests: that takes
+ * some minutes and 400 MB.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, request as send } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -19,14 +28,26 @@ const CLIENTS = {
   "@modelcontextprotocol/inspector": "2.12.0",
   "@modelcontextprotocol/conformance": "0.1.16",
   "@ai-sdk/langchain": "3.0.99",
-  ai: "^7.0.0",
+  "@ai-sdk/react": "4.0.102",
+  ai: "7.0.99",
+  "@ag-ui/langgraph": "0.0.43",
+  "@ag-ui/client": "1.0.0",
+  "@ag-ui/core": "1.0.0",
+  "langgraph-sdk-2": "npm:@langchain/langgraph-sdk@2.0.0",
+  express: "5.3.0",
+  fastify: "5.12.8",
+  "@fastify/middie": "9.3.6",
+  "@types/express": "5.0.6",
   zod: "^4.6.7",
 };
+/** Taken in the version that the project has: newer ones may need what the registry lacks. */
+const LANGCHAIN = ["langchain", "@langchain/core", "@langchain/langgraph", "@langchain/langgraph-sdk"];
 /** What of the suite is about any server: the rest calls tools that only its example has. */
 const SCENARIOS = ["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"];
 
 const main = resolve("dist/surfaces/cli/main.js");
 const folder = resolve("node_modules/.cache/holdfast-clients");
+const examples = resolve("examples/clients");
 const home = mkdtempSync(join(tmpdir(), "holdfast-clients-"));
 const project = join(home, "project");
 mkdirSync(project);
@@ -40,38 +61,159 @@ const env = {
 };
 
 const node22 = join(folder, "node_modules/node/bin/node");
-const TRIES = {
-  "the clients are installed": install,
-  "acpx runs a survey and prints its plan": byAcpx,
-  "acp-factory runs one, and loads it in another process": byAcpFactory,
-  "the inspector lists the tools and calls one": byInspector,
-  "the conformance suite passes": byConformance,
-  "the AI SDK sees every call end": byAiSdk,
+const COLUMNS = ["text", "plan", "tool results", "approval", "stop", "resume"];
+const ROWS = {
+  "LangGraph SDK 1": async (cells) => converse(cells, await bySdk("@langchain/langgraph-sdk")),
+  "LangGraph SDK 2": async (cells) =>
+    converse(cells, await bySdk(installed("langgraph-sdk-2/dist/index.js"))),
+  "@langchain/react": byReact,
+  "AI SDK (useChat)": byAiSdk,
+  "AG-UI (CopilotKit)": byAgUi,
+  "fetch, Express": (cells) => byFetch(cells, "express", "/early"),
+  "fetch, Express after express.json()": (cells) => byFetch(cells, "express", "/agent"),
+  "fetch, Fastify": (cells) => byFetch(cells, "fastify", "/agent"),
+  "fetch, Hono": (cells) => byFetch(cells, "hono", "/agent"),
+  "ACP (acp-factory)": byAcpFactory,
+  "MCP (inspector)": byInspector,
 };
+const TRIES = {
+  "the examples compile": () =>
+    run(process.execPath, [resolve("node_modules/typescript/bin/tsc"), "-p", examples]),
+  "acpx runs a survey and prints its plan": byAcpx,
+  "MCP's conformance suite passes": byConformance,
+};
+
+const only = process.argv[2] ?? "";
+const isMeant = ([name]) => name.includes(only);
 try {
-  for (const [name, work] of Object.entries(TRIES)) {
-    if (await tried(name, work)) continue;
-    process.exitCode = 1;
-    // Without the clients there is nothing to try.
-    if (work === install) break;
+  await install();
+  const rows = [];
+  for (const [name, work] of Object.entries(ROWS).filter(isMeant)) {
+    const cells = {};
+    const isDone = await tried(name, () => work(cells));
+    const marks = COLUMNS.map(
+      (column) => ({ true: "✓", undefined: "✗", false: "✗", none: "–" })[cells[column]],
+    );
+    rows.push([name, ...marks]);
+    if (!isDone || marks.includes("✗")) process.exitCode = 1;
   }
+  for (const [name, work] of Object.entries(TRIES).filter(isMeant))
+    if (!(await tried(name, work))) process.exitCode = 1;
+  const line = (words) => `| ${words.join(" | ")} |`;
+  console.log(["", line(["client", ...COLUMNS]), line(Array(7).fill("---")), ...rows.map(line)].join("\n"));
 } finally {
   rmSync(home, { recursive: true });
 }
+// Applications and clients keep connections open.
+process.exit();
 
 async function install() {
-  const manifest = JSON.stringify({ private: true, dependencies: CLIENTS });
+  const versionOf = (name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")).version;
+  const overrides = {
+    "@ag-ui/langgraph": Object.fromEntries(LANGCHAIN.map((name) => [name, versionOf(name)])),
+  };
+  const manifest = JSON.stringify({ private: true, dependencies: CLIENTS, overrides });
   const file = join(folder, "package.json");
+  const packages = join(folder, "node_modules");
   // npm writes it at its end: a folder without it was left half way.
-  const isWhole = existsSync(join(folder, "node_modules/.package-lock.json")) && existsSync(node22);
-  if (isWhole && readFileSync(file, "utf8") === manifest) return;
-  console.log("Installing the clients (npm install, 400 MB)");
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(file, manifest);
-  await run("npm", ["install", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: folder,
-    env: process.env,
+  const isWhole = existsSync(join(packages, ".package-lock.json")) && existsSync(node22);
+  if (!isWhole || readFileSync(file, "utf8") !== manifest) {
+    console.log("Installing the clients (npm install, 400 MB)");
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, manifest);
+    const args = ["install", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel=error"];
+    await run("npm", args, { cwd: folder, env: process.env, timeout: 1_800_000 });
+  }
+  // As in an application, there is one LangChain, which is the project's.
+  for (const name of ["langchain", "@langchain"])
+    rmSync(join(packages, name), { recursive: true, force: true });
+  rmSync(join(examples, "node_modules"), { force: true });
+  symlinkSync(packages, join(examples, "node_modules"), "junction");
+}
+
+function installed(path) {
+  return pathToFileURL(join(folder, "node_modules", path)).href;
+}
+
+/** The same conversation with every client that speaks to the agent of the examples. */
+async function converse(cells, chat) {
+  const { tide } = await import(`${examples}/tide.ts`);
+  const asked = await chat.send("How is the tide?");
+  const approved = asked.question === "write_file" ? await chat.approve() : asked;
+  cells.text = approved.text === "The tide is low.";
+  cells.plan = asked.plan === "0/2" && approved.plan === "2/2";
+  const results = new Set([...asked.results, ...approved.results]);
+  cells["tool results"] = ["write_todos", "write_file", "update_todos"].every((name) => results.has(name));
+  cells.approval = asked.question === "write_file" && results.has("write_file");
+  const signal = AbortSignal.timeout(60_000);
+  const [begun, stopped] = ["begun", "stopped"].map((event) => once(tide, event, { signal }));
+  const waiting = chat.send("Wait for high tide.");
+  await begun;
+  await chat.stop();
+  await stopped;
+  await waiting;
+  cells.stop = true;
+  cells.resume = (await chat.send("Go on.")).text === "It is still low.";
+}
+
+async function bySdk(module) {
+  const { Client } = await import(module);
+  const { connect } = await import(`${examples}/langgraph-sdk.ts`);
+  const { url, token } = await served();
+  return connect(new Client({ apiUrl: url, apiKey: token }));
+}
+
+async function byAgUi(cells) {
+  const { connect } = await import(`${examples}/ag-ui.ts`);
+  const { url, token } = await served();
+  await converse(cells, connect(url, token));
+}
+
+async function byAiSdk(cells) {
+  const { POST } = await import(`${examples}/next-route.ts`);
+  const { connect } = await import(`${examples}/use-chat.ts`);
+  await converse(cells, connect((await served({ fetch: POST })).url));
+}
+
+async function byFetch(cells, application, path) {
+  const { http } = await import(`${examples}/${application}.ts`);
+  if (!http.listening) await once(http, "listening");
+  const { connect } = await import(`${examples}/fetch.ts`);
+  const { token } = await served();
+  await converse(cells, await connect(`http://127.0.0.1:${http.address().port}${path}`, token));
+}
+
+/** The agent of the examples at an address, or another fetch handler. */
+async function served(handler) {
+  const { server, TOKEN } = await import(`${examples}/tide.ts`);
+  const { listen } = await import("holdfast/server");
+  return { token: TOKEN, ...(await listen(handler ?? server, { port: 0, hostname: "127.0.0.1" })) };
+}
+
+/** The release's test in a browser. Where there is none, the cells stay empty. */
+async function byReact(cells) {
+  const vitest = resolve("node_modules/vitest/vitest.mjs");
+  const args = [
+    vitest,
+    "run",
+    "--project",
+    "release",
+    "--reporter",
+    "json",
+    "test/release/react-client.test.ts",
+  ];
+  const settings = { cwd: resolve("."), env: { ...process.env, HOLDFAST_RELEASE: "1" }, timeout: 900_000 };
+  const { stdout } = await run(process.execPath, args, settings);
+  const tests = JSON.parse(stdout.slice(stdout.indexOf("{"))).testResults[0].assertionResults;
+  const [shows, asks, stops] = tests.map(({ status }) => (status === "passed" ? true : "none"));
+  Object.assign(cells, {
+    text: shows,
+    plan: shows,
+    "tool results": shows,
+    approval: asks,
+    stop: stops,
+    resume: stops,
   });
 }
 
@@ -89,99 +231,138 @@ async function byAcpx() {
   if (existsSync(join(project, "survey.md"))) throw new Error("A file was written that was refused.");
 }
 
-async function byAcpFactory() {
-  const { AgentFactory } = await import(
-    pathToFileURL(join(folder, "node_modules/acp-factory/dist/index.js")).href
-  );
+async function byAcpFactory(cells) {
+  const { AgentFactory } = await import(installed("acp-factory/dist/index.js"));
   AgentFactory.register("holdfast", { command: process.execPath, args: [main, "acp"], env });
-  const first = await AgentFactory.spawn("holdfast", { permissionMode: "auto-approve", env });
+  let questions = 0;
+  const onPermissionRequest = async ({ options }) => {
+    questions += 1;
+    const { optionId } = options.find(({ kind }) => kind === "allow_once");
+    return { outcome: { outcome: "selected", optionId } };
+  };
+  const spawnAgent = (pace) =>
+    AgentFactory.spawn("holdfast", {
+      permissionMode: "callback",
+      onPermissionRequest,
+      env: { ...env, HOLDFAST_PACE: pace },
+    });
+  const survey = async (session, onUpdate = async () => {}) => {
+    const updates = [];
+    for await (const update of session.prompt("Survey this directory")) {
+      updates.push(update);
+      await onUpdate(update);
+    }
+    return updates;
+  };
+  const first = await spawnAgent("100");
   const session = await first.createSession(project);
-  const kinds = new Set();
-  for await (const update of session.prompt("Survey this directory")) kinds.add(update.sessionUpdate);
-  for (const kind of ["plan", "tool_call", "tool_call_update", "agent_message_chunk"]) {
-    if (!kinds.has(kind)) throw new Error(`No ${kind} came.`);
-  }
+  let isStopped = false;
+  await survey(session, async ({ sessionUpdate }) => {
+    if (isStopped || sessionUpdate !== "plan") return;
+    isStopped = true;
+    await session.cancel();
+  });
+  cells.stop = isStopped && !existsSync(join(project, "survey.md"));
   await first.close();
-  const second = await AgentFactory.spawn("holdfast", { permissionMode: "auto-approve", env });
-  const loaded = await second.loadSession(session.id, project);
-  if (loaded.id !== session.id) throw new Error("Another session was loaded.");
+  const second = await spawnAgent("0");
+  const updates = await survey(await second.loadSession(session.id, project));
   await second.close();
+  const kinds = (kind) => updates.filter(({ sessionUpdate }) => sessionUpdate === kind);
+  const said = kinds("agent_message_chunk").map(({ content }) => content.text);
+  cells.text = said.join("").includes("The report is in survey.md");
+  cells.resume = cells.text;
+  cells.plan =
+    kinds("plan")
+      .at(-1)
+      ?.entries.every(({ status }) => status === "completed") ?? false;
+  const calls = kinds("tool_call").map(({ toolCallId }) => toolCallId);
+  const ended = kinds("tool_call_update").filter(({ status }) => status === "completed");
+  cells["tool results"] =
+    calls.length > 0 && calls.every((call) => ended.some(({ toolCallId }) => toolCallId === call));
+  cells.approval = questions > 0 && existsSync(join(project, "survey.md"));
 }
 
-async function byInspector() {
+async function byInspector(cells) {
   const cli = join(folder, "node_modules/.bin/mcp-inspector");
-  const server = ["--cli", process.execPath, main, "mcp", "--dir", project];
-  const { stdout } = await run(node22, [cli, ...server, "--method", "tools/list"]);
-  expect(stdout, '"run_task"');
-  const task = [
-    "--method",
-    "tools/call",
-    "--tool-name",
-    "run_task",
-    "--tool-arg",
-    "task=Survey this directory",
-  ];
-  const called = await run(node22, [cli, ...server, ...task]);
-  expect(called.stdout, "The report is in survey.md");
+  const called = async ({ url, token }, tool, values = {}) => {
+    const server = [
+      "--cli",
+      `${url}/mcp`,
+      "--transport",
+      "http",
+      "--header",
+      `Authorization: Bearer ${token}`,
+    ];
+    const args = Object.entries(values).flatMap(([name, value]) => ["--tool-arg", `${name}=${value}`]);
+    const call = ["--method", "tools/call", "--tool-name", tool, ...args];
+    return JSON.parse((await run(node22, [cli, ...server, ...call])).stdout).structuredContent;
+  };
+  const task = "Survey this directory";
+  const stopped = await withServer({ pace: "100" }, async (server) => {
+    const running = called(server, "run_task", { task });
+    let thread;
+    while (thread === undefined) {
+      const { threads } = await called(server, "list_threads");
+      thread = threads.find(({ state, todos }) => state === "running" && todos.total > 0)?.id;
+    }
+    await called(server, "cancel", { thread });
+    return running;
+  });
+  cells.stop = stopped.state === "interrupted";
+  await withServer({ flags: ["--ask", "write_file"] }, async (server) => {
+    const resumed = await called(server, "continue_task", { thread: stopped.thread });
+    cells.resume = resumed.state === "done";
+    const asked = await called(server, "run_task", { task });
+    cells.plan = asked.plan.length > 0;
+    const { state, answer } = await called(server, "answer", { thread: asked.thread, answer: "approve" });
+    cells.approval = asked.state === "waiting" && state === "done";
+    cells.text = answer.includes("The report is in survey.md");
+  });
+  // A caller is told how the work goes on, not what each call has returned.
+  cells["tool results"] = "none";
+}
+
+/** Does something with `holdfast serve`. */
+async function withServer({ pace = "0", flags = [] }, work) {
+  const args = [main, "serve", "--port", "0", "--dir", project, ...flags];
+  const child = spawn(process.execPath, args, { env: { ...env, HOLDFAST_PACE: pace }, cwd: project });
+  let errors = "";
+  child.stderr.on("data", (text) => (errors += text));
+  const exit = once(child, "exit");
+  try {
+    const said = await Promise.race([once(child.stdout, "data"), exit]);
+    const [, url, token] = /^(.*)\/#token=(.*)\n$/.exec(String(said[0])) ?? [];
+    if (url === undefined) throw new Error(`holdfast serve did not start: ${errors}`);
+    return await work({ url, token });
+  } finally {
+    child.kill("SIGTERM");
+    await exit;
+  }
 }
 
 async function byConformance() {
-  const child = spawn(process.execPath, [main, "serve", "--port", "0", "--dir", project], {
-    env,
-    cwd: project,
-  });
-  let errors = "";
-  child.stderr.on("data", (text) => (errors += text));
-  const said = await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
-  const [, url, token] = /^(.*)\/#token=(.*)\n$/.exec(String(said[0])) ?? [];
-  if (url === undefined) {
-    child.kill();
-    throw new Error(`holdfast serve did not start: ${errors}`);
-  }
-  // The suite knows no tokens.
-  const proxy = createServer((asked, answer) => {
-    const headers = { ...asked.headers, authorization: `Bearer ${token}` };
-    const passed = send(`${url}${asked.url}`, { method: asked.method, headers }, (got) => {
-      answer.writeHead(got.statusCode, got.headers);
-      got.pipe(answer);
+  await withServer({}, async ({ url, token }) => {
+    // The suite knows no tokens.
+    const proxy = createServer((asked, answer) => {
+      const headers = { ...asked.headers, authorization: `Bearer ${token}` };
+      const passed = send(`${url}${asked.url}`, { method: asked.method, headers }, (got) => {
+        answer.writeHead(got.statusCode, got.headers);
+        got.pipe(answer);
+      });
+      asked.pipe(passed);
     });
-    asked.pipe(passed);
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    const address = `http://127.0.0.1:${proxy.address().port}/mcp`;
+    try {
+      for (const scenario of SCENARIOS)
+        await run(node22, [suite, "server", "--url", address, "--scenario", scenario]);
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
   });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-  const address = `http://127.0.0.1:${proxy.address().port}/mcp`;
-  try {
-    for (const scenario of SCENARIOS)
-      await run(node22, [suite, "server", "--url", address, "--scenario", scenario]);
-  } finally {
-    proxy.closeAllConnections();
-    proxy.close();
-    child.kill("SIGTERM");
-    await once(child, "exit");
-  }
-}
-
-/** Streams an agent as a route for `useChat` does. */
-async function byAiSdk() {
-  const { toUIMessageStream } = await import(
-    pathToFileURL(join(folder, "node_modules/@ai-sdk/langchain/dist/index.js")).href
-  );
-  const { createDeepAgent } = await import(pathToFileURL(resolve("dist/index.js")).href);
-  const { callTool, ScriptedModel } = await import(pathToFileURL(resolve("dist/testing/index.js")).href);
-  const model = new ScriptedModel([
-    callTool("write_todos", { todos: ["Look", "Report"] }),
-    [callTool("update_todos", { done: "1,2" }), callTool("write_file", { file_path: "/a.md", content: "a" })],
-    "Done.",
-  ]);
-  const agent = createDeepAgent({ model, plan: { verify: false } });
-  const input = { messages: [{ role: "user", content: "Look." }] };
-  const stream = await agent.stream(input, { streamMode: ["values", "messages", "custom"] });
-  const counts = {};
-  for await (const { type } of toUIMessageStream(stream)) counts[type] = (counts[type] ?? 0) + 1;
-  for (const type of ["tool-input-available", "tool-output-available"])
-    if (counts[type] !== 3) throw new Error(`${counts[type] ?? 0} of 3 ${type}`);
-  if (!counts["data-plan-change"]) throw new Error("No plan came.");
 }
 
 function run(command, args, options = {}) {

@@ -21,7 +21,10 @@ async function serverOf(answer: string): Promise<Server> {
 
 /** The answer to a run that is posted to a mount. */
 async function posted(url: string, headers: Record<string, string> = {}): Promise<string> {
-  const body = JSON.stringify({ assistant_id: "agent", input: { messages: [{ role: "user", content: "ü" }] } });
+  const body = JSON.stringify({
+    assistant_id: "agent",
+    input: { messages: [{ role: "user", content: "ü" }] },
+  });
   const all = { "x-api-key": TOKEN, "content-type": "application/json", ...headers };
   return (await fetch(`${url}/runs/stream`, { method: "POST", headers: all, body })).text();
 }

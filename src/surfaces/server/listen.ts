@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { HarnessError } from "../../errors.ts";
@@ -19,24 +19,23 @@ export interface Listening {
   close: () => Promise<void>;
 }
 
-/** A request handler of Node's. */
-export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
 /** Makes a handler to mount in Express or Connect, also behind a parser that has read the body (`express.json()`). */
-export function toNodeHandler(server: Pick<Server, "fetch">): NodeHandler {
+export function toNodeHandler(server: Pick<Server, "fetch">): RequestListener {
   const answer = getRequestListener((request, env) => server.fetch(request, env));
-  return async (request: IncomingMessage & { body?: unknown; rawBody?: Buffer }, response) => {
+  return (request: IncomingMessage & { body?: unknown; rawBody?: Buffer }, response) => {
     const { body, readableDidRead } = request;
     // Hono's adapter takes `rawBody` where the stream has been read.
     if (readableDidRead && body !== undefined) request.rawBody ??= Buffer.from(JSON.stringify(body));
-    await answer(request, response);
+    void answer(request, response);
   };
 }
 
 /** Answers requests to an address. Throws `invalid-options` when it cannot be had. */
-export async function listen(server: Pick<Server, "fetch">, { port, hostname }: ListenOptions): Promise<Listening> {
-  const answer = toNodeHandler(server);
-  const http = createHttpServer((request, response) => void answer(request, response));
+export async function listen(
+  server: Pick<Server, "fetch">,
+  { port, hostname }: ListenOptions,
+): Promise<Listening> {
+  const http = createHttpServer(toNodeHandler(server));
   await new Promise<void>((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {
       const why =
