@@ -265,12 +265,13 @@ async function byAcpFactory(cells) {
   cells.stop = isStopped && !existsSync(join(project, "survey.md"));
   await first.close();
   const second = await spawnAgent("0");
-  const updates = await survey(await second.loadSession(session.id, project));
+  const loaded = await second.loadSession(session.id, project);
+  const updates = await survey(loaded);
   await second.close();
   const kinds = (kind) => updates.filter(({ sessionUpdate }) => sessionUpdate === kind);
   const said = kinds("agent_message_chunk").map(({ content }) => content.text);
   cells.text = said.join("").includes("The report is in survey.md");
-  cells.resume = cells.text;
+  cells.resume = cells.text && loaded.id === session.id;
   cells.plan =
     kinds("plan")
       .at(-1)
