@@ -41,3 +41,12 @@ export class HarnessError extends Error {
     return undefined;
   }
 }
+
+/** The result of a function, or undefined where it throws. For failures that are an ordinary answer, such as a missing file. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}

@@ -4,7 +4,7 @@ import type { Unended } from "./call-journal.ts";
 import type { SavedWrite } from "./step-writes.ts";
 import { hasAnswersById, scratchpadOf, taskOf } from "./task.ts";
 
-/** Whether a person's answer has come that a question of this task would get. */
+/** Tells whether the next question of this task would get a person's answer. */
 export function hasAnswer(configurable: Record<string, unknown> = {}): boolean {
   const pad = scratchpadOf(configurable);
   return pad !== undefined && (pad.resume.length > 0 || pad.nullResume !== undefined);
@@ -13,9 +13,9 @@ export function hasAnswer(configurable: Record<string, unknown> = {}): boolean {
 /** An answer that came without an interrupt's id. */
 interface SharedAnswer {
   answer: unknown;
-  /** False for one that is known to be an earlier one. */
+  /** False for an earlier answer that LangGraph hands out again. */
   isNew: boolean;
-  /** Leaves the question as unanswered as before. */
+  /** Removes the answer, so that the question stays open. */
   putAside: () => void;
 }
 
@@ -38,9 +38,9 @@ export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswe
 }
 
 /**
- * Puts aside what was answered before a call was run that may be a repetition: nobody meant it to be run twice. Whether
- * an answer without an id came since is not certain where it is the same as the one that was put aside (`isSame`).
- * `unclear` where LangGraph keeps earlier answers that it would mix with new ones.
+ * Puts aside the answer that a person gave before a call was run that may now be run again: nobody agreed to a second
+ * run. `isSame`: the answer equals the one that was put aside before, so it may be that one or a new one. `unclear`:
+ * LangGraph keeps earlier answers that it would mix with new ones.
  */
 export function earlierAnswer(
   configurable: Record<string, unknown>,
@@ -55,7 +55,7 @@ export function earlierAnswer(
   if (!pad || (isAsked && !isSame)) return undefined;
   if (!isAsked) pad.resume.length = 0;
   delete pad.nullResume;
-  // By its id the person has answered all the same.
+  // The person has answered, by the interrupt's id.
   if (answer === undefined) return undefined;
   return { answer, isSame: isSame && pad.resume.length === 0 };
 }

@@ -21,7 +21,7 @@ interface Entry {
   wasAsked?: boolean;
   /** A person has answered its question, and it waits for calls before it. */
   isAnswered?: boolean;
-  /** How far it had come when its run was stopped; absent after a kill. */
+  /** Its progress when its run was stopped; absent after a kill. */
   stopped?: StoppedCall;
 }
 
@@ -44,7 +44,7 @@ export interface Unended {
   consents: ReadonlySet<string>;
   /** Whether LangGraph has answers in store for it. */
   hasAnswers: boolean;
-  /** How far this call had come the last time. */
+  /** The progress of this call the last time. */
   stopped?: StoppedCall;
 }
 
@@ -61,8 +61,8 @@ export class CallRecord {
   readonly #configurable: Record<string, unknown>;
   #times = 0;
   #wasAsked = false;
-  /** The steps that know of it, from the outermost: its own is the last. */
-  #known: readonly Step[] = [];
+  /** The steps that record it, from the outermost: its own is the last. */
+  #steps: readonly Step[] = [];
 
   private constructor(call: string, step: Step, configurable: Record<string, unknown>) {
     this.#call = call;
@@ -85,10 +85,10 @@ export class CallRecord {
     const { writes, before } = await this.#read();
     const here = unendedOf(writes);
     // Some models give all calls of a turn one id; then the task tells them apart.
-    const own = [...here.filter((entry) => entry.task === task), ...before];
-    const begun = own.filter(({ call }) => call === this.#call);
-    this.#times = Math.max(0, ...begun.map(({ times }) => times));
-    const { stopped } = begun.find(({ times }) => times === this.#times) ?? {};
+    const candidates = [...here.filter((entry) => entry.task === task), ...before];
+    const entries = candidates.filter(({ call }) => call === this.#call);
+    this.#times = Math.max(0, ...entries.map(({ times }) => times));
+    const { stopped } = entries.find(({ times }) => times === this.#times) ?? {};
     return {
       ...(stopped && { stopped }),
       calls: new Set([...here, ...before].map(({ call }) => call)),
@@ -106,10 +106,10 @@ export class CallRecord {
   async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
     if (this.#isBegunHere()) return;
     this.#wasAsked = wasAsked;
-    this.#known = [...(wasAsked ? callersOf(this.#configurable) : []), this.#step];
-    // Its own step learns of it first, and forgets it last: callers who know of a call that its own step does not know
-    // of would hide its question when it is asked again, and nobody could answer it.
-    for (const step of this.#known.toReversed()) {
+    this.#steps = [...(wasAsked ? callersOf(this.#configurable) : []), this.#step];
+    // Its own step records it first, and forgets it last: callers with a record that the own step lacks would hide its
+    // question when it is asked again, and nobody could answer it.
+    for (const step of this.#steps.toReversed()) {
       await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
     }
     const pad = scratchpadOf(this.#configurable)!;
@@ -131,7 +131,7 @@ export class CallRecord {
   async pause(): Promise<void> {
     const { task } = this.#step;
     const consent = this.#wasAsked ? { task, call: this.#call, times: 0, wasAsked: true } : null;
-    for (const step of this.#known) await this.#put(step, step === this.#step ? consent : null);
+    for (const step of this.#steps) await this.#put(step, step === this.#step ? consent : null);
   }
 
   async #put({ saver, config, task }: Step, entry: Entry | null): Promise<void> {
@@ -210,8 +210,8 @@ function consentsOf(writes: readonly CheckpointPendingWrite[]): ReadonlySet<stri
     const asked = channel === INTERRUPT && isRecord(value) ? value["value"] : undefined;
     return isRecord(asked) && asked["type"] === "consent" ? [String(asked["call"])] : [];
   });
-  const given = entriesOf(writes).flatMap(({ call, wasAsked }) => (wasAsked ? [call] : []));
-  return new Set([...open, ...given]);
+  const agreed = entriesOf(writes).flatMap(({ call, wasAsked }) => (wasAsked ? [call] : []));
+  return new Set([...open, ...agreed]);
 }
 
 function entriesOf(writes: readonly CheckpointPendingWrite[]): Entry[] {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
+import { isRecord } from "../plan/read/reading.ts";
 import type { McpConfig, McpOptions, McpServer } from "./options.ts";
 
 const texts = z.record(z.string(), z.string());
@@ -118,10 +119,6 @@ export function filledIn(
   };
   const filled = fill(server) as McpServer;
   return missing.size > 0 ? { missing: [...missing] } : { server: filled };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function fail(where: string, reason: string): never {

@@ -86,11 +86,7 @@ function foundToolsSchema() {
 /** About what definitions cost: four characters of JSON are a token. */
 function tokens(tools: readonly DynamicStructuredTool[]): number {
   const texts = tools.map(({ name, description, schema }) =>
-    JSON.stringify([name, description, jsonOf(schema)]),
+    JSON.stringify([name, description, z.toJSONSchema(schema as z.ZodType)]),
   );
   return texts.reduce((sum, text) => sum + text.length, 0) / 4;
-}
-
-function jsonOf(schema: unknown): unknown {
-  return z.toJSONSchema(schema as z.ZodType);
 }

@@ -25,18 +25,18 @@ export function withConversation(
   { folder, messages }: { folder: string; messages: readonly BaseMessage[] },
 ): FileBackend {
   const file = conversationPath(folder);
-  let made: FileBackend | undefined;
-  const conversation = (): FileBackend => (made ??= stateFiles({ [file]: conversationText(messages) }));
+  let cache: FileBackend | undefined;
+  const conversation = (): FileBackend => (cache ??= stateFiles({ [file]: conversationText(messages) }));
   const isFile = (raw: string): boolean => pathOf(raw) === file;
   const isFolder = (raw: string): boolean => pathOf(raw) === folder;
   return {
     list: async (path, options) => {
-      const listed = await main.list(path, options);
-      if (!isFolder(path)) return listed;
-      const shown = await conversation().list(path, options);
-      if (!shown.ok) return listed;
-      const own = listed.ok ? listed.entries.filter((entry) => entry.path !== file) : [];
-      return { ok: true, entries: [...own, ...shown.entries].toSorted((a, b) => inOrder(a.name, b.name)) };
+      const result = await main.list(path, options);
+      if (!isFolder(path)) return result;
+      const added = await conversation().list(path, options);
+      if (!added.ok) return result;
+      const others = result.ok ? result.entries.filter((entry) => entry.path !== file) : [];
+      return { ok: true, entries: [...others, ...added.entries].toSorted((a, b) => inOrder(a.name, b.name)) };
     },
     read: (path) => (isFile(path) ? conversation() : main).read(path),
     // Asked before a write: it is text, and not to be replaced.
@@ -48,26 +48,24 @@ export function withConversation(
     glob: async (pattern, scope = {}) => {
       const root = pattern.startsWith("/") ? leadingFolder(pattern) : (scope.path ?? "/");
       if (isFile(root)) return conversation().glob(pattern, scope);
-      const found = await main.glob(pattern, scope);
-      if (!isFolder(root)) return found;
-      const shown = await conversation().glob(pattern, scope);
-      if (!shown.ok) return found;
-      const own = found.ok ? found.paths.filter((path) => path !== file) : [];
-      return { ...(found.ok && found), ok: true, paths: [...own, ...shown.paths].toSorted(inOrder) };
+      const result = await main.glob(pattern, scope);
+      if (!isFolder(root)) return result;
+      const added = await conversation().glob(pattern, scope);
+      if (!added.ok) return result;
+      const others = result.ok ? result.paths.filter((path) => path !== file) : [];
+      return { ...(result.ok && result), ok: true, paths: [...others, ...added.paths].toSorted(inOrder) };
     },
     grep: async (query) => {
       const { path = "/" } = query;
       if (isFile(path)) return conversation().grep(query);
-      const found = await main.grep(query);
-      if (!isFolder(path)) return found;
-      const shown = await conversation().grep(query);
-      if (!shown.ok) return found;
-      const { files, notes } = found.ok ? found : { files: [], notes: [] };
-      const own = files.filter((one) => one.path !== file);
-      return {
-        ok: true,
-        ...capMatches({ files: [...own, ...shown.files], notes: [...notes, ...shown.notes] }, query),
-      };
+      const result = await main.grep(query);
+      if (!isFolder(path)) return result;
+      const added = await conversation().grep(query);
+      if (!added.ok) return result;
+      const { files, notes } = result.ok ? result : { files: [], notes: [] };
+      const others = files.filter((one) => one.path !== file);
+      const all = { files: [...others, ...added.files], notes: [...notes, ...added.notes] };
+      return { ok: true, ...capMatches(all, query) };
     },
     // Nothing is written there, so nobody needs to know where it would have gone.
     route: (path) => ({ backend: main, path }),
@@ -153,9 +151,7 @@ function contentOf({ content }: BaseMessage, text: string): BaseMessage["content
 const counts = new WeakMap<BaseMessage, number>();
 
 function linesOf(message: BaseMessage): number {
-  const known = counts.get(message);
-  if (known !== undefined) return known;
-  const count = messageText(message, 0).split("\n").length - 1;
+  const count = counts.get(message) ?? messageText(message, 0).split("\n").length - 1;
   counts.set(message, count);
   return count;
 }

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { attempt } from "../errors.ts";
 import { PROVIDERS } from "./clients/providers.ts";
 import type { Environment } from "./secrets/environment.ts";
 import { pickBaseUrl, setVariables, withoutCredentials } from "./settings.ts";
@@ -30,12 +31,4 @@ export function describeModels(env: Environment = process.env): ModelReport[] {
       ...(baseUrl !== undefined && { baseUrl: withoutCredentials(baseUrl) }),
     };
   });
-}
-
-function attempt<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined;
-  }
 }

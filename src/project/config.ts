@@ -8,7 +8,7 @@ import { compileRule, RULE } from "./rules.ts";
 export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export type Mode = (typeof MODES)[number];
 
-/** How much a model thinks. */
+/** The thinking effort of a model. */
 export const EFFORTS = ["off", "low", "medium", "high"] as const;
 
 const rules = (what: string) =>
@@ -20,7 +20,7 @@ const rules = (what: string) =>
 
 const price = z.number().min(0);
 
-/** What `.holdfast/config.json` may say. `schemas/config.v1.json` is made of it. */
+/** The schema of `.holdfast/config.json`. `schemas/config.v1.json` is made of it. */
 export const CONFIG = z
   .strictObject({
     $schema: z.string().describe("The address of this schema, for editors."),

@@ -1,3 +1,4 @@
+import { attempt } from "../errors.ts";
 import { parsePath } from "../files/paths/paths.ts";
 import { compileRules } from "../files/paths/permissions.ts";
 import { plainCommands, reachOf } from "./commands.ts";
@@ -36,13 +37,7 @@ export interface Rule {
 
 /** Whether a text is a rule that can be read. */
 export function isRule(text: unknown): text is string {
-  if (typeof text !== "string" || !RULE.test(text)) return false;
-  try {
-    compileRule(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return typeof text === "string" && RULE.test(text) && attempt(() => compileRule(text)) !== undefined;
 }
 
 /** Reads a rule that fits `RULE`. Throws `invalid-options` for a pattern of paths that cannot be read. */

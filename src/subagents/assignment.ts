@@ -26,7 +26,7 @@ export interface Assignment {
 /** The end of an assignment. */
 export type Outcome = { report: Report } | { failure: string; spent?: Tally | undefined };
 
-/** The place of a sub-agent: `main/researcher:call_7`. `root`: the caller's name, where it has none from its own. */
+/** The owner of a sub-agent's events: `main/researcher:call_7`. `root`: the caller, where its run names none. */
 export function ownerFor(
   { configurable }: ToolRuntime,
   { subagent_type: name, title }: Job,
@@ -36,7 +36,7 @@ export function ownerFor(
   return `${ownerOf({ configurable }, root)}/${labelOf(name.trim(), title)}:${call}`;
 }
 
-/** Has a job done, and tells of its start and its end. Interrupts, the caller's own abort and errors of the thread are thrown on. */
+/** Runs a job, and writes events of its start and end. Rethrows interrupts, the caller's abort and errors of the thread. */
 export async function carryOut(
   assignment: Assignment,
   place: Omit<ChildPlace, "owner" | "id" | "todo" | "told">,
@@ -99,12 +99,13 @@ export interface Closing {
   followed?: FollowedTodo | undefined;
   /** Whether the caller has a plan. */
   hasPlan: boolean;
-  /** For how many milliseconds it has worked, and how many of them before it last stopped for a person. */
+  /** The milliseconds of its work, those before it last stopped for a person included. */
   elapsedMs: number;
+  /** The milliseconds before it last stopped for a person. */
   before?: number;
 }
 
-/** Puts together what comes of a job, for the plan item that followed it, too. */
+/** Makes the result of an ended job, and ends the plan item that followed it. */
 export async function conclude(
   { subagent, given, call, job, id }: Assignment,
   outcome: Outcome,
@@ -116,7 +117,7 @@ export async function conclude(
   const helpers = { [call]: { ...item, spent, ...(before > 0 && { before }) } };
   const counted = hasPlan ? { _plan: { helpers } } : {};
   if ("failure" in outcome) {
-    const { failure: reason } = outcome;
+    const reason = outcome.failure;
     const ended = await followed?.end({ ok: false, reason, helpers });
     const name = `"${subagent.name}"${id === undefined ? "" : ` (${id})`}`;
     const text = `the sub-agent ${name} failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;

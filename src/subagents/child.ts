@@ -36,7 +36,7 @@ export async function runChild(subagent: CompiledSubagent, given: Given, place: 
   const leave = enter(runtime, working);
   const config = { ...runtime.config, ...childConfig(subagent, place) };
   const stream = new ChildStream(streamOf(runtime.configurable));
-  const isLate = `its time limit of ${seconds(timeLimit ?? 0)} s was reached`;
+  const isLate = `its time limit of ${((timeLimit ?? 0) / 1000).toLocaleString("en")} s was reached`;
   const timer = timeLimit === undefined ? undefined : setTimeout(() => stop.abort(isLate), timeLimit);
   const signal = AbortSignal.any([stop.signal, ...(runtime.signal ? [runtime.signal] : [])]);
   const configurable = { ...config.configurable, ...withStream(stream), [NOTES_KEY]: working.notes };
@@ -50,8 +50,9 @@ export async function runChild(subagent: CompiledSubagent, given: Given, place: 
     return reported(await Promise.race([run, aborted(timeLimit === undefined ? stop.signal : signal)]), told);
   } catch (error) {
     if (!stop.signal.aborted || runtime.signal?.aborted) {
+      const namespace = String(runtime.configurable?.["checkpoint_ns"]);
       // One that fails as soon as it is taken up again has told nothing of what it spent before.
-      const state = stream.latest ?? { messages: await conversationAt(namespaceOf(runtime), runtime) };
+      const state = stream.latest ?? { messages: await conversationAt(namespace, runtime) };
       told.spent ??= readReport(state, given).spent;
       throw isGraphInterrupt(error) ? inOrder(error, state) : error;
     }
@@ -72,19 +73,11 @@ function inOrder(
   return new GraphInterrupt(joinedInterrupts(interrupts.toSorted((a, b) => placeOf(a) - placeOf(b))));
 }
 
-function namespaceOf({ configurable }: ToolRuntime): string {
-  return String(configurable?.["checkpoint_ns"]);
-}
-
 /** Fails when a signal is aborted: not everything that a sub-agent calls listens to it. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
-}
-
-function seconds(milliseconds: number): string {
-  return (milliseconds / 1000).toLocaleString("en");
 }
 
 /**

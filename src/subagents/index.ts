@@ -128,7 +128,9 @@ async function startJob(
   const ns = String(configurable["checkpoint_ns"]);
   const isResumed = isResuming(configurable);
   const { count } = readBackground(state);
-  const number = count + 1 + callsBeside(call, state).findIndex((other) => other.id === call);
+  // Calls of one turn do not know each other's ids.
+  const starts = turnOf(call, state).filter(({ name, args }) => name === TASK && "background" in args);
+  const number = count + 1 + starts.findIndex(({ id }) => id === call);
   const id = `b${number}`;
   crew.begin({ ...assignment, id }, { runtime, ns, isResumed, mayTakeAnswer: false });
   const content = BACKGROUND_TEXTS.started.replace("{id}", id);
@@ -143,12 +145,6 @@ async function startJob(
   });
 }
 
-/** The calls of the same turn that start jobs in the background: none of them knows of the others' ids. */
-function callsBeside(call: string, state: unknown): { id?: string }[] {
-  const calls = turnOf(call, state);
-  return calls.filter(({ name, args }) => name === TASK && "background" in args);
-}
-
 /** Waits for a job, and answers the call with its report. */
 async function runJob(
   assignment: Assignment,
@@ -158,7 +154,7 @@ async function runJob(
   const { call, job } = assignment;
   const { state, writer, configurable } = runtime;
   const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
-  if (Array.isArray(followed)) return failure(TASK, call, followed.map((issue) => issue.message).join(" "));
+  if (Array.isArray(followed)) return refused(call, followed);
 
   // The first look at an invocation is its beginning.
   if (plan) idleOf(plan.setup, readPlanState(state).memory, { writer });

@@ -38,33 +38,26 @@ export interface End {
  */
 export function readReport(state: object, given?: Given, { stopped, spent }: End = {}): Report {
   const { messages = [], structuredResponse, todos } = state as Partial<Given> & { todos?: Todo[] };
-  const known = new Set(given?.messages.flatMap(({ id }) => id ?? []));
-  const own = messages.filter(({ id }) => id === undefined || !known.has(id));
-  const end = own.at(-1);
+  const givenIds = new Set(given?.messages.flatMap(({ id }) => id ?? []));
+  const transcript = messages.filter(({ id }) => id === undefined || !givenIds.has(id));
+  const end = transcript.at(-1);
   const isCut = structuredResponse === undefined && AIMessage.isInstance(end) && !isFinalAnswer(end);
   const isOutOfBudget = end?.response_metadata["finish_reason"] === BUDGET_REASON;
-  const said = isOutOfBudget ? own.slice(0, -1) : own;
-  const cut = isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished";
-  const unfinished = stopped ?? (isCut ? cut : undefined);
-  const words = unfinished === undefined ? finalWords(said) : (lastWords(said) ?? lastResults(said));
+  const cause = isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished";
+  const unfinished = stopped ?? (isCut ? cause : undefined);
+  // The message about the budget is the harness's.
+  const answers = isOutOfBudget ? transcript.slice(0, -1) : transcript;
+  const words = unfinished === undefined ? finalWords(answers) : (lastWords(answers) ?? lastResults(answers));
   const text = structuredResponse === undefined ? (words ?? "") : JSON.stringify(structuredResponse);
   return {
     text,
     after: state,
-    verdict: verdictOn({ text, unfinished, todos: Array.isArray(todos) ? todos : [] }),
-    spent: spent ?? own.reduce(add, ZERO_TALLY),
+    verdict: verdictOn(text, unfinished, Array.isArray(todos) ? todos : []),
+    spent: spent ?? transcript.reduce(add, ZERO_TALLY),
   };
 }
 
-function verdictOn({
-  text,
-  unfinished,
-  todos,
-}: {
-  text: string;
-  unfinished: string | undefined;
-  todos: readonly Todo[];
-}): Verdict {
+function verdictOn(text: string, unfinished: string | undefined, todos: readonly Todo[]): Verdict {
   const left = todos.filter((todo) => !isClosed(todo));
   const open =
     left.length > 0 ? `${left.length} of ${todos.length} items of its plan are open: ${namesOf(left)}` : "";
@@ -90,34 +83,32 @@ export const DONE = "[Done.]";
 
 /** The line in front of a report. `more`: sentences about the item that it was for. */
 export function verdictLine({ result, reason }: Verdict, more = ""): string {
-  const said = { done: "Done", part: "In part", failed: "Failed" }[result];
-  return `[${said}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}.${more && ` ${more}`}]`;
+  const label = { done: "Done", part: "In part", failed: "Failed" }[result];
+  return `[${label}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}.${more && ` ${more}`}]`;
 }
 
 /**
- * Some models give their report beside a last tool call, and then an empty message, or beside their last plan calls,
- * and then a courtesy.
+ * The last answer, with longer ones since the last work: some models write their report beside a tool call and end with
+ * an empty message, or beside their last plan calls and end with a courtesy.
  */
 function finalWords(messages: readonly BaseMessage[]): string | undefined {
-  const said = lastWords(messages);
-  if (said === undefined) return undefined;
+  const last = lastWords(messages);
+  if (last === undefined) return undefined;
   const answers = messages.filter((message) => AIMessage.isInstance(message));
-  if (textsOf(answers).at(-1) === "") return `${said}\n\n(Its last message was empty; it said this before.)`;
-  const work = answers
+  if (textsOf(answers).at(-1) === "") return `${last}\n\n(Its last message was empty; it said this before.)`;
+  const lastWork = answers
     .slice(0, -1)
-    .findLastIndex(({ tool_calls: calls = [] }) => calls.length > 0 && !calls.some(isPlanCall));
-  const beside = textsOf(answers.slice(work + 1, -1)).filter(({ length }) => length > said.length);
-  return [...beside, said].join("\n\n");
+    .findLastIndex(
+      ({ tool_calls: calls = [] }) => calls.length > 0 && !calls.some(({ name }) => PLAN_TOOLS.has(name)),
+    );
+  const reports = textsOf(answers.slice(lastWork + 1, -1)).filter(({ length }) => length > last.length);
+  return [...reports, last].join("\n\n");
 }
 
 /** The names of plan tools, of all presets. */
 export const PLAN_TOOLS: ReadonlySet<string | undefined> = new Set(
   Object.values(PRESETS).flatMap(({ tools: { write, update } }) => [write.name, update?.name]),
 );
-
-function isPlanCall({ name }: { name: string }): boolean {
-  return PLAN_TOOLS.has(name);
-}
 
 function lastWords(messages: readonly BaseMessage[]): string | undefined {
   return textsOf(messages).findLast((text) => text !== "");
@@ -135,8 +126,8 @@ const MOST_RESULTS = 3;
 function lastResults(messages: readonly BaseMessage[]): string | undefined {
   const results = messages.filter((message) => ToolMessage.isInstance(message)).slice(-MOST_RESULTS);
   if (results.length === 0) return undefined;
-  const found = results.map(({ name = "tool", text }) => `${name}: ${text}`).join("\n\n");
-  return `(It had said nothing yet. Its last tool results:)\n\n${found}`;
+  const texts = results.map(({ name = "tool", text }) => `${name}: ${text}`);
+  return ["(It had said nothing yet. Its last tool results:)", ...texts].join("\n\n");
 }
 
 function add(tally: Tally, message: BaseMessage): Tally {

@@ -6,10 +6,10 @@ import { whenFree } from "./descriptors.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** A link, or another trick of the file system, stands where a folder or file should be. */
+/** Thrown where a path leads to a link, or to a name in another spelling, instead of a plain folder or file. */
 export class NotPlainError extends Error {}
 
-/** A folder on disk that is held while it is used: one that is swapped for a link meanwhile changes nothing. */
+/** An open folder on disk. Its entries stay reachable, and no others, when somebody swaps the folder for a link. */
 export interface Anchor {
   /** Where the system finds an entry of this folder. The entry itself may be a link: never follow it. */
   entry(name: string): string;
@@ -22,10 +22,10 @@ export interface Anchor {
   close(): Promise<void>;
 }
 
-/** Holds the folder at a path, and throws unless what is held says itself that this is where it is. */
+/** Opens the folder at a path. Throws unless the open folder itself says that this is its path. */
 export type Hold = (path: string) => Promise<Anchor>;
 
-/** Holds a folder below a root: in one step, or from the root step by step, so that none can be a link. */
+/** Opens a folder below a root: in one step, or from the root name by name, so that none can be a link. */
 export async function enter(
   hold: Hold,
   { root, path, create = false }: { root: string; path: string; create?: boolean },
@@ -55,7 +55,7 @@ export async function hasDescriptorPaths(root: string): Promise<boolean> {
   }
 }
 
-/** Holds a folder by an open descriptor, on Linux: everything in it is reached through /proc/self/fd. */
+/** Opens a folder by a descriptor, on Linux: its entries are reached through /proc/self/fd. */
 export async function holdByDescriptor(path: string): Promise<Anchor> {
   const handle = await openFolder(path);
   if (await isAt(handle, path)) return heldBy(handle);
@@ -65,8 +65,7 @@ export async function holdByDescriptor(path: string): Promise<Anchor> {
 
 /** Whether an open folder says itself that it is at a path. */
 async function isAt(handle: FileHandle, path: string): Promise<boolean> {
-  const found = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
-  return found === path;
+  return path === (await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined));
 }
 
 function heldBy(handle: FileHandle): Anchor {

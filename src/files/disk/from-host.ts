@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../../errors.ts";
 import { foldersAbove, parentOf, parsePath } from "../paths/paths.ts";
 
 /**
@@ -38,17 +39,9 @@ function rootIn(path: string, root: string): string | undefined {
 }
 
 function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => realpathSync.native(path));
 }
 
 function isThere(root: string, path: string): boolean {
-  try {
-    return lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+  return attempt(() => lstatSync(join(root, path))) !== undefined;
 }

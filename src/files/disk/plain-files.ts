@@ -34,7 +34,7 @@ export interface PlainFiles {
   deleteFolder(path: string): Promise<FileResult>;
 }
 
-/** The files below a root, which is given by its real path. */
+/** The files below a root, given by its real path, as this process reaches them through open folders. */
 export class HeldFiles implements PlainFiles {
   readonly #root: string;
   readonly #hold: Hold;
@@ -48,18 +48,18 @@ export class HeldFiles implements PlainFiles {
     path: string,
     { sizes = false }: ListOptions = {},
   ): Promise<FileResult<{ entries: FileEntry[] }>> {
-    const listed = await this.#in(path, { path }, async (folder) => {
+    const result = await this.#inFolder(path, { path }, async (folder) => {
       const entries = await entriesOf(folder, path);
       return { ok: true, entries: sizes ? await withSizes(folder, entries) : entries };
     });
-    if (listed.ok) return listed;
-    if (listed.reason === "missing") return noSuchFolder(path);
-    return (await this.#isFile(path)) ? isFile(path) : listed;
+    if (result.ok) return result;
+    if (result.reason === "missing") return noSuchFolder(path);
+    return (await this.#isFile(path)) ? isFile(path) : result;
   }
 
   async entries(path: string): Promise<FileResult<{ entries: FileEntry[] }>> {
     try {
-      const entries = await this.#within(path, (folder) => entriesOf(folder, path));
+      const entries = await this.#withFolder(path, (folder) => entriesOf(folder, path));
       return { ok: true, entries };
     } catch (error) {
       return isGone(error) ? { ok: true, entries: [] } : explain(error, path);
@@ -68,18 +68,18 @@ export class HeldFiles implements PlainFiles {
 
   async read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>> {
     if (path === "/") return isFolder(path);
-    return this.#in(parentOf(path), { path }, (folder) => readFrom(folder, path, maxBytes));
+    return this.#inFolder(parentOf(path), { path }, (folder) => readFrom(folder, path, maxBytes));
   }
 
   async readBytes(path: string, maxBytes: number): Promise<FileResult<{ bytes: Uint8Array }>> {
     if (path === "/") return isFolder(path);
-    return this.#in(parentOf(path), { path }, (folder) => bytesFrom(folder, path, maxBytes));
+    return this.#inFolder(parentOf(path), { path }, (folder) => bytesFrom(folder, path, maxBytes));
   }
 
   async put(path: string, content: string | Uint8Array, before?: string): Promise<FileResult<Written>> {
     if (path === "/") return isFolder(path);
     const create = before === undefined;
-    return this.#in(parentOf(path), { path, create }, (folder) =>
+    return this.#inFolder(parentOf(path), { path, create }, (folder) =>
       exclusive(WRITERS, pathIn(this.#root, path), async () => {
         const old = await folder.stat(nameOf(path));
         if (old?.isDirectory()) return isFolder(path);
@@ -98,7 +98,7 @@ export class HeldFiles implements PlainFiles {
 
   async delete(path: string): Promise<FileResult> {
     if (path === "/") return isFolder(path);
-    return this.#in(parentOf(path), { path }, async (folder) => {
+    return this.#inFolder(parentOf(path), { path }, async (folder) => {
       const stats = await folder.stat(nameOf(path));
       if (!stats) return noSuchFile(path);
       if (stats.isDirectory()) return isFolder(path);
@@ -110,41 +110,41 @@ export class HeldFiles implements PlainFiles {
   async deleteFolder(path: string): Promise<FileResult> {
     try {
       await this.#empty(path);
-      await this.#within(parentOf(path), (folder) => rmdir(folder.entry(nameOf(path))));
+      await this.#withFolder(parentOf(path), (folder) => rmdir(folder.entry(nameOf(path))));
       return { ok: true };
     } catch (error) {
       return explain(error, path);
     }
   }
 
-  /** Holds no folder while it is in another. */
+  /** Deletes the entries of a folder. Keeps one folder open at a time. */
   async #empty(path: string): Promise<void> {
-    const folders = await this.#within(path, async (folder) => {
+    const folders = await this.#withFolder(path, async (folder) => {
       const entries = await readdir(folder.entry(""), { withFileTypes: true });
       const others = entries.filter((entry) => !entry.isDirectory());
       for (const { name } of others) await unlink(folder.entry(name));
       return entries.flatMap((entry) => (entry.isDirectory() ? entry.name : []));
     });
     for (const name of folders) await this.#empty(pathIn(path, name));
-    await this.#within(path, async (folder) => {
+    await this.#withFolder(path, async (folder) => {
       for (const name of folders) await rmdir(folder.entry(name));
     });
   }
 
-  /** Runs `act` in a folder and says what went wrong in terms of `path`. */
-  async #in<T extends object>(
-    place: string,
+  /** Runs `act` in a folder. A failure names `path`. */
+  async #inFolder<T extends object>(
+    folder: string,
     { path, create = false }: { path: string; create?: boolean },
     act: (folder: Anchor) => Promise<FileResult<T>>,
   ): Promise<FileResult<T>> {
     try {
-      return await this.#within(place, act, create);
+      return await this.#withFolder(folder, act, create);
     } catch (error) {
       return explain(error, path);
     }
   }
 
-  async #within<T>(path: string, act: (folder: Anchor) => Promise<T>, create = false): Promise<T> {
+  async #withFolder<T>(path: string, act: (folder: Anchor) => Promise<T>, create = false): Promise<T> {
     const folder = await enter(this.#hold, { root: this.#root, path, create });
     try {
       return await act(folder);
@@ -155,11 +155,11 @@ export class HeldFiles implements PlainFiles {
 
   async #isFile(path: string): Promise<boolean> {
     if (path === "/") return false;
-    const found = await this.#in(parentOf(path), { path }, async (folder) => ({
+    const result = await this.#inFolder(parentOf(path), { path }, async (folder) => ({
       ok: true,
       isFile: (await folder.stat(nameOf(path)))?.isFile() ?? false,
     }));
-    return found.ok && found.isFile;
+    return result.ok && result.isFile;
   }
 }
 
@@ -200,11 +200,12 @@ async function bytesFrom(
 async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
   const sweep = new Sweep();
   const entries: FileEntry[] = [];
-  for await (const found of await whenFree(() => opendir(folder.entry(""), { bufferSize: READ_AT_ONCE }))) {
+  for await (const dirent of await whenFree(() => opendir(folder.entry(""), { bufferSize: READ_AT_ONCE }))) {
     if (sweep.isDue) await sweep.rest();
-    const isDirectory = found.isDirectory();
-    if (!isDirectory && (!found.isFile() || isTemporary(found.name))) continue;
-    const entry = { name: found.name, path: pathIn(path, found.name), isDirectory };
+    const { name } = dirent;
+    const isDirectory = dirent.isDirectory();
+    if (!isDirectory && (!dirent.isFile() || isTemporary(name))) continue;
+    const entry = { name, path: pathIn(path, name), isDirectory };
     const parsed = parsePath(entry.path);
     if (parsed.ok && parsed.path === entry.path) entries.push(entry);
   }

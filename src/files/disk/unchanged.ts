@@ -4,13 +4,13 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
 
-/** Whether a file of the host still has what it had at a moment, or what the last commit has. Never throws. */
+/** Whether a file on the host was not changed since a moment, or is as committed. Never throws. */
 export async function isUnchanged(
   file: string,
   { bytes, since }: { bytes: Uint8Array; since: number | undefined },
 ): Promise<boolean> {
   try {
-    // What is open in an editor may not be what is on disk.
+    // `bytes` may be the unsaved text of an editor.
     if (!(await readFile(file)).equals(bytes)) return false;
     const { mtimeMs, ctimeMs } = await stat(file);
     return (since !== undefined && Math.max(mtimeMs, ctimeMs) < since) || (await isCommitted(file, bytes));
@@ -22,10 +22,9 @@ export async function isUnchanged(
 const run = promisify(execFile);
 
 async function isCommitted(file: string, bytes: Uint8Array): Promise<boolean> {
-  const options = { cwd: dirname(file), timeout: 5000 };
-  // A repository may name a program to watch its files with: not for us.
-  const words = ["-c", "core.fsmonitor=false", "rev-parse", `HEAD:./${basename(file)}`];
-  const { stdout } = await run("git", words, options);
+  // A repository may name a program that watches its files: git must not start it.
+  const args = ["-c", "core.fsmonitor=false", "rev-parse", `HEAD:./${basename(file)}`];
+  const { stdout } = await run("git", args, { cwd: dirname(file), timeout: 5000 });
   const id = stdout.trim();
   const hash = createHash(id.length === 64 ? "sha256" : "sha1");
   return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === id;

@@ -2,7 +2,7 @@ import ignore, { type Ignore } from "ignore";
 import { foldName } from "../paths/fold.ts";
 import { nameOf, parentOf, pathIn } from "../paths/paths.ts";
 
-/** Where rules are found, and what they do not hold for. */
+/** The source of rules, and the exceptions from them. */
 export interface IgnoreOptions {
   /** The text of a file; undefined where there is none. */
   read: (path: string) => Promise<string | undefined>;
@@ -28,27 +28,27 @@ export class IgnoreRules {
 
   /** Whether a file or folder is left out, by itself or with a folder above it. */
   async skips(path: string, isDirectory: boolean): Promise<boolean> {
-    return (await (isDirectory ? this.#folder(path) : this.#judge(path, false))) === "skipped";
+    return (await (isDirectory ? this.#folderVerdict(path) : this.#verdict(path, false))) === "skipped";
   }
 
-  /** The same for the entries of one folder, without a wait for each. */
+  /** Decides for the entries of one folder like `skips`, without a wait for each. */
   async skipsIn(folder: string): Promise<(path: string, isDirectory: boolean) => boolean> {
-    const judge = await this.#judgeIn(folder);
-    return (path, isDirectory) => judge(path, isDirectory) === "skipped";
+    const verdict = await this.#verdictsIn(folder);
+    return (path, isDirectory) => verdict(path, isDirectory) === "skipped";
   }
 
-  #folder(path: string): Promise<Verdict> {
-    const verdict = this.#folders.get(path) ?? this.#judge(path, true);
+  #folderVerdict(path: string): Promise<Verdict> {
+    const verdict = this.#folders.get(path) ?? this.#verdict(path, true);
     this.#folders.set(path, verdict);
     return verdict;
   }
 
-  async #judge(path: string, isDirectory: boolean): Promise<Verdict> {
-    return path === "/" ? "open" : (await this.#judgeIn(parentOf(path)))(path, isDirectory);
+  async #verdict(path: string, isDirectory: boolean): Promise<Verdict> {
+    return path === "/" ? "open" : (await this.#verdictsIn(parentOf(path)))(path, isDirectory);
   }
 
-  async #judgeIn(folder: string): Promise<(path: string, isDirectory: boolean) => Verdict> {
-    const above = await this.#folder(folder);
+  async #verdictsIn(folder: string): Promise<(path: string, isDirectory: boolean) => Verdict> {
+    const above = await this.#folderVerdict(folder);
     if (above !== "open") return () => above;
     const rules = await this.#rulesIn(folder);
     return (path, isDirectory) => {
@@ -82,7 +82,7 @@ const MAX_RULES = 5000;
 const MAX_LENGTH = 500;
 const MAX_STARS = 3;
 
-/** Rules become expressions that try every place for every star: one with many would never be done with a long name. */
+/** Rules compile to backtracking expressions: one with many stars would take for ever on a long name. */
 function isTooMuch(rule: string): boolean {
   if (rule.length > MAX_LENGTH) return true;
   const segments = rule.split("/");

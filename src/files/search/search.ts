@@ -16,8 +16,8 @@ export async function globFolder(
   signal?.throwIfAborted();
   const compiled = compileGlob(pattern, folder);
   if (!compiled.ok) return compiled;
-  const there = await folderAt(operations, folder);
-  if (!there.ok) return there;
+  const listing = await folderAt(operations, folder);
+  if (!listing.ok) return listing;
   const { glob } = compiled;
   const paths: string[] = [];
   const sweep = new Sweep({ signal });
@@ -44,12 +44,12 @@ export async function grepAt(
   const names = filter?.glob.names ?? segmentsOf(start);
   const sweep = new Sweep({ signal: query.signal });
   const options = walkOptions(operations, { names, sweep, all: query.ignored });
-  const found = await filesToSearch(operations, start, { query, ...options });
-  if (!found.ok) return found;
-  const wanted = (path: string): boolean =>
+  const files = await filesToSearch(operations, start, { query, ...options });
+  if (!files.ok) return files;
+  const isWanted = (path: string): boolean =>
     (filter?.glob.matches(path) ?? true) && (query.include?.(path) ?? true);
   const source = {
-    paths: filtered(found.paths, wanted),
+    paths: filtered(files.paths, isWanted),
     read: (path: string) => operations.read(path),
     matcher: pattern.matcher,
     sweep,
@@ -96,7 +96,7 @@ async function folderAt(operations: FileOperations, path: string): Promise<FileR
 
 async function* filtered(
   paths: AsyncIterable<string> | Iterable<string>,
-  wanted: (path: string) => boolean,
+  isWanted: (path: string) => boolean,
 ): AsyncGenerator<string> {
-  for await (const path of paths) if (wanted(path)) yield path;
+  for await (const path of paths) if (isWanted(path)) yield path;
 }

@@ -10,9 +10,9 @@ export interface SweepOptions {
   now?: () => number;
 }
 
-/** One pass through many files: keeps to a time, lets other work run, and knows what it could not look into. */
+/** One pass through many files: has a time limit, yields to the event loop, and notes what could not be read. */
 export class Sweep {
-  /** Why it ended before its end, once it has. */
+  /** The reason of an early end. */
   stopped: string | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #now: () => number;
@@ -27,7 +27,7 @@ export class Sweep {
     this.#rested = this.#started;
   }
 
-  /** Asked in every loop: whether it is time to `rest`. */
+  /** True when the loop has to `rest`. */
   get isDue(): boolean {
     return this.#now() - this.#rested > SLICE_MS;
   }
@@ -37,7 +37,7 @@ export class Sweep {
     return Math.max(0, MAX_MS - (this.#now() - this.#started));
   }
 
-  /** Lets others run. Throws the signal's reason. */
+  /** Yields to the event loop. Throws the signal's reason. */
   async rest(): Promise<void> {
     await setImmediate();
     this.#signal?.throwIfAborted();

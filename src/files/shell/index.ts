@@ -103,26 +103,18 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
         signal: call.signal,
       };
       if (!isIsolatedHere) return runWords(shellWords(command), run);
-      return runIsolated(
-        command,
-        { bounds: { network, hidden, limits }, run: (words) => runWords(words, run) },
-        run.cwd,
-      );
+      const bounds = { network, hidden, limits };
+      return runIsolated(command, folder, { bounds, run: (words) => runWords(words, run) });
     },
   };
 }
 
 async function runIsolated(
   command: string,
-  {
-    bounds,
-    run,
-  }: {
-    bounds: Omit<Bounds, "frozen">;
-    run: (words: readonly string[]) => Promise<FileResult<Execution>>;
-  },
   cwd: string,
+  how: { bounds: Omit<Bounds, "frozen">; run: (words: readonly string[]) => Promise<FileResult<Execution>> },
 ): Promise<FileResult<Execution>> {
+  const { bounds, run } = how;
   if (process.platform === "darwin") {
     const words = await inSeatbelt(command, cwd, bounds);
     return words ? run(words) : fail("On macOS all commands have the network, or none.");

@@ -422,7 +422,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     mkdirSync(join(root, ".git"));
     const path = join(root, ".git/commondir");
     const first = isolated("echo z > .git/commondir; until [ -e go ]; do sleep 0.01; done");
-    await vi.waitFor(() => expect(existsSync(path)).toBe(true));
+    await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 120_000 });
     const second = isolated(
       "echo > begun; while [ -e .git/commondir ]; do sleep 0.01; done; echo z > .git/commondir",
     );

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../../errors.ts";
 
 /** Facts about commands in a folder, for a model. */
 export interface CommandPlace {
@@ -39,28 +40,21 @@ const states = new Map<string, string>();
 
 /** The branch, and whether files have changed since the last commit. */
 function gitText(dir: string): string {
-  const known = states.get(dir) ?? gitState(dir);
-  states.set(dir, known);
-  return known;
+  const state = states.get(dir) ?? gitState(dir);
+  states.set(dir, state);
+  return state;
 }
 
 function gitState(dir: string): string {
-  try {
-    const git = (...words: string[]): string =>
-      // A repository may name a program to watch its files with: not for us.
-      execFileSync("git", ["-c", "core.fsmonitor=false", ...words], {
-        cwd: dir,
-        encoding: "utf8",
-        stdio: "pipe",
-        timeout: 2000,
-      });
-    const [head = "", ...changed] = git("status", "--porcelain", "--branch").trimEnd().split("\n");
-    const branch = /^## (?:No commits yet on )?([\w./-]{1,40}?)(?:\.\.\.|$)/.exec(head)?.[1];
-    const state = changed.length === 0 ? "clean" : `${changed.length} changed`;
-    return `git: ${branch === undefined ? state : `${branch}, ${state}`}.`;
-  } catch {
-    return "";
-  }
+  // A repository may name a program that watches its files: git must not start it.
+  const args = ["-c", "core.fsmonitor=false", "status", "--porcelain", "--branch"];
+  const options = { cwd: dir, encoding: "utf8", stdio: "pipe", timeout: 2000 } as const;
+  const status = attempt(() => execFileSync("git", args, options));
+  if (status === undefined) return "";
+  const [head = "", ...changes] = status.trimEnd().split("\n");
+  const branch = /^## (?:No commits yet on )?([\w./-]{1,40}?)(?:\.\.\.|$)/.exec(head)?.[1];
+  const state = changes.length === 0 ? "clean" : `${changes.length} changed`;
+  return `git: ${branch === undefined ? state : `${branch}, ${state}`}.`;
 }
 
 const LOCKS: readonly [file: string, manager: string][] = [
@@ -84,12 +78,6 @@ function testText(dir: string): string {
 }
 
 function hasTestScript(dir: string): boolean {
-  try {
-    const { scripts } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as {
-      scripts?: { test?: unknown };
-    };
-    return typeof scripts?.test === "string";
-  } catch {
-    return false;
-  }
+  const manifest = attempt((): unknown => JSON.parse(readFileSync(join(dir, "package.json"), "utf8")));
+  return typeof (manifest as { scripts?: { test?: unknown } } | null | undefined)?.scripts?.test === "string";
 }

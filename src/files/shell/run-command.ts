@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { attempt } from "../../errors.ts";
 import type { Execution, FileResult } from "../backend/backend.ts";
 import { fail } from "../backend/failures.ts";
 import { CappedOutput } from "./capped-output.ts";
@@ -26,8 +27,8 @@ export interface CommandOptions {
 }
 
 /**
- * Runs a program, such as a shell with a command, in a process group of its own, and ends it with everything it started when it is over, out of time
- * or aborted, or when this process is killed. An abort throws the signal's reason.
+ * Runs a program in a process group of its own. Ends everything that it started when it exits, is out of time or is
+ * aborted, or when this process is killed. An abort throws the signal's reason.
  */
 export async function runCommand(
   words: readonly string[],
@@ -44,36 +45,36 @@ export async function runCommand(
   }
   if (child.pid !== undefined) supervisor.isGroup(tag, child.pid);
   const output = new CappedOutput(maxOutput);
-  const told = commandOutput.getStore();
-  if (told) told.printed = () => output.toString();
+  const listener = commandOutput.getStore();
+  if (listener) listener.printed = () => output.toString();
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
   }
-  const ended = new Promise<number | null | Error>((resolve) => {
+  const exit = new Promise<number | null | Error>((resolve) => {
     child.once("exit", resolve).on("error", resolve);
   });
-  const closed = new Promise((resolve) => child.once("close", resolve));
+  const close = new Promise((resolve) => child.once("close", resolve));
   const limit = deadline(timeoutMs, signal);
-  const first = await Promise.race([ended, limit.reached]);
+  const first = await Promise.race([exit, limit.reached]);
   limit.cancel();
-  const isOver = first !== "time limit" && first !== "abort";
+  const timedOut = first === "time limit";
+  const hasExited = !timedOut && first !== "abort";
   const { pid } = child;
-  const left = isOver && pid !== undefined ? await commandProcesses(tag, pid) : undefined;
-  const leftProcesses = left !== undefined && left.length > 0;
+  const strays = hasExited && pid !== undefined ? await commandProcesses(tag, pid) : undefined;
+  const leftProcesses = strays !== undefined && strays.length > 0;
   // On Windows the number of a process that is over may be another's already.
-  const isGone = isOver && process.platform === "win32";
-  if (pid !== undefined && left?.length !== 0 && !isGone) {
+  const isGone = hasExited && process.platform === "win32";
+  if (pid !== undefined && strays?.length !== 0 && !isGone) {
     await endGroup(pid, () => child.stdout.closed && child.stderr.closed);
     await endStrays(tag, pid);
   }
   supervisor.ended(tag);
-  const exitCode = await ended;
-  await Promise.race([closed, sleep(DRAIN_MS)]);
+  const exitCode = await exit;
+  await Promise.race([close, sleep(DRAIN_MS)]);
   child.stdout.destroy();
   child.stderr.destroy();
   signal?.throwIfAborted();
   if (exitCode instanceof Error) return fail(`The command was not started: ${exitCode.message}.`);
-  const timedOut = first === "time limit";
   return {
     ok: true,
     output: output.toString(),
@@ -145,12 +146,12 @@ function deadline(timeoutMs: number, signal: AbortSignal | undefined) {
  */
 export async function endGroup(group: number, isSilent: () => boolean): Promise<void> {
   if (process.platform === "win32") return endTree(group);
-  if (!signalGroup(group, "SIGTERM")) return;
+  if (!send(-group, "SIGTERM")) return;
   for (let waited = 0; waited < (isSilent() ? SILENT_GRACE_MS : GRACE_MS); waited += POLL_MS) {
     await sleep(POLL_MS);
-    if (!signalGroup(group, 0)) return;
+    if (!send(-group, 0)) return;
   }
-  signalGroup(group, "SIGKILL");
+  send(-group, "SIGKILL");
 }
 
 /** Ends what has left the group, and what that starts meanwhile. */
@@ -163,15 +164,7 @@ export async function endStrays(tag: string, group: number): Promise<void> {
   }
 }
 
-/** False when there is no such group any more. */
-function signalGroup(group: number, name: NodeJS.Signals | 0): boolean {
-  return send(-group, name);
-}
-
-function send(pid: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, name);
-  } catch {
-    return false;
-  }
+/** Signals a process, or with `-group` a group. False when there is none any more. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  return attempt(() => process.kill(pid, signal)) ?? false;
 }

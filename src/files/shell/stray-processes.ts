@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { attempt } from "../../errors.ts";
 import { COMMAND_TAG } from "./supervisor.ts";
 
 /** So many processes are looked at before others have their turn: to read them one by one in turns takes ten times the work. */
@@ -29,12 +30,4 @@ export async function commandProcesses(tag: string, group: number): Promise<numb
     if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
   }
   return pids && found;
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

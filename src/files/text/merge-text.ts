@@ -16,10 +16,10 @@ export interface MergedText {
  * lines. Two changes conflict when not even a word stands between them.
  */
 export function mergeText(base: string, ours: string, theirs: string): MergedText {
-  if (ours === theirs || theirs === base) return { text: ours, conflicts: 0 };
-  if (ours === base) return { text: theirs, conflicts: 0 };
-  return merge([base, ours, theirs], toLines, (lines) =>
-    merge(lines, toWords, ([, , theirWords]) => ({ text: theirWords, conflicts: 1 })),
+  return settle([base, ours, theirs], (texts) =>
+    merge(texts, toLines, (lines) =>
+      merge(lines, toWords, ([, , theirWords]) => ({ text: theirWords, conflicts: 1 })),
+    ),
   );
 }
 
@@ -50,16 +50,12 @@ function merge(
   for (const group of touching(hunks)) {
     const start = group[0]!.start;
     const end = Math.max(...group.map((hunk) => hunk.end));
-    const textOf = (side: Hunk["side"]): string =>
-      patched(
-        tokens,
-        group.filter((hunk) => hunk.side === side),
-        [start, end],
-      );
-    const was = tokens.slice(start, end).join("");
-    pieces.push(tokens.slice(done, start).join(""));
-    const merged = settle([was, textOf("ours"), textOf("theirs")], onConflict);
-    pieces.push(merged.text);
+    const textOf = (side?: Hunk["side"]): string => {
+      const hunksOfSide = group.filter((hunk) => hunk.side === side);
+      return patched(tokens, hunksOfSide, [start, end]);
+    };
+    const merged = settle([textOf(), textOf("ours"), textOf("theirs")], onConflict);
+    pieces.push(tokens.slice(done, start).join(""), merged.text);
     conflicts += merged.conflicts;
     done = end;
   }
@@ -67,6 +63,7 @@ function merge(
   return { text: pieces.join(""), conflicts };
 }
 
+/** The side that alone has changed; `onConflict` decides where both have. */
 function settle(sides: Sides, onConflict: (sides: Sides) => MergedText): MergedText {
   const [base, ours, theirs] = sides;
   if (ours === theirs || theirs === base) return { text: ours, conflicts: 0 };

@@ -3,21 +3,21 @@ import { nameOf, parentOf } from "../paths/paths.ts";
 const MAX_NEAR = 3;
 
 /** The paths that somebody who asked for `path` may have meant, best first. */
-export function nearPaths(path: string, known: Iterable<string>): string[] {
-  return nearest(known, (candidate) => distance(path, candidate));
+export function nearPaths(path: string, candidates: Iterable<string>): string[] {
+  return nearest(candidates, (candidate) => distance(path, candidate));
 }
 
-/** The words that somebody who typed `word` may have meant, best first: letters are mixed up sooner than left out. */
-export function nearWords(word: string, known: Iterable<string>): string[] {
-  return nearest(known, (candidate) => {
-    const made = slips(word.toLowerCase(), candidate.toLowerCase());
-    return made === undefined ? undefined : made + Math.abs(word.length - candidate.length) / 10;
+/** The words that somebody who typed `word` may have meant, best first: a mixed-up letter counts less than one left out. */
+export function nearWords(word: string, candidates: Iterable<string>): string[] {
+  return nearest(candidates, (candidate) => {
+    const count = typos(word.toLowerCase(), candidate.toLowerCase());
+    return count === undefined ? undefined : count + Math.abs(word.length - candidate.length) / 10;
   });
 }
 
-function nearest(known: Iterable<string>, rankOf: (candidate: string) => number | undefined): string[] {
+function nearest(candidates: Iterable<string>, rankOf: (candidate: string) => number | undefined): string[] {
   const ranked: { candidate: string; rank: number }[] = [];
-  for (const candidate of known) {
+  for (const candidate of candidates) {
     const rank = rankOf(candidate);
     if (rank !== undefined) ranked.push({ candidate, rank });
   }
@@ -33,16 +33,16 @@ function distance(path: string, candidate: string): number | undefined {
   const elsewhere = parentOf(path) === parentOf(candidate) ? 0 : 0.5;
   if (wanted === name) return elsewhere;
   if (stem(wanted) === stem(name)) return 1 + elsewhere;
-  const made = slips(wanted, name);
-  return made === undefined ? undefined : 2 + made + elsewhere;
+  const count = typos(wanted, name);
+  return count === undefined ? undefined : 2 + count + elsewhere;
 }
 
 /** The edit distance of two words; undefined if it is too large for a typing error. */
-function slips(wanted: string, name: string): number | undefined {
+function typos(wanted: string, name: string): number | undefined {
   const most = Math.min(3, Math.floor(wanted.length / 3));
   if (Math.abs(wanted.length - name.length) > most) return undefined;
-  const made = editDistance(wanted, name);
-  return made <= most ? made : undefined;
+  const count = editDistance(wanted, name);
+  return count <= most ? count : undefined;
 }
 
 function stem(name: string): string {

@@ -1,5 +1,7 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
+import { attempt } from "../../errors.ts";
 import type { ClarificationRequest } from "../../middleware/clarification/index.ts";
+import { isRecord } from "../../plan/read/reading.ts";
 
 /** A field of a form, as far as it is read here. */
 interface Field {
@@ -118,12 +120,7 @@ function choicesOf({ type, enum: plain, oneOf, items }: Field): string[] | undef
 }
 
 function readJson(text: string): Record<string, unknown> | undefined {
-  if (!text.startsWith("{")) return undefined;
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
+  return text.startsWith("{") ? attempt(() => JSON.parse(text) as Record<string, unknown>) : undefined;
 }
 
 /** `name: value` for each line; of a single field, the whole text is the value. */
@@ -134,8 +131,4 @@ function readLines(text: string, names: readonly string[]): Record<string, unkno
   });
   if (lines.length === 0 && names.length === 1) return { [names[0]!]: text };
   return Object.fromEntries(lines);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import spawn from "cross-spawn";
+import { attempt } from "../../errors.ts";
 import { endGroup, endStrays } from "../../files/shell/run-command.ts";
 import { COMMAND_TAG, supervisor } from "../../files/shell/supervisor.ts";
 import { WINDOWS_VARIABLES } from "../../files/shell/windows.ts";
@@ -133,15 +134,10 @@ export class Program implements Transport {
   }
 
   #take(line: string): void {
-    let message: unknown;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      // Some programs also say other things there.
-      this.#hear(`${line.slice(0, MOST_SAID)}\n`);
-      return;
-    }
-    if (!this.#isWanted(message)) return;
+    const message = attempt((): unknown => JSON.parse(line));
+    // Some programs also print other text there.
+    if (message === undefined) this.#hear(`${line.slice(0, MOST_SAID)}\n`);
+    if (message === undefined || !this.#isWanted(message)) return;
     try {
       this.onmessage?.(message as JSONRPCMessage);
     } catch (error) {

@@ -43,7 +43,7 @@ export interface ConsentRequest extends ReviewFields {
   allowedDecisions: readonly string[];
   /** The number of times that the call was under way when a run was stopped: it may have had its effect. */
   repeated?: number;
-  /** How far the call had come when its run was stopped, in words. */
+  /** The progress of the call when its run was stopped, in words. */
   ran?: string;
   /** Facts for the person beside the arguments, such as that the tool has changed. */
   notice?: string;

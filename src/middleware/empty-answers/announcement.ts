@@ -14,11 +14,11 @@ const INTENT = new RegExp(
 
 const CALL_TAGS = /<(?:tool_call|function_call|function=|invoke\b|tool_use)/i;
 
-/** Tells whether a text has a call of one of these tools in it, written as words. */
+/** Tells whether a text contains a call of one of these tools. */
 function hasCall(text: string, tools: readonly string[]): boolean {
   const [, name] = /"(?:name|tool|function)"\s*:\s*"([\w-]+)"/.exec(text) ?? [];
-  const isNamed = name !== undefined && tools.includes(name);
-  return isNamed ? true : CALL_TAGS.test(text) && tools.some((tool) => text.includes(tool));
+  if (name !== undefined && tools.includes(name)) return true;
+  return CALL_TAGS.test(text) && tools.some((tool) => text.includes(tool));
 }
 
 /**

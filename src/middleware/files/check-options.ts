@@ -29,7 +29,7 @@ const rule = z.strictObject({
   exact: z.boolean().optional(),
 });
 
-/** What each option of a workspace may be. A rule that is not understood must not be one that does not hold. */
+/** The valid values of each option of a workspace. A rule that cannot be read is refused: it would not hold. */
 export const WORKSPACE_OPTIONS = z
   .strictObject({
     backend: z.custom<unknown>(

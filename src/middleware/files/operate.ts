@@ -62,7 +62,7 @@ type Operation<Name extends FileToolName> = (
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   ls: async (backend, { path = "/", sizes = false, ignored = false }, { limit }) =>
-    said(await backend.list(path, { sizes }), ({ entries }) => {
+    answerOf(await backend.list(path, { sizes }), ({ entries }) => {
       const shown = entries.filter((entry) => ignored || !entry.isIgnored);
       const lines = shown.map((entry) =>
         entry.isDirectory ? `${entry.path}/` : sized(entry.path, sizes ? entry.size : undefined),
@@ -78,14 +78,14 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
     if (!file.ok) {
       const bytes = file.reason === "not-text" ? await backend.readBytes(file_path) : file;
       const type = bytes.ok ? mediaTypeOf(bytes.bytes) : undefined;
-      if (!bytes.ok || !type) return said(file, () => "");
+      if (!bytes.ok || !type) return answerOf(file, () => "");
       sightings?.note(plainPath(file_path), bytes.bytes);
       return { ok: true, ...look(file_path, { type, bytes: bytes.bytes, media }) };
     }
     const page = numberLines(file.content, { offset, limit, column });
     if (page.ok && sightings)
       noteRead(sightings, { path: plainPath(file_path), content: file.content, page });
-    return said(page, ({ text }) => cut(text));
+    return answerOf(page, ({ text }) => cut(text));
   },
 
   write_file: async (backend, { file_path, content }, { sightings }) => {
@@ -95,14 +95,14 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
     const written = await writeFile(backend, { path: file_path, content }, sightings);
     const isHeld = !written.ok && written.reason === "held";
     return {
-      ...said(written, ({ created }) => `${created ? "Created" : "Replaced"} ${file_path}.`),
+      ...answerOf(written, ({ created }) => `${created ? "Created" : "Replaced"} ${file_path}.`),
       ...(isHeld && { isHeld }),
     };
   },
 
   edit_file: async (backend, { file_path, ...args }, { sightings }) => {
     const edited = await editFile(backend, { path: file_path, edits: textEdits(args) }, sightings);
-    return said(edited, ({ shown, news }) =>
+    return answerOf(edited, ({ shown, news }) =>
       [shown === undefined ? `Edited ${file_path}.` : `Edited ${file_path}:\n${shown}`, news]
         .filter((part) => part !== undefined)
         .join("\n"),
@@ -110,16 +110,16 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   },
 
   delete_file: async (backend, { file_path }) =>
-    said(await backend.delete(file_path), () => `Deleted ${file_path}.`),
+    answerOf(await backend.delete(file_path), () => `Deleted ${file_path}.`),
 
   glob: async (backend, { pattern, path, sizes = false, ignored }, { signal, limit }) => {
-    const found = await backend.glob(pattern, { path, signal, ignored });
-    if (!found.ok) return said(found, () => "");
-    const shown = found.paths.slice(0, fitting(found.paths, limit));
-    const known = sizes ? await sizesOf(backend, shown, signal) : undefined;
-    const lines = known ? shown.map((file) => sized(file, known.get(file))) : shown;
-    const notes = (found.notes ?? []).map((note) => `[${note}]`);
-    const options = { limit, notes, total: found.paths.length, advice: "Narrow the pattern or the path." };
+    const result = await backend.glob(pattern, { path, signal, ignored });
+    if (!result.ok) return answerOf(result, () => "");
+    const shown = result.paths.slice(0, fitting(result.paths, limit));
+    const sizeOf = sizes ? await sizesOf(backend, shown, signal) : undefined;
+    const lines = sizeOf ? shown.map((file) => sized(file, sizeOf.get(file))) : shown;
+    const notes = (result.notes ?? []).map((note) => `[${note}]`);
+    const options = { limit, notes, total: result.paths.length, advice: "Narrow the pattern or the path." };
     const text = lines.length > 0 ? linesWithin(lines, options) : ["No file matches.", ...notes].join("\n");
     return { ok: true, text };
   },
@@ -139,7 +139,7 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
       after: context,
       maxMatches: args.limit,
     });
-    return said(result, ({ files, notes }) =>
+    return answerOf(result, ({ files, notes }) =>
       linesWithin(renderGrep({ files, notes: [] }, output).split("\n"), {
         limit,
         notes: notes.map((note) => `[${note}]`),
@@ -153,12 +153,12 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
     const options = { signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
     const execution = await backend.execute(command, options);
     const failure = execution.ok ? failureOf(execution) : undefined;
-    return { ...said(execution, renderExecution), ...(failure && { failure }) };
+    return { ...answerOf(execution, renderExecution), ...(failure && { failure }) };
   },
 };
 
-function said<T extends object>(result: FileResult<T>, words: (value: T) => string): Answer {
-  return result.ok ? { ok: true, text: words(result) } : { ok: false, text: result.error };
+function answerOf<T extends object>(result: FileResult<T>, textOf: (value: T) => string): Answer {
+  return result.ok ? { ok: true, text: textOf(result) } : { ok: false, text: result.error };
 }
 
 /** A file's line in a list. No path has a tab in it. */
@@ -198,7 +198,7 @@ function linesWithin(
     notes = [],
   }: { limit: number; advice: string; total?: number; notes?: readonly string[] },
 ): string {
-  const room = limit - [...notes].join("\n").length - 1;
+  const room = limit - notes.join("\n").length - 1;
   const isWhole = total === lines.length && fitting(lines, room) === total;
   if (isWhole) return [...lines, ...notes].join("\n");
   const shown = lines.slice(0, fitting(lines, room - NOTE));

@@ -1,6 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
-import { PRESETS, type Actuals, type Figures, type Todo } from "../../plan/index.ts";
+import { PRESETS, type Figures, type Todo } from "../../plan/index.ts";
 import { ZERO_TALLY, type Tally } from "../../plan/todo/actuals.ts";
 import { idsInProgress, NO_FIGURES, sumFigures } from "../../plan/todo/actuals.ts";
 import type { Ledger } from "../../plan/todo/ledger.ts";
@@ -67,7 +67,7 @@ export function figuresAt(tally: Tally, { at, idle }: { at: number; idle: number
  */
 function readLedger({ memory, todos }: PlanState, now: Figures, since: Iterable<string>): Ledger {
   const inPlan = new Map(
-    todos.flatMap(({ id, actuals }) => (actuals ? [[id, actualFigures(actuals)] as const] : [])),
+    todos.flatMap(({ id, actuals }) => (actuals ? [[id, figuresOf(rowOf(actuals))] as const] : [])),
   );
   const { ledger } = memory;
   if (!ledger) {
@@ -101,10 +101,6 @@ export function savedLedger({ spent, settled, active, helped }: Ledger, todos: r
 export function helpedIn({ ledger, helpers }: PlanMemory): Figures {
   const before = ledger ? figuresOf(ledger.helped) : NO_FIGURES;
   return Object.values(helpers).reduce((sum, { spent = NO_FIGURES }) => sumFigures(sum, spent), before);
-}
-
-function actualFigures(actuals: Actuals): Figures {
-  return figuresOf(rowOf(actuals));
 }
 
 function rowOf({ elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens }: Figures): Row {

@@ -10,14 +10,13 @@ const digests = new WeakMap<Todo, string>();
 
 /** The model's knowledge of an item, in a few characters. */
 function digest(todo: Todo): string {
-  const known = digests.get(todo);
-  if (known !== undefined) return known;
+  const cached = digests.get(todo);
+  if (cached !== undefined) return cached;
   const { content, priority, dependsOn, estimate, note, mustVerify } = todo;
   const fields = [content, priority, dependsOn, estimate, note, ...(mustVerify ? [mustVerify] : [])];
-  const text = JSON.stringify(fields);
-  const made = `${todo.status} ${hash(text)}`;
-  digests.set(todo, made);
-  return made;
+  const text = `${todo.status} ${hash(JSON.stringify(fields))}`;
+  digests.set(todo, text);
+  return text;
 }
 
 /** Behind the digest of an item that a person closed, for as long as nobody changes it. */
@@ -28,22 +27,22 @@ export function rememberSeen(seen: Record<string, string>, after: readonly Todo[
   const update: Record<string, string | null> = {};
   for (const todo of after) {
     const now = digest(todo);
-    const known = own(seen, todo.id);
-    if (known !== now && known !== now + BY_PERSON) update[todo.id] = now;
+    const before = own(seen, todo.id);
+    if (before !== now && before !== now + BY_PERSON) update[todo.id] = now;
   }
   const present = new Set(after.map((todo) => todo.id));
   for (const id of Object.keys(seen)) if (!present.has(id)) update[id] = null;
   return { seen: update, order: orderOf(after) };
 }
 
-/** The same when it hears of what people changed: which items they closed is remembered too. */
+/** The memory of a model that is told people's changes: the items that they closed are marked, too. */
 export function rememberEdits(seen: Record<string, string>, todos: readonly Todo[]): MemoryUpdate {
   const memory = rememberSeen(seen, todos);
   for (const todo of todos.filter(isClosed)) {
-    const known = own(seen, todo.id);
+    const before = own(seen, todo.id);
     const now = memory.seen?.[todo.id];
-    if (!known || !now) continue;
-    if (known.endsWith(BY_PERSON) || !known.startsWith(`${todo.status} `)) {
+    if (!before || !now) continue;
+    if (before.endsWith(BY_PERSON) || !before.startsWith(`${todo.status} `)) {
       memory.seen![todo.id] = now + BY_PERSON;
     }
   }
@@ -51,8 +50,8 @@ export function rememberEdits(seen: Record<string, string>, todos: readonly Todo
 }
 
 /** The memory of an item whose status the model has set, without knowing people's other changes. */
-export function rememberStatus(known: string, now: string): string {
-  return `${now.split(" ")[0]} ${known.split(" ")[1]}`;
+export function rememberStatus(before: string, now: string): string {
+  return `${now.split(" ")[0]} ${before.split(" ")[1]}`;
 }
 
 /** Whether a person closed the item and the model knows it. */
@@ -62,7 +61,7 @@ export function isClosedByPerson(seen: Record<string, string>, todo: Todo): bool
 
 /** Whether the plan as the model knew it had items that were not closed. */
 export function knewOpenItems(seen: Record<string, string>): boolean {
-  return Object.values(seen).some((known) => !/^(?:completed|cancelled) /.test(known));
+  return Object.values(seen).some((item) => !/^(?:completed|cancelled) /.test(item));
 }
 
 /** People's changes that a model with these messages has not been told. */
@@ -80,11 +79,11 @@ function unseenChanges({ todos, memory: { seen, order } }: PlanState): Change[] 
   return [
     ...removed.map((id): Change => ({ type: "todo-remove", id })),
     ...todos.flatMap((todo, index): Change[] => {
-      const known = own(seen, todo.id);
+      const before = own(seen, todo.id);
       const now = digest(todo);
-      if (known === undefined) return [{ type: "todo-add", todo, index }];
-      if (known === now) return [];
-      const [status, text] = known.split(" ");
+      if (before === undefined) return [{ type: "todo-add", todo, index }];
+      if (before === now) return [];
+      const [status, text] = before.split(" ");
       const changes: Change[] = [];
       if (text !== now.split(" ")[1])
         changes.push({ type: "todo-edit", id: todo.id, set: visibleFields(todo) });
@@ -105,9 +104,9 @@ function orderOf(todos: readonly Todo[]): string {
 function reorder(order: string, todos: readonly Todo[]): Change[] {
   if (orderOf(todos) === order) return [];
   const ids = todos.map((todo) => todo.id);
-  const known = new Set(order.split("\n"));
-  const common = new Set(ids.filter((id) => known.has(id)));
-  const before = [...known].filter((id) => common.has(id));
+  const seenIds = new Set(order.split("\n"));
+  const common = new Set(ids.filter((id) => seenIds.has(id)));
+  const before = [...seenIds].filter((id) => common.has(id));
   if ([...common].every((id, index) => id === before[index])) return [];
   return [{ type: "plan-reorder", order: ids }];
 }

@@ -1,3 +1,4 @@
+import { own } from "../../plan/todo/own.ts";
 import { isPlanTool } from "../tools/wrapped-tool.ts";
 import type { RepeatOptions, RepeatPolicy } from "./options.ts";
 
@@ -27,10 +28,6 @@ export const FILES_IN_THREAD: RepeatOptions = {
 /** The policy of a tool; undefined for the default: ask where consent is asked for, else the outcome is unknown. */
 export function policyOf(name: string, tool: unknown, options: RepeatOptions): RepeatPolicy | undefined {
   return own(options, name) ?? own(OWN, name) ?? hinted(tool) ?? own(options, "*");
-}
-
-function own(options: RepeatOptions, name: string): RepeatPolicy | undefined {
-  return Object.hasOwn(options, name) ? options[name] : undefined;
 }
 
 /**

@@ -50,7 +50,7 @@ export async function tellRepetition({ id = "", name, args }: ToolCall, answer?:
   await dispatchCustomEvent(CALL_REPETITION, event).catch(() => {});
 }
 
-/** How far a call had come when its run was stopped, in words. */
+/** The progress of a call when its run was stopped, in words. */
 export function ranText(stopped: StoppedCall | undefined): string {
   if (!stopped) return REPEAT_TEXTS.begun;
   const { ran, printed } = stopped;

@@ -17,13 +17,8 @@ export class Sandboxes {
   readonly #baseDir: string;
   readonly #leases: Map<string, Lease>;
 
-  constructor({
-    provider = sharedProvider,
-    baseDir = ".holdfast/threads",
-  }: {
-    provider?: SandboxProvider;
-    baseDir?: string;
-  }) {
+  constructor(options: { provider?: SandboxProvider; baseDir?: string }) {
+    const { provider = sharedProvider, baseDir = ".holdfast/threads" } = options;
     this.#provider = provider;
     this.#baseDir = baseDir;
     this.#leases = leases.get(provider) ?? new Map<string, Lease>();

@@ -30,7 +30,7 @@ export async function answered<Request extends ToolRequest>(
   request: Request,
   handler: Handler<Request>,
 ): Promise<ToolMessage | Command> {
-  const signal = signalOf(request.runtime);
+  const { signal } = (request.runtime ?? {}) as { signal?: AbortSignal };
   // LangGraph has one signal for all calls of a turn. Each listens to it, and Node 20 takes more than ten for a leak.
   if (signal) setMaxListeners(0, signal);
   try {
@@ -66,10 +66,6 @@ export async function answeredOnce<Request extends ToolRequest>(
   handler: Handler<Request>,
 ): Promise<ToolMessage | Command> {
   return ANSWERED in request ? handler(request) : answered(request, handler);
-}
-
-function signalOf(runtime: unknown): AbortSignal | undefined {
-  return (runtime as { signal?: AbortSignal } | undefined)?.signal;
 }
 
 /** A tool's error for the model, without stack or paths of the host. */

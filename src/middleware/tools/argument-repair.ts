@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { attempt } from "../../errors.ts";
 
 type Arguments = Record<string, unknown>;
 
@@ -101,14 +102,8 @@ function converted(
 
 function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
-  if (typeof value === "string" && /^\s*[[{]/.test(value)) {
-    try {
-      return listOf(JSON.parse(value));
-    } catch {
-      return [value];
-    }
-  }
-  return [value];
+  const isJson = typeof value === "string" && /^\s*[[{]/.test(value);
+  return (isJson ? attempt(() => listOf(JSON.parse(value))) : undefined) ?? [value];
 }
 
 /** Problems of arguments, with the fields that were sent in the place of missing ones. */

@@ -9,11 +9,11 @@ export type RequestBody = Record<string, unknown> & { messages?: WireMessage[] }
 /** A message in a request. */
 export type WireMessage = Record<string, unknown> & { role?: string; tool_calls?: unknown[] };
 
-/** Changes by which requests of LangChain's client become what its provider takes. */
+/** Changes to the requests of LangChain's client that its provider needs. */
 export interface Fit {
   /** The messages for the client. Default: the call's. */
   messages?: (messages: readonly BaseMessage[]) => BaseMessage[];
-  /** The request, with what the client leaves out of it. */
+  /** The request with the fields that the client leaves out. */
   body?: (body: RequestBody, messages: readonly BaseMessage[]) => RequestBody;
 }
 
@@ -72,28 +72,28 @@ export function fitted<Model extends BaseChatModel>(model: Model, { messages: fi
 }
 
 /** The answers that have calls. */
-export function callersAmong(messages: readonly BaseMessage[]): AIMessage[] {
+export function answersWithCalls(messages: readonly BaseMessage[]): AIMessage[] {
   const answers = messages.filter(({ type }) => type === "ai") as AIMessage[];
   return answers.filter(({ tool_calls: wanted = [] }) => wanted.length > 0);
 }
 
 /**
- * Gives each message of a request that fits `isMeant` what belongs to its origin. Leaves the request as it is where the
- * client has made another number of them.
+ * Adds fields to the messages of a request that match, each from the source at the same position. Leaves the request as
+ * it is where the numbers of both differ.
  */
-export function withOrigins<Origin>(
+export function withFieldsFrom<Source>(
   body: RequestBody,
-  isMeant: (message: WireMessage) => boolean,
-  origins: readonly Origin[],
-  more: (origin: Origin) => object,
+  matches: (message: WireMessage) => boolean,
+  sources: readonly Source[],
+  fieldsOf: (source: Source) => object,
 ): RequestBody {
   const { messages = [] } = body;
-  const meant = messages.filter(isMeant);
-  if (meant.length !== origins.length) return body;
+  const targets = messages.filter(matches);
+  if (targets.length !== sources.length) return body;
   return {
     ...body,
     messages: messages.map((message) =>
-      isMeant(message) ? { ...message, ...more(origins[meant.indexOf(message)]!) } : message,
+      matches(message) ? { ...message, ...fieldsOf(sources[targets.indexOf(message)]!) } : message,
     ),
   };
 }

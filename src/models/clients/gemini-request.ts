@@ -54,7 +54,7 @@ const SAME =
 const KEPT = `${SAME} example default minimum maximum`.split(" ");
 /** Formats that Gemini's strings and numbers have. */
 const FORMATS = ["enum", "date-time", "int32", "int64", "float", "double"];
-/** How often a definition may stand inside itself. */
+/** The nesting limit of a definition inside itself. */
 const MOST_REFERENCES = 3;
 
 /** A schema in Gemini's terms. What these cannot say is left out: the tool itself checks its arguments. */

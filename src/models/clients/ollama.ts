@@ -3,7 +3,7 @@ import type { ToolMessage } from "@langchain/core/messages";
 import { patchModel } from "../patched-model.ts";
 import { retryingModel } from "../retry/retrying-model.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
-import { callersAmong, fitted, fittingFetch, withOrigins, type Fit } from "./fitted.ts";
+import { answersWithCalls, fitted, fittingFetch, withFieldsFrom, type Fit } from "./fitted.ts";
 
 /**
  * LangChain's client leaves out which tool a result is of and what the model thought before its calls. It looks at its
@@ -12,17 +12,17 @@ import { callersAmong, fitted, fittingFetch, withOrigins, type Fit } from "./fit
 const FIT: Fit = {
   body: (body, messages) => {
     const results = messages.filter(({ type }) => type === "tool") as ToolMessage[];
-    const callers = callersAmong(messages);
+    const callers = answersWithCalls(messages);
     const names = new Map(
       callers.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id, name }) => [id, name])),
     );
-    const named = withOrigins(
+    const named = withFieldsFrom(
       body,
       ({ role }) => role === "tool",
       results,
       ({ tool_call_id: id, name }) => ({ tool_name: names.get(id) ?? name }),
     );
-    return withOrigins(
+    return withFieldsFrom(
       named,
       ({ tool_calls: calls = [] }) => calls.length > 0,
       callers,

@@ -1,3 +1,5 @@
+import { attempt } from "../../errors.ts";
+
 /** An error, or what was thrown in place of one. */
 export type Link = Record<string, unknown>;
 
@@ -27,7 +29,8 @@ export function statusOf(link: Link): number | undefined {
 /** One line of what was said. Clients hand on the server's JSON as it is, or put words in front of it. */
 export function messageOf({ error, message }: Link): string {
   if (typeof message !== "string") return "";
-  const text = said(error) ?? said(parsed(message)) ?? withoutFront(message);
+  const body = attempt((): unknown => JSON.parse(message.slice(message.indexOf("{"))));
+  const text = said(error) ?? said(body) ?? withoutFront(message);
   const line = text.trim().split("\n")[0]!.trim();
   return line.startsWith("<") ? "" : line;
 }
@@ -44,12 +47,4 @@ function said(body: unknown): string | undefined {
   const { error, message } = body as Link;
   if (typeof message === "string") return message;
   return typeof error === "string" ? error : said(error);
-}
-
-function parsed(message: string): unknown {
-  try {
-    return JSON.parse(message.slice(message.indexOf("{")));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { HarnessError } from "../../errors.ts";
+import { attempt, HarnessError } from "../../errors.ts";
 import { withoutCredentials } from "../settings.ts";
 import { Silence } from "./silence.ts";
 
@@ -68,12 +68,8 @@ const ANSWER_KEYS = ["choices", "output", "content", "message"];
 
 /** Clients take what is not an answer for one, and fail with a `TypeError` or say nothing at all. */
 function problemWith(text: string): string | undefined {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    return "did not answer with JSON";
-  }
+  const answer = attempt((): unknown => JSON.parse(text));
+  if (answer === undefined) return "did not answer with JSON";
   if (typeof answer !== "object" || answer === null) return "did not answer with an object";
   if (ANSWER_KEYS.some((key) => key in answer)) return undefined;
   // LM Studio says so with status 200 when the path is wrong.

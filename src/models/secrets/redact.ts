@@ -1,3 +1,4 @@
+import { attempt } from "../../errors.ts";
 import type { Environment } from "./environment.ts";
 
 const HIDDEN = "[hidden]";
@@ -67,11 +68,7 @@ export function secretsIn(address: string): string[] {
 }
 
 function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  return attempt(() => decodeURIComponent(part)) ?? part;
 }
 
 function base64(text: string): string {

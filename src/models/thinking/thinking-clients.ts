@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { sendsThoughts } from "../clients/deepseek.ts";
 import { fieldsOf } from "../secrets/client-fields.ts";
 
-/** How much a model thinks. */
+/** The thinking effort of a model. */
 export const EFFORTS = ["off", "low", "medium", "high"] as const;
 export type EffortSetting = (typeof EFFORTS)[number];
 export type Effort = Exclude<EffortSetting, "off">;

@@ -23,7 +23,7 @@ export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading)
     isGone(id) || (reading.policy.completed === "frozen" && isOther(byId.get(id), content));
   const taken = new Set<string>();
   const named = drafts.map((draft) =>
-    namedId(draft, { isSpent, taken, reading, isNew: plan.todos.length === 0 }),
+    namedId(draft, { isSpent, taken, isNew: plan.todos.length === 0 }, reading),
   );
   const found =
     reading.policy.ids === "sent" ? byPosition(named, taken) : byContent(drafts, { named, plan, taken });
@@ -126,19 +126,11 @@ function isOther(todo: Todo | undefined, content: string | undefined): boolean {
 
 function namedId(
   draft: Draft,
-  {
-    isSpent,
-    taken,
-    reading,
-    isNew,
-  }: {
-    isSpent: (id: string, content?: string) => boolean;
-    taken: Set<string>;
-    reading: Reading;
-    isNew: boolean;
-  },
+  plan: { isSpent: (id: string, content?: string) => boolean; taken: Set<string>; isNew: boolean },
+  reading: Reading,
 ): string | undefined {
   const { id } = draft;
+  const { isSpent, taken, isNew } = plan;
   if (id === undefined) return undefined;
   if (taken.has(id)) {
     if (reading.policy.duplicateIds === "refuse") reading.issue(duplicateId(id, draft.at));

@@ -1,4 +1,5 @@
 import { jsonrepair } from "jsonrepair";
+import { attempt } from "../../errors.ts";
 
 /**
  * The object or list in a text that is almost JSON. Undefined where there is none, or where the text was cut off:
@@ -6,12 +7,8 @@ import { jsonrepair } from "jsonrepair";
  */
 export function repairJson(text: string): Record<string, unknown> | undefined {
   if (!isRepairable(text) || isCutOff(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(jsonrepair(text));
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = attempt((): unknown => JSON.parse(jsonrepair(text)));
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
 }
 
 /** The longest text that is repaired: a repair reads the text again for every level and fault. */

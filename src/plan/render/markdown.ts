@@ -1,3 +1,4 @@
+import { attempt } from "../../errors.ts";
 import type { Issue, Status, Todo } from "../todo/todo.ts";
 import { MARKS } from "./render.ts";
 
@@ -56,11 +57,7 @@ function shownId(id: string): string {
 }
 
 function readId(shown: string): string {
-  try {
-    return shown.startsWith('"') ? String(JSON.parse(shown)) : shown;
-  } catch {
-    return shown;
-  }
+  return (shown.startsWith('"') ? attempt(() => String(JSON.parse(shown))) : undefined) ?? shown;
 }
 
 type Detail = "priority" | "after" | "estimate" | "note" | "key" | "must verify" | "unverified" | "actuals";

@@ -43,7 +43,7 @@ export function renderStatus(todos: readonly Todo[]): string {
       ...todos
         .filter((todo) => todo.status === "pending")
         .slice(0, 3)
-        .map((todo) => waiting(todo, todos)),
+        .map((todo) => `${todo.id} waits on ${unmetDependencies(todo, todos).join(", ")}`),
     );
   if (ids("blocked")) parts.push(`blocked ${ids("blocked")}`);
   return `${parts.join("; ")}.`;
@@ -67,7 +67,7 @@ export function renderLines(todos: readonly Todo[]): string {
       const details = [
         todo.priority && todo.priority !== "medium" ? todo.priority : "",
         todo.dependsOn ? `after ${todo.dependsOn.join(", ")}` : "",
-        todo.note && isOpenOrBlocked(todo) ? todo.note : "",
+        todo.note && (isOpen(todo) || todo.status === "blocked") ? todo.note : "",
         todo.mustVerify && isOpen(todo) ? "must be verified" : "",
       ].filter(Boolean);
       const tail = details.length > 0 ? ` (${details.join("; ")})` : "";
@@ -86,12 +86,4 @@ function follows(next: Todo, todos: readonly Todo[]): boolean {
   const before = todos[todos.indexOf(next) - 1];
   const running = todos.findLast((todo) => todo.status === "in_progress");
   return before !== undefined && before === running && Number(before.id) + 1 === Number(next.id);
-}
-
-function waiting(todo: Todo, todos: readonly Todo[]): string {
-  return `${todo.id} waits on ${unmetDependencies(todo, todos).join(", ")}`;
-}
-
-function isOpenOrBlocked(todo: Todo): boolean {
-  return isOpen(todo) || todo.status === "blocked";
 }

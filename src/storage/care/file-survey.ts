@@ -1,3 +1,4 @@
+import { attempt } from "../../errors.ts";
 import { blobReferences } from "../codec/index.ts";
 import {
   BLOBS,
@@ -60,7 +61,7 @@ export class FileSurvey {
   }
 
   run(): Problem[] {
-    const pages = this.#attempt(() => this.#connection.all("PRAGMA store.integrity_check(20)"));
+    const pages = attempt(() => this.#connection.all("PRAGMA store.integrity_check(20)"));
     for (const row of pages ?? [{ integrity_check: "its pages cannot be checked" }]) {
       const what = String(row["integrity_check"]);
       if (what !== "ok") this.problems.push({ what });
@@ -81,7 +82,7 @@ export class FileSurvey {
       const thread = THREADS.decode(row);
       const isIntact = THREADS.isIntact(row);
       // The index has the id, too: where both agree it is right.
-      const isNamed = isIntact || this.#attempt(() => this.#keyOf(thread.id)) === thread.key;
+      const isNamed = isIntact || attempt(() => this.#keyOf(thread.id)) === thread.key;
       const id = isNamed ? thread.id : `recovered-${thread.key}`;
       count += 1;
       this.#names.set(thread.key, id);
@@ -147,7 +148,7 @@ export class FileSurvey {
   }
 
   #readWrites({ thread, ns, id, writes: counted }: CheckpointRow): WriteRow[] {
-    const rows = this.#attempt(() =>
+    const rows = attempt(() =>
       this.#connection.all(
         `SELECT ${WRITES.columns} FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY writes.task, writes.idx`,
         [thread, ns, id],
@@ -166,7 +167,7 @@ export class FileSurvey {
 
   #readLedger(): void {
     for (const table of [RECORDS.hosted, RECORDS.runs, RECORDS.schedules]) {
-      const rows = this.#attempt(() =>
+      const rows = attempt(() =>
         this.#connection.all(`SELECT ${table.columns} FROM ${table.name} NOT INDEXED`),
       );
       if (!rows) this.problems.push({ what: `table ${table.name} cannot be read` });
@@ -199,7 +200,7 @@ export class FileSurvey {
   }
 
   #head(thread: number, ns: string): TableRow<typeof HEADS> | undefined {
-    return this.#attempt(() => HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", [thread, ns]));
+    return attempt(() => HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", [thread, ns]));
   }
 
   #keyOf(id: string): number | undefined {
@@ -218,7 +219,7 @@ export class FileSurvey {
     const end = this.#last(table, key);
     for (let last = 0; last < end;) {
       const start = last;
-      const rows = this.#attempt(() =>
+      const rows = attempt(() =>
         this.#connection.all(`${select} > ? ORDER BY ${table}.${key} LIMIT ${BATCH}`, [start]),
       );
       const upTo = rows ? ((rows.at(-1)?.[key] as number | undefined) ?? end) : start + BATCH;
@@ -233,22 +234,14 @@ export class FileSurvey {
 
   *#oneByOne(sql: string, from: number, upTo: number): Generator<Row> {
     for (let at = from; at <= upTo; at++) {
-      const row = this.#attempt(() => this.#connection.get(sql, [at]));
+      const row = attempt(() => this.#connection.get(sql, [at]));
       if (row) yield row;
     }
   }
 
   #last(table: string, key: string): number {
-    const row = this.#attempt(() => this.#connection.get(`SELECT max(${key}) AS last FROM ${table}`));
+    const row = attempt(() => this.#connection.get(`SELECT max(${key}) AS last FROM ${table}`));
     return (row?.["last"] as number | null | undefined) ?? 0;
-  }
-
-  #attempt<T>(work: () => T): T | undefined {
-    try {
-      return work();
-    } catch {
-      return undefined;
-    }
   }
 }
 

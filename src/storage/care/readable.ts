@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { HarnessError } from "../../errors.ts";
+import { attempt, HarnessError } from "../../errors.ts";
 import {
   BLOBS,
   CHECKPOINTS,
@@ -166,12 +166,4 @@ function tablesOf(connection: Connection): { isComplete: boolean; intact: number
     }),
   );
   return { isComplete: !results.includes(undefined), intact: results.filter(Boolean).length };
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
-import { HarnessError } from "../../errors.ts";
+import { attempt, HarnessError } from "../../errors.ts";
 import {
   BLOBS,
   CHECKPOINTS,
@@ -136,12 +136,11 @@ function refuseWhileUsed(connection: Connection): void {
 }
 
 function readLeases(connection: Connection) {
-  try {
+  const leases = attempt(() => {
     const rows = connection.all(`SELECT ${LEASES.columns} FROM leases`);
     return rows.filter((row) => LEASES.isIntact(row)).map((row) => LEASES.decode(row));
-  } catch {
-    return [];
-  }
+  });
+  return leases ?? [];
 }
 
 /** Replaces the file by the draft, and returns the new path of the file. */

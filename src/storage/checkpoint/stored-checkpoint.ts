@@ -47,18 +47,16 @@ export function headerOf({ v, ts, channel_versions, versions_seen }: Checkpoint)
   return { v, ts, channel_versions, versions_seen };
 }
 
+interface ChannelChange {
+  newVersions: ChannelVersions;
+  isEdited: boolean;
+  parent: Pick<StoredCheckpoint, "header" | "channels"> | undefined;
+}
+
 /** Encodes the channels of a checkpoint: new values, and for the rest the references of its parent. */
 export function encodeChannels(
   { channel_values: values, channel_versions: versions }: Checkpoint,
-  {
-    newVersions,
-    isEdited,
-    parent,
-  }: {
-    newVersions: ChannelVersions;
-    isEdited: boolean;
-    parent: Pick<StoredCheckpoint, "header" | "channels"> | undefined;
-  },
+  { newVersions, isEdited, parent }: ChannelChange,
   encoder: Encoder,
 ): Record<string, unknown> {
   const channels: Record<string, unknown> = {};

@@ -4,7 +4,7 @@ import { DeltaSnapshot, type SerializerProtocol } from "@langchain/langgraph-che
 import type { Blob, BlobSource } from "./blob-cache.ts";
 import { appendChunk, isCompleteChunk } from "./chunk-tree.ts";
 import { MESSAGES, REFERENCE, reference, SNAPSHOT } from "./encode.ts";
-import { UNDEFINED } from "./json.ts";
+import { isObject, UNDEFINED } from "./json.ts";
 import { lazyList } from "./lazy-list.ts";
 import type { Memo } from "./memo.ts";
 import { WATCHED_MESSAGES, type MessageLists, type Prefix } from "./message-lists.ts";
@@ -370,8 +370,4 @@ function define(target: object, key: PropertyKey, { value }: { value: unknown })
   if (key !== "__proto__" && !Object.hasOwn(target, key))
     (target as Record<PropertyKey, unknown>)[key] = value;
   else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null;
 }

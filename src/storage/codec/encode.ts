@@ -2,7 +2,7 @@ import { BaseMessage } from "@langchain/core/messages";
 import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
 import type { BlobSink } from "./blob-cache.ts";
 import { appendChunk, isCompleteChunk, storeTree, toChunks, type ChunkSequence } from "./chunk-tree.ts";
-import { isSend, MAX_DEPTH, sendFields, toJson, tooDeep, UNDEFINED } from "./json.ts";
+import { isObject, isSend, MAX_DEPTH, sendFields, toJson, tooDeep, UNDEFINED } from "./json.ts";
 import type { Memo } from "./memo.ts";
 import { WATCHED_MESSAGES, type MessageLists, type Prefix } from "./message-lists.ts";
 import { isPlainMessage } from "./revive.ts";
@@ -187,10 +187,6 @@ export class Encoder {
 /** The JSON of a reference to a blob. */
 export function reference(blob: number): string {
   return `{"${REFERENCE}":${blob}}`;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 /** Whether an object is stored key by key. */

@@ -83,3 +83,7 @@ export function isSend(value: object): value is SendLike {
 export function sendFields({ node, args, timeout }: SendLike): SendLike {
   return { node, args, ...(timeout !== undefined && { timeout }) };
 }
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,4 +1,5 @@
 import type { Chunk } from "./chunk-tree.ts";
+import { isObject } from "./json.ts";
 
 /** The number of newest messages in a list that are checked for changes on each save; older ones are trusted. */
 export const WATCHED_MESSAGES = 16;
@@ -143,8 +144,4 @@ function hasChunk(
   const isEqual = (item: object, at: number): boolean =>
     item === all[start + at] && texts[at] === chunk.texts[at];
   return items.length === chunk.texts.length && items.every(isEqual);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -15,6 +15,7 @@ import {
   type BaseMessage,
 } from "@langchain/core/messages";
 import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
+import { attempt } from "../../errors.ts";
 
 /** Marks a text that only LangChain's asynchronous `load` can read. */
 export const NEEDS_LOAD = Symbol("needs load");
@@ -176,15 +177,7 @@ function construct({ id, method = null, args }: Json): unknown {
   if (id[0] === "Map" && isOne && isEntries(first)) return new Map(first);
   if (id[0] === "Error" && isOne && typeof first === "string") return new Error(first);
   const isExpression = args.length === 2 && typeof first === "string" && typeof second === "string";
-  return id[0] === "RegExp" && isExpression ? expression(first, second) : undefined;
-}
-
-function expression(source: string, flags: string): RegExp | undefined {
-  try {
-    return new RegExp(source, flags);
-  } catch {
-    return undefined;
-  }
+  return id[0] === "RegExp" && isExpression ? attempt(() => new RegExp(first, second)) : undefined;
 }
 
 function isBytes(value: unknown): value is number[] {

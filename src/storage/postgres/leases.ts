@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { attempt } from "../../errors.ts";
 import {
   isProcessGone,
   threadBusy,
@@ -181,11 +182,3 @@ const PID_NAMESPACE: string = [
   attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
   attempt(() => readlinkSync("/proc/self/ns/pid")),
 ].join(" ");
-
-function attempt(read: () => string): string {
-  try {
-    return read();
-  } catch {
-    return "";
-  }
-}

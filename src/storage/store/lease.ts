@@ -6,15 +6,8 @@ export const BEAT_MS = 2_000;
 const STARTED = Date.now() - process.uptime() * 1000;
 
 /** Whether the process that took a lease on this machine has ended. */
-export function isProcessGone({
-  pid,
-  since,
-  isLocal,
-}: {
-  pid: number;
-  since: number;
-  isLocal: boolean;
-}): boolean {
+export function isProcessGone(holder: { pid: number; since: number; isLocal: boolean }): boolean {
+  const { pid, since, isLocal } = holder;
   // A container that is restarted gives its process the number that the dead one had.
   if (pid === process.pid) return !isLocal && since < STARTED;
   try {

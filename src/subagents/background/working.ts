@@ -13,7 +13,7 @@ export interface Working {
   owner: string;
   /** The id by which its caller knows it. */
   id?: string | undefined;
-  /** What people have said to it and it has not read yet. */
+  /** People's messages to it that it has not read yet. */
   notes: string[];
   /** Stops it: its report so far goes back. */
   cancel: () => void;

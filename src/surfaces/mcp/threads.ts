@@ -53,45 +53,45 @@ export class Threads {
 
   /** The run that a thread is at, or another one. Undefined where there is nothing to go on with. */
   async goOn(thread: string, message: string | undefined): Promise<Run | undefined> {
-    await this.#known(thread);
-    const found = this.host.thread(thread);
-    if (message !== undefined) return found.start(message, { strategy: "enqueue" });
-    const active = await found.active();
+    await this.#mustExist(thread);
+    const client = this.host.thread(thread);
+    if (message !== undefined) return client.start(message, { strategy: "enqueue" });
+    const active = await client.active();
     if (active) return active;
-    return (await found.questions()).length > 0 ? undefined : found.goOn();
+    return (await client.questions()).length > 0 ? undefined : client.goOn();
   }
 
   /** Goes on with answers in words, by the ids of questions. Throws `invalid-options` for what cannot be meant. */
   async answer(thread: string, words: Readonly<Record<string, string>>): Promise<Run> {
     const open = await this.host.thread(thread).questions();
-    const answers = Object.entries(words).map(([id, said]) => {
+    const answers = Object.entries(words).map(([id, text]) => {
       const question = open.find((one) => one.id === id);
       if (!question) throw new HarnessError("invalid-request", "The question is no longer open.");
-      return [id, readAnswer(question, said)] as const;
+      return [id, readAnswer(question, text)] as const;
     });
     return this.host.thread(thread).answer(Object.fromEntries(answers));
   }
 
   /** The one question of a thread, or the one that is meant. */
   async question(thread: string, id: string | undefined): Promise<Question> {
-    await this.#known(thread);
+    await this.#mustExist(thread);
     const open = await this.host.thread(thread).questions();
-    const found = id === undefined ? open[0] : open.find((one) => one.id === id);
-    if (found) return found;
+    const question = id === undefined ? open[0] : open.find((one) => one.id === id);
+    if (question) return question;
     const ids = open.map((one) => one.id).join(", ");
     const what = open.length === 0 ? "asks nothing" : `asks something else: ${ids}`;
     throw new HarnessError("invalid-request", `Thread ${thread} ${what}.`);
   }
 
-  /** Follows a run to its end, or for as long as a caller waits, and tells of it meanwhile. */
+  /** Follows a run to its end, or for as long as a caller waits, and sends its progress. */
   async follow(run: Run, context: ServerContext): Promise<Report> {
     const { signal } = context.mcpReq;
     const progress = new Progress(context, this.#patience.silenceMs);
-    const left = new AbortController();
-    // Who has gone is told of nothing: a run that cannot be stopped, as the database is away, goes on.
+    const end = new AbortController();
+    // A run that cannot be stopped, as the database is away, goes on: the caller has gone.
     const stop = (): void => void run.stop().catch(() => {});
     signal.addEventListener("abort", stop, { once: true });
-    const told = this.#tell(run, progress, left.signal);
+    const sending = sendProgress(run, progress, end.signal);
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       if (!progress.isHeard) timer = setTimeout(resolve, this.#patience.waitMs);
@@ -102,21 +102,20 @@ export class Threads {
       clearTimeout(timer);
       progress.close();
       signal.removeEventListener("abort", stop);
-      left.abort();
-      await told;
+      end.abort();
+      await sending;
     }
     return this.report(run.thread, run);
   }
 
   async report(thread: string, run?: Run): Promise<Report> {
-    await this.#known(thread);
-    const found = await this.host.thread(thread).read();
-    const { todos, rules, answer, files } = await found.content();
-    const questions = await found.questions();
+    await this.#mustExist(thread);
+    const saved = await this.host.thread(thread).read();
+    const { todos, rules, answer, files } = await saved.content();
+    const questions = await saved.questions();
     const end = run?.lastEvent;
-    const { state: known } = (await this.saver.getThread(thread)) ?? { state: "done" };
-    const isOver = run ? run.isOver : known !== "running" && !(await this.host.isBusy(thread));
-    const rest = await found.nextInput();
+    const isOver = run ? run.isOver : !(await this.#isRunning(thread));
+    const rest = await saved.nextInput();
     const stopped = questions.length > 0 ? "waiting" : rest === undefined ? "done" : "open";
     return {
       thread,
@@ -131,12 +130,10 @@ export class Threads {
   }
 
   async editPlan(thread: string, markdown: string, signal: AbortSignal): Promise<Todo[]> {
-    await this.#known(thread);
+    await this.#mustExist(thread);
     const { todos } = await this.host.thread(thread).plan();
     const items = planItems(markdown, todos);
-    const isAtWork =
-      (await this.saver.getThread(thread))?.state === "running" || (await this.host.isBusy(thread));
-    const edit = isAtWork ? blindEdit(items, todos) : { todos: items, base: todos };
+    const edit = (await this.#isRunning(thread)) ? blindEdit(items, todos) : { todos: items, base: todos };
     return this.host.thread(thread).editPlan({ ...edit, rules: sentRules(markdown) }, { signal });
   }
 
@@ -153,16 +150,20 @@ export class Threads {
   }
 
   async cancel(thread: string): Promise<boolean> {
-    await this.#known(thread);
+    await this.#mustExist(thread);
     return this.host.thread(thread).stop();
   }
 
-  async #known(thread: string): Promise<void> {
+  async #mustExist(thread: string): Promise<void> {
     if ((await this.host.isBusy(thread)) || (await this.saver.getThread(thread))) return;
     throw new HarnessError("invalid-request", `There is no thread ${thread}: list_threads lists them.`);
   }
 
-  async #tell(run: Run, progress: Progress, signal: AbortSignal): Promise<void> {
-    for await (const event of run.events(0, signal)) progress.follow(event);
+  async #isRunning(thread: string): Promise<boolean> {
+    return (await this.saver.getThread(thread))?.state === "running" || this.host.isBusy(thread);
   }
+}
+
+async function sendProgress(run: Run, progress: Progress, signal: AbortSignal): Promise<void> {
+  for await (const event of run.events(0, signal)) progress.follow(event);
 }

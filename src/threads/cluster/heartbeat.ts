@@ -45,15 +45,8 @@ export class Heartbeat {
    * Resolves with the first beat, and throws its cause where there is none. `onLost` hears that others have taken this
    * worker for dead, and gone on with its runs.
    */
-  static async start({
-    url,
-    id,
-    onLost,
-  }: {
-    url: string;
-    id: string;
-    onLost: () => void;
-  }): Promise<Heartbeat> {
+  static async start(worker: { url: string; id: string; onLost: () => void }): Promise<Heartbeat> {
+    const { url, id, onLost } = worker;
     const heartbeat = new Heartbeat(url, id);
     try {
       await heartbeat.#begun();
@@ -62,7 +55,7 @@ export class Heartbeat {
       throw error;
     }
     heartbeat.#thread.on("message", (said: Said) => said.isLost && onLost());
-    // Without a heart it will be taken for dead, and rightly.
+    // Without a heartbeat others will take it for dead, and rightly.
     heartbeat.#thread.on("error", onLost);
     return heartbeat;
   }

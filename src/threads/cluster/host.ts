@@ -18,7 +18,7 @@ import type { StampedEvent } from "../host/stream/live-events.ts";
 import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
 import type { ClusterDatabase } from "./database/database.ts";
-import { Feed, type Said } from "./feed/feed.ts";
+import { Feed, type FeedEvent } from "./feed/feed.ts";
 import { withJobs } from "./ledger.ts";
 import { limitKeys } from "./limit-keys.ts";
 import type { Job } from "./queue/job-table.ts";
@@ -27,7 +27,7 @@ import { Reaper } from "./registry.ts";
 import { readRemoval, tellRemoval, type Removal } from "./removal.ts";
 import { ClusterSchedules } from "./schedules.ts";
 import { prometheusText, readStatus } from "./status.ts";
-import { ThreadFeed, identityOf, type Known } from "./thread-feed.ts";
+import { ThreadFeed, identityOf, type ThreadIdentity } from "./thread-feed.ts";
 
 export interface ClusterHostOptions {
   db: ClusterDatabase;
@@ -64,7 +64,7 @@ export class ClusterHost extends HostBase implements Host {
     this.ledger = withJobs(store.ledger, this.jobs);
     this.#reaper = new Reaper(db);
     this.#feed = new Feed(db, {
-      onSaid: (said) => this.#take(said),
+      onEvent: (event) => this.#take(event),
       onOther: (thread) => {
         // Somebody watches everything.
         if (this.events.isRead) void this.#join(thread);
@@ -84,8 +84,8 @@ export class ClusterHost extends HostBase implements Host {
 
   async run(id: string): Promise<Run | undefined> {
     const job = await this.jobs.find(id);
-    const known = [...this.#feeds.values()].find(({ runs }) => runs.has(id));
-    if (!job) return known?.runs.get(id);
+    const cached = [...this.#feeds.values()].find(({ runs }) => runs.has(id));
+    if (!job) return cached?.runs.get(id);
     const feed = await this.#follow(job.thread);
     // One that ended long ago is only in the ledger.
     if (!isOpen(job) && !feed.runs.has(id)) return undefined;
@@ -123,11 +123,11 @@ export class ClusterHost extends HostBase implements Host {
     const graph = this.graph(request.graph);
     await graph.checkThread?.(thread);
     if (this.#isStopping) throw stopping();
-    const known = await this.noteThread(thread, { ...note, graph: request.graph });
-    const { owner } = known;
+    const hosted = await this.noteThread(thread, { ...note, graph: request.graph });
+    const { owner } = hosted;
     const limits = await limitKeys(graph, { thread, owner, request });
     const record = newRecord(thread, { ...request, limits });
-    const feed = await this.#follow(thread, known);
+    const feed = await this.#follow(thread, hosted);
     if ((request.strategy ?? "reject") === "reject") {
       // A client may know that a run has asked, and answer, before its end is written down.
       const asking = [...feed.runs.values()].filter(({ isAsking, isOver }) => isAsking && !isOver);
@@ -218,8 +218,8 @@ export class ClusterHost extends HostBase implements Host {
     this.events.close();
   }
 
-  async #follow(thread: string, known?: Known): Promise<ThreadFeed> {
-    const feed = this.#deskOf(thread, known ?? (await this.ledger.thread(thread)));
+  async #follow(thread: string, identity?: ThreadIdentity): Promise<ThreadFeed> {
+    const feed = this.#feedOf(thread, identity ?? (await this.ledger.thread(thread)));
     feed.usedAt = Date.now();
     if (feed.isLive) return feed;
     await this.#feed.follow(thread);
@@ -239,14 +239,14 @@ export class ClusterHost extends HostBase implements Host {
     if (this.#joining.get(thread) === joining) this.#joining.delete(thread);
   }
 
-  #deskOf(thread: string, known: Known | undefined): ThreadFeed {
+  #feedOf(thread: string, identity: ThreadIdentity | undefined): ThreadFeed {
     const before = this.#feeds.get(thread);
-    if (before?.isOf(known)) {
-      before.known = known ?? before.known;
+    if (before?.isOf(identity)) {
+      before.identity = identity ?? before.identity;
       return before;
     }
     this.#forget(thread);
-    const feed = new ThreadFeed(known);
+    const feed = new ThreadFeed(identity);
     this.#feeds.set(thread, feed);
     return feed;
   }
@@ -271,26 +271,26 @@ export class ClusterHost extends HostBase implements Host {
 
   /** Finds out what became of a thread while nothing could be heard. */
   async #lookAgain(thread: string, feed: ThreadFeed): Promise<void> {
-    const known = await this.ledger.thread(thread).catch(() => feed.known);
-    if (!feed.isOf(known)) this.#noteRemoval({ thread, known: feed.known });
+    const identity = await this.ledger.thread(thread).catch(() => feed.identity);
+    if (!feed.isOf(identity)) this.#noteRemoval({ thread, known: feed.identity });
     await this.#settle(thread);
-    if (!known && feed.known) this.#noteRemoval({ thread, known: feed.known });
+    if (!identity && feed.identity) this.#noteRemoval({ thread, known: feed.identity });
   }
 
   #mirror(job: Job): Run {
     const feed = this.#feeds.get(job.thread);
-    const run = feed?.runs.get(job.id) ?? new Run(job, { host: this, owner: feed?.known?.owner });
+    const run = feed?.runs.get(job.id) ?? new Run(job, { host: this, owner: feed?.identity?.owner });
     // That it has ended is said by `#settle`, once all is read that it said.
     if (!run.isOver && isOpen(job)) run.record = { ...job };
     feed?.runs.set(job.id, run);
     return run;
   }
 
-  #take({ thread, run: id, attempt, n, event }: Said): void {
+  #take({ thread, run: id, attempt, n, event }: FeedEvent): void {
     const feed = this.#feeds.get(thread);
     if (!feed) return;
     const run =
-      feed.runs.get(id) ?? new Run(unknownRecord(id, thread), { host: this, owner: feed.known?.owner });
+      feed.runs.get(id) ?? new Run(unknownRecord(id, thread), { host: this, owner: feed.identity?.owner });
     feed.runs.set(id, run);
     switch (event.kind) {
       case "begin":

@@ -1,10 +1,10 @@
 import { tell, type Transaction } from "./database/database.ts";
-import type { Known } from "./thread-feed.ts";
+import type { ThreadIdentity } from "./thread-feed.ts";
 
 /** The notice to servers that a thread was deleted. */
 export interface Removal {
   thread: string;
-  known: Known | undefined;
+  known: ThreadIdentity | undefined;
   /** The host or the worker that has deleted it. */
   by: string;
   /** Whether it was for one run, of which servers may still have to read the end. */

@@ -5,12 +5,12 @@ import { isWholeState } from "../host/stream/thread-log.ts";
 import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
 
 /** The identity of a thread: a deleted thread's name may be used again. */
-export type Known = Pick<HostedThread, "owner" | "createdAt">;
+export type ThreadIdentity = Pick<HostedThread, "owner" | "createdAt">;
 
 /** A thread that somebody follows here, wherever it is run. */
 export class ThreadFeed {
   /** The ledger's last answer. */
-  known: Known | undefined;
+  identity: ThreadIdentity | undefined;
   readonly protocol = new EventLog<ThreadEvent>({ first: 1, isKept: isWholeState });
   readonly runs = new Map<string, Run>();
   /** Runs that are asked for here and not in the queue yet. */
@@ -21,8 +21,8 @@ export class ThreadFeed {
   isLive = false;
   usedAt = Date.now();
 
-  constructor(known: Known | undefined) {
-    this.known = known;
+  constructor(identity: ThreadIdentity | undefined) {
+    this.identity = identity;
   }
 
   get isUsed(): boolean {
@@ -30,9 +30,11 @@ export class ThreadFeed {
   }
 
   /** Whether it can be of a thread; one that is not in the ledger may be any of its name. */
-  isOf(thread: Known | undefined): boolean {
-    const { known } = this;
-    return !known || !thread || (known.createdAt === thread.createdAt && known.owner === thread.owner);
+  isOf(thread: ThreadIdentity | undefined): boolean {
+    const { identity } = this;
+    return (
+      !identity || !thread || (identity.createdAt === thread.createdAt && identity.owner === thread.owner)
+    );
   }
 
   drop(run: Run): void {
@@ -52,7 +54,7 @@ export class ThreadFeed {
   }
 }
 
-export function identityOf(thread: HostedThread | undefined): Known | undefined {
+export function identityOf(thread: HostedThread | undefined): ThreadIdentity | undefined {
   return (
     thread && { createdAt: thread.createdAt, ...(thread.owner !== undefined && { owner: thread.owner }) }
   );

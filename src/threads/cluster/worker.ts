@@ -14,7 +14,7 @@ import { isPassing, pause } from "./queue/transient-failure.ts";
 import { Membership, Reaper } from "./registry.ts";
 import { tellRemoval } from "./removal.ts";
 import { SCHEDULED, startScheduled } from "./schedules.ts";
-import { identityOf, type Known } from "./thread-feed.ts";
+import { identityOf, type ThreadIdentity } from "./thread-feed.ts";
 
 export interface WorkerOptions {
   db: ClusterDatabase;
@@ -46,7 +46,7 @@ export class ClusterWorker {
   readonly #traces = tracesFrom(process.env);
   readonly #reaper: Reaper;
   readonly #running = new Map<string, { run: Run; job: Job; stream: RunStream }>();
-  readonly #heard = new Map<string, Stop>();
+  readonly #stops = new Map<string, Stop>();
   #isDraining = false;
   #isLost = false;
   #onLost!: () => void;
@@ -62,8 +62,8 @@ export class ClusterWorker {
     db.signals.on("stop", (payload) => {
       const { id, how } = JSON.parse(payload) as { id: string; how: Stop };
       // It may be for a run that this worker is just about to begin.
-      this.#heard.set(id, how);
-      if (this.#heard.size > MOST_HEARD) this.#heard.delete(this.#heard.keys().next().value!);
+      this.#stops.set(id, how);
+      if (this.#stops.size > MAX_STOPS) this.#stops.delete(this.#stops.keys().next().value!);
       this.#stop(id, how);
     });
     db.signals.onReturn(() => void this.#lookForStops());
@@ -151,14 +151,12 @@ export class ClusterWorker {
     }
     const run = new Run(job, { host: UNREAD });
     const { isTemporary } = run.request;
-    const known = isTemporary
-      ? await this.#options.store.ledger.thread(thread).catch(() => undefined)
-      : undefined;
+    const record = isTemporary ? await this.#recordOf(thread) : undefined;
     let stream: RunStream | undefined;
     try {
       stream = await this.#retried(() => this.#publisher.open(job, () => run.abort()));
       this.#running.set(job.id, { run, job, stream });
-      const stop = job.stop ?? this.#heard.get(job.id);
+      const stop = job.stop ?? this.#stops.get(job.id);
       if (stop) this.#stop(job.id, stop);
       await this.#run(run, job, stream);
     } catch (error) {
@@ -168,19 +166,19 @@ export class ClusterWorker {
       this.#running.delete(job.id);
       if (stream) await this.#publisher.close(stream);
     }
-    if (isTemporary) await this.#tellGone(thread, identityOf(known));
+    if (isTemporary) await this.#tellGone(thread, identityOf(record));
   }
 
   async #run(run: Run, job: Job, stream: RunStream): Promise<void> {
     const { graphs } = this.#options;
     const graph = graphs.get(run.request.graph);
     if (!graph) {
-      const known = [...graphs.keys()].join(", ");
-      const reason = `The worker has no graph ${JSON.stringify(run.request.graph)}; it has: ${known}.`;
+      const names = [...graphs.keys()].join(", ");
+      const reason = `The worker has no graph ${JSON.stringify(run.request.graph)}; it has: ${names}.`;
       await this.#end(run, job, { status: "error", reason });
       return;
     }
-    const known = await this.#options.store.ledger.thread(job.thread).catch(() => undefined);
+    const record = await this.#recordOf(job.thread);
     const { status, isLeft, failure } = await execute(run, {
       graph,
       chunks: { push: (chunk) => stream.push({ kind: "chunk", chunk }) },
@@ -197,13 +195,13 @@ export class ClusterWorker {
       isTakenOver: job.isTakenOver === true,
       isTriedAgain: (error) => isBusy(error) || (isPassing(error) && job.attempt < MOST_ATTEMPTS),
     });
-    // What a worker has to say that was taken for dead is nobody's to hear: others are at its runs.
+    // Others run what a worker had that they took for dead: nobody may read its events.
     if (this.#isLost) return NEVER;
     if (!isLeft) stream.push({ kind: "end", status, result: run.result });
     await this.#publisher.close(stream);
     if (stream.failure && status === "interrupted") throw stream.failure;
     const reason = run.result?.error?.message;
-    if (!isLeft) await this.#end(run, job, { status, reason, known });
+    if (!isLeft) await this.#end(run, job, { status, reason, record });
     else if (failure === undefined) await this.#retried(() => this.#jobs.putBack(job));
     else {
       const again = isBusy(failure)
@@ -219,8 +217,8 @@ export class ClusterWorker {
     {
       status,
       reason,
-      known,
-    }: { status: RunStatus; reason: string | undefined; known?: HostedThread | undefined },
+      record,
+    }: { status: RunStatus; reason?: string | undefined; record?: HostedThread | undefined },
   ): Promise<void> {
     const stop = run.isRolledBack ? ("rollback" as const) : undefined;
     const isMine = await this.#retried(() =>
@@ -228,15 +226,19 @@ export class ClusterWorker {
     );
     if (!isMine) return;
     // A thread that was rolled back to nothing is still there to be run.
-    await this.#noteEnd(job.thread, status, run.isRolledBack ? known : undefined);
+    await this.#noteEnd(job.thread, status, run.isRolledBack ? record : undefined);
     if (run.request.isTemporary && !(await this.#jobs.isBusy(job.thread))) await this.#discard(job.thread);
   }
 
-  async #noteEnd(thread: string, status: RunStatus, known?: HostedThread): Promise<void> {
+  async #noteEnd(thread: string, status: RunStatus, deleted?: HostedThread): Promise<void> {
     const hasFailed = status === "error";
     await this.#options.store.ledger
-      .changeThread(thread, (found = known) => found && { ...found, updatedAt: Date.now(), hasFailed })
+      .changeThread(thread, (record = deleted) => record && { ...record, updatedAt: Date.now(), hasFailed })
       .catch(() => {});
+  }
+
+  async #recordOf(thread: string): Promise<HostedThread | undefined> {
+    return this.#options.store.ledger.thread(thread).catch(() => undefined);
   }
 
   /** Deletes a thread that was for one run, of which servers may still have to read the end. What cannot be deleted stays. */
@@ -248,7 +250,7 @@ export class ClusterWorker {
   }
 
   /** Tells servers that a thread is gone that was for one run, after all that the run has said. */
-  async #tellGone(thread: string, known: Known | undefined): Promise<void> {
+  async #tellGone(thread: string, known: ThreadIdentity | undefined): Promise<void> {
     const { db, store } = this.#options;
     const removal = { thread, known, by: this.#membership.id, isEnding: true };
     try {
@@ -259,11 +261,11 @@ export class ClusterWorker {
   }
 
   #stop(id: string, how: Stop): void {
-    const found = this.#running.get(id);
+    const { run } = this.#running.get(id) ?? {};
     // One that has just ended stays as it ended.
-    if (!found || found.run.isOver) return;
-    found.run.isRolledBack = how === "rollback";
-    found.run.abort();
+    if (!run || run.isOver) return;
+    run.isRolledBack = how === "rollback";
+    run.abort();
   }
 
   async #lookForStops(): Promise<void> {
@@ -300,7 +302,7 @@ export class ClusterWorker {
 /** Surfaces read and stop a worker's runs on servers. */
 const UNREAD: RunHome = { events: new EventLog(), say: async () => {}, cancel: async () => false };
 const RETRY_MS = 250;
-const MOST_HEARD = 1000;
+const MAX_STOPS = 1000;
 const LONGEST_STEP_MS = 24 * 60 * 60 * 1000;
 const NEVER: Promise<never> = new Promise(() => {});
 

@@ -24,9 +24,10 @@ const LOOK_MS = 200;
 export class MailboxService {
   readonly #thread: Thread;
   readonly #edits: PlanEdits;
-  readonly #taken = new Map<number, Promise<void>>();
+  /** The answering of each letter, by its id. */
+  readonly #served = new Map<number, Promise<void>>();
   #round: MailRound | undefined;
-  #found: Mailbox | undefined;
+  #cachedMailbox: Mailbox | undefined;
   #isOver = false;
 
   constructor(thread: Thread, edits: PlanEdits) {
@@ -35,7 +36,7 @@ export class MailboxService {
   }
 
   /**
-   * Call before the first step: what was begun by a process that was killed is found out by the plan as it is. Throws
+   * Call before the first step: the present plan shows whether a killed process has finished what it had begun. Throws
    * where the mailbox cannot be read.
    */
   async start(): Promise<void> {
@@ -55,12 +56,12 @@ export class MailboxService {
 
   /** Resolves when everything that was taken is answered. */
   async answered(): Promise<void> {
-    await Promise.all(this.#taken.values());
+    await Promise.all(this.#served.values());
   }
 
   /** A new thread has none before its first step. */
   async #mailbox(): Promise<Mailbox | undefined> {
-    return (this.#found ??= await mailboxOf(this.#thread));
+    return (this.#cachedMailbox ??= await mailboxOf(this.#thread));
   }
 
   async #waiting(): Promise<Letter[]> {
@@ -90,7 +91,7 @@ export class MailboxService {
       // A look that took long must not take what is for the next holder.
       if (this.#isOver) return;
       for (const letter of waiting) {
-        if (!this.#taken.has(letter.id)) this.#taken.set(letter.id, this.#serve(letter));
+        if (!this.#served.has(letter.id)) this.#served.set(letter.id, this.#serve(letter));
       }
     } catch {
       // A look that fails, as at a file that is locked, is made up for by the next one.
@@ -107,7 +108,7 @@ export class MailboxService {
   }
 }
 
-/** The looks of all runs on one checkpointer: a single one tells for which of them there is a letter. */
+/** The poll for letters of all runs on one checkpointer: a single query finds the threads that have some. */
 class MailRound {
   static readonly #rounds = new WeakMap<MailSaver, MailRound>();
   readonly #saver: MailSaver;
@@ -122,9 +123,9 @@ class MailRound {
 
   static of(saver: MailSaver | undefined): MailRound | undefined {
     if (!saver) return undefined;
-    const known = this.#rounds.get(saver) ?? new MailRound(saver);
-    this.#rounds.set(saver, known);
-    return known;
+    const round = this.#rounds.get(saver) ?? new MailRound(saver);
+    this.#rounds.set(saver, round);
+    return round;
   }
 
   add(thread: string, look: () => void): void {
@@ -197,7 +198,7 @@ async function ask(
 ): Promise<Todo[]> {
   const id = await mailbox.post(content);
   for (let isFirst = true; ; isFirst = false) {
-    const release = await freed(thread);
+    const release = await acquireIfFree(thread);
     try {
       if (release) await makeAll(thread);
     } finally {
@@ -230,8 +231,8 @@ function notAtWork(): HarnessError {
   return new HarnessError("run-ended", "No agent is at work on the thread: give it as the next task.");
 }
 
-/** Takes a thread, if nobody has it. */
-async function freed(thread: Thread): Promise<(() => Promise<void>) | undefined> {
+/** Acquires a thread, if nobody has it. */
+async function acquireIfFree(thread: Thread): Promise<(() => Promise<void>) | undefined> {
   try {
     return await thread.acquire();
   } catch (error) {
@@ -254,10 +255,10 @@ async function mailboxOf(thread: Thread): Promise<Mailbox | undefined> {
 }
 
 function toOutcome(error: unknown): Outcome {
-  const known = HarnessError.from(error);
-  const { code = "storage-failed" as const, message } = known ?? (error as Error & { code?: undefined });
-  if (!(known instanceof PlanConflict)) return { code, message };
-  return { code, message, conflict: { conflicts: [...known.conflicts], todos: [...known.todos] } };
+  const cause = HarnessError.from(error);
+  const { code = "storage-failed" as const, message } = cause ?? (error as Error & { code?: undefined });
+  if (!(cause instanceof PlanConflict)) return { code, message };
+  return { code, message, conflict: { conflicts: [...cause.conflicts], todos: [...cause.todos] } };
 }
 
 function fromOutcome(outcome: Outcome): Todo[] {

@@ -87,6 +87,16 @@ const head = {
   thread: z.string(),
 };
 
+const toolCall = {
+  ...head,
+  owner,
+  call,
+  name: z.string(),
+  about,
+  args: args.optional(),
+  repeated: repeated.optional(),
+};
+
 /** An event of a run, as `--json` prints it and the views read it. */
 export const RUN_EVENT = z.discriminatedUnion("type", [
   z.object({
@@ -160,25 +170,10 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       usage,
     })
     .describe("An answer is complete; text is all of it."),
-  z.object({
-    type: z.literal("tool-start"),
-    ...head,
-    owner,
-    call,
-    name: z.string(),
-    about,
-    args: args.optional(),
-    repeated: repeated.optional(),
-  }),
+  z.object({ type: z.literal("tool-start"), ...toolCall }),
   z.object({
     type: z.literal("tool-end"),
-    ...head,
-    owner,
-    call,
-    name: z.string(),
-    about,
-    args: args.optional(),
-    repeated: repeated.optional(),
+    ...toolCall,
     ok: z
       .boolean()
       .describe(
@@ -294,7 +289,6 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
 ]);
 
 export type RunEvent = z.output<typeof RUN_EVENT>;
-export type RunEventType = RunEvent["type"];
 export type Usage = z.output<typeof usage>;
 
 /** An event before it is stamped with version, time and thread. */

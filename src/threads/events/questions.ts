@@ -1,5 +1,5 @@
 import type { Interrupt } from "@langchain/langgraph";
-import { HarnessError } from "../../errors.ts";
+import { attempt, HarnessError } from "../../errors.ts";
 import type { ConsentRequest } from "../../middleware/consent/index.ts";
 import type { PlanApprovalRequest } from "../../middleware/plan/people/approval.ts";
 import { REPEAT_TEXTS } from "../../middleware/repeats/repeats.prompt.ts";
@@ -154,7 +154,7 @@ function boundedCall({ args, ...call }: NonNullable<Question["call"]>): NonNulla
 export function readAnswer(question: Question, words: string): unknown {
   const text = optionOf(question, words.trim());
   if (question.kind === "clarification") return text;
-  const json = /^[{[]/.test(text) ? readJson(text) : undefined;
+  const json = /^[{[]/.test(text) ? attempt((): unknown => JSON.parse(text)) : undefined;
   if (question.kind === "other") return json ?? text;
   const answer = json === undefined ? readWords(question, text) : readDecision(json);
   if (answer !== undefined) return answer;
@@ -200,12 +200,4 @@ export function editedPlan(markdown: string): { type: "edit"; todos: MarkdownTod
   const result = parseMarkdown(markdown);
   if (result.ok) return { type: "edit", todos: result.todos };
   throw new HarnessError("invalid-plan", result.issues.map(({ message }) => message).join(" "));
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

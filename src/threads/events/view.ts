@@ -30,7 +30,7 @@ export interface RunView {
   usage: Usage;
   /** When each item in progress was first seen so, and what the run had spent by then. */
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
-  /** How long questions have waited for a person so far. */
+  /** The time that questions have waited for a person so far. */
   waitedMs: number;
   /** Since when a question waits for a person. */
   askedAt?: number | undefined;
@@ -147,7 +147,7 @@ function afterWaiting(view: RunView, at: number): RunView {
   };
 }
 
-/** How long a run has worked until a moment: nobody works while a question waits. */
+/** The working time of a run up to a moment: nobody works while a question waits. */
 export function workedMs({ startedAt, askedAt, waitedMs }: RunView, now: number): number {
   return Math.max(0, (askedAt ?? now) - startedAt - waitedMs);
 }

@@ -13,7 +13,7 @@ import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
 import type { AnyTool, DeepAgentOptions, SubagentSpec } from "../../deep/options.ts";
-import { HarnessError } from "../../errors.ts";
+import { attempt, HarnessError } from "../../errors.ts";
 import {
   compositeBackend,
   diskBackend,
@@ -135,7 +135,7 @@ export function createRunAgent({
   }
   // Who chose not to be asked and has no terminal is not there to answer either.
   const isAlone = !canAsk && mode === "auto";
-  const dir = realFolder(settings.dir);
+  const dir = settings.dir === undefined ? undefined : realFolder(settings.dir);
   const forbidden = denied(project?.config.deny, { dir, files: databaseFiles(checkpointer) });
   const { graph } = createDeepAgent({
     model: model ?? new OfflineModel(),
@@ -143,7 +143,8 @@ export function createRunAgent({
     plan: plan
       ? {
           preset,
-          approval: approvalOf(approve, mode),
+          // In plan mode a person approves a plan before it is begun, and whatever leaves it.
+          approval: mode === "plan" ? "always" : approve,
           askTools: [CLARIFICATION_TOOL],
           // Who can change the rules meanwhile is there to talk to.
           conversation: live !== undefined,
@@ -208,11 +209,6 @@ function accountOf({ maxTurns, budget }: RunSettings): Account {
   return new Account({ limits: { ...limits, modelCalls: maxTurns }, isResumable: true, text });
 }
 
-/** In plan mode a person approves a plan before it is begun, and whatever leaves it. */
-function approvalOf(approve: RunSettings["approve"], mode: Config["mode"]): RunSettings["approve"] {
-  return mode === "plan" ? "always" : approve;
-}
-
 /** The tools of a run, and those among them that only read. */
 function toolNames(tools: readonly AnyTool[], settings: RunSettings) {
   const named = tools as readonly { name: string; metadata?: { annotations?: { readOnlyHint?: unknown } } }[];
@@ -229,20 +225,16 @@ export function ownTools({ dir, shell, web }: Pick<RunSettings, "dir" | "shell" 
   return RUN_TOOLS.filter((name) => (name !== "execute" || canExecute) && (web || !WEB_TOOLS.includes(name)));
 }
 
-function realFolder(dir: string | undefined): string | undefined {
-  try {
-    return dir === undefined ? undefined : realpathSync(dir);
-  } catch {
-    // It is made when it is first used.
-    return dir;
-  }
+/** The real path of a folder, or its path where it is not made yet. */
+function realFolder(dir: string): string {
+  return attempt(() => realpathSync(dir)) ?? dir;
 }
 
 /** The database's files and SQLite's files beside them: no tool reads other threads there. */
 function databaseFiles(checkpointer: BaseCheckpointSaver): string[] {
   const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
   if (path === undefined) return [];
-  const file = join(realFolder(dirname(path))!, basename(path));
+  const file = join(realFolder(dirname(path)), basename(path));
   return ["", "-wal", "-shm", "-journal"].map((end) => `${file}${end}`);
 }
 
@@ -250,16 +242,9 @@ type Directory = Pick<DeepAgentOptions, "backend" | "canExecute" | "resultFolder
 
 function directory(
   { dir, shell, ...settings }: RunSettings,
-  {
-    config = {},
-    place = {},
-    forbidden,
-  }: {
-    config?: Config | undefined;
-    place?: RunPlace | undefined;
-    forbidden: Denied;
-  },
+  options: { config?: Config | undefined; place?: RunPlace | undefined; forbidden: Denied },
 ): Directory {
+  const { config = {}, place = {}, forbidden } = options;
   if (dir === undefined) return {};
   const network = settings.network ?? config.network ?? false;
   const isolation = settings.sandbox ?? config.sandbox ?? "auto";

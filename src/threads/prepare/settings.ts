@@ -9,7 +9,7 @@ export const APPROVALS = ["first", "always", "never"] as const;
 /** Settings of a thread's runs. They are kept in the thread, so that `resume` builds the same agent. */
 export const RUN_SETTINGS = z.object({
   model: z.string(),
-  /** How much the model thinks; else settings files decide, or the model. */
+  /** The thinking effort; else settings files decide, or the model. */
   effort: z.enum(EFFORTS).optional(),
   plan: z.boolean(),
   preset: z.enum(PRESET_NAMES),

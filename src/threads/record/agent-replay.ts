@@ -15,7 +15,7 @@ import { detailsOf, ended, resultOf, remindersIn, saidIn } from "./recorder.ts";
 /** A saved agent at a moment. */
 export interface Frame {
   at: number;
-  /** For how many milliseconds nothing had run in the thread until then. */
+  /** The milliseconds before it in which nothing ran in the thread. */
   idle: number;
   /** A person changed it, between two runs. */
   isEdit: boolean;
@@ -28,8 +28,8 @@ export interface Frame {
   jobs: readonly { call: string; ns: string }[];
 }
 
-/** An event and when it was. */
-export interface Told {
+/** An event with its time. */
+export interface TimedEvent {
   at: number;
   body: RunEventBody;
 }
@@ -37,14 +37,14 @@ export interface Told {
 const TASK = "task";
 const FAILED = /the sub-agent "[^"]*" failed: /;
 
-/** Tells what one agent did: what is new from frame to frame, as events. */
+/** The replay of one agent: the difference from frame to frame, as events. */
 export class AgentReplay {
   /** The agent's last words. */
   answer = "";
   todos: readonly Todo[] = [];
   rules: readonly string[] = [];
   #summaries = 0;
-  /** When it was last heard of. */
+  /** The time of its last event. */
   at = 0;
   /** Its caller went on while it worked. */
   readonly isInBackground: boolean;
@@ -87,7 +87,10 @@ export class AgentReplay {
   }
 
   /** New events. `other` receives messages that are neither the agent's answers nor tool results. */
-  *tell(frame: Frame, other: (message: BaseMessage) => Iterable<Told> = () => []): Generator<Told, void> {
+  *tell(
+    frame: Frame,
+    other: (message: BaseMessage) => Iterable<TimedEvent> = () => [],
+  ): Generator<TimedEvent, void> {
     const { at, messages, summary } = frame;
     const askedAt = this.at || at;
     this.at = at;
@@ -136,14 +139,13 @@ export class AgentReplay {
   }
 
   /** The event of a background sub-agent's end. */
-  endOf(call: string): Told[] {
+  endOf(call: string): TimedEvent[] {
     const helper = this.#helpers.get(call);
     if (!helper) return [];
     const owner = helper.#owner;
     return [helper.#now({ type: "subagent-end", owner, name: this.#nameOf(call), ...this.#outcomeOf(call) })];
   }
 
-  /** The name that a call has a sub-agent by. */
   #nameOf(call: string): string {
     const name = this.#calls.get(call)?.args["subagent_type"];
     return typeof name === "string" ? name : "";
@@ -160,7 +162,7 @@ export class AgentReplay {
   }
 
   /** A summary comes before the answer that was given on it. */
-  #summarized(summary: Summary | undefined): Told[] {
+  #summarized(summary: Summary | undefined): TimedEvent[] {
     const { number = 0, messages = 0, tokens = 0, at = 0, used } = summary ?? {};
     const isNew = number > this.#summaries;
     this.#summaries = number;
@@ -170,7 +172,7 @@ export class AgentReplay {
     return isNew ? [...(used ? [{ at, body: spent }] : []), { at, body }] : [];
   }
 
-  #answered(message: AIMessage, askedAt: number): Told[] {
+  #answered(message: AIMessage, askedAt: number): TimedEvent[] {
     const said = saidIn(message);
     this.answer = said.text;
     const calls = message.tool_calls ?? [];
@@ -179,12 +181,7 @@ export class AgentReplay {
     return [
       { at: askedAt, body: { type: "model-start", owner, ...this.#remindedOf() } },
       ...(usage ? [{ at: askedAt, body: { type: "model-end", owner, text: "", usage } as const }] : []),
-      this.#now({
-        type: "model-end",
-        owner: this.#owner,
-        ...said,
-        usage: usedTokens(message),
-      }),
+      this.#now({ type: "model-end", owner, ...said, usage: usedTokens(message) }),
       ...calls.flatMap((call) => this.#call(call, calls)),
     ];
   }
@@ -195,7 +192,7 @@ export class AgentReplay {
     return reminders.length > 0 ? { reminders } : {};
   }
 
-  #call({ id: call = "", name, args }: ToolCall, turn: readonly ToolCall[]): Told[] {
+  #call({ id: call = "", name, args }: ToolCall, turn: readonly ToolCall[]): TimedEvent[] {
     this.#calls.set(call, { name, args });
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const start = this.#now({ type: "tool-start", owner: this.#owner, ...details });
@@ -205,14 +202,14 @@ export class AgentReplay {
     // One that is asked again begins with what it has done before.
     const before = this.#helpers.get(this.#askedBy.get(String(args["again"])) ?? "");
     const known = [...this.#seen, ...(before ? before.#seen : [])];
-    this.#helpers.set(call, new AgentReplay(owner, { known, isInBackground: wasStartedInBackground(args) }));
+    this.#helpers.set(call, new AgentReplay(owner, { known, isInBackground: args["background"] === true }));
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
     const begun = this.#planChange(withTasks(this.todos, [{ name, args }]), { by: "harness", at: this.at });
     return [start, ...begun, this.#now({ type: "subagent-start", ...job })];
   }
 
   /** A person's decision about a call, or their answer to its question, as its result records it. */
-  #decision(message: ToolMessage): Told[] {
+  #decision(message: ToolMessage): TimedEvent[] {
     const { tool_call_id: id, name = "tool" } = message;
     const { user_answered: isAnswer } = message.additional_kwargs;
     const decision = decisionIn(message);
@@ -227,7 +224,7 @@ export class AgentReplay {
     return [this.#now({ type: "answer", id, answer, question })];
   }
 
-  #result(message: ToolMessage): Told[] {
+  #result(message: ToolMessage): TimedEvent[] {
     const { tool_call_id: call } = message;
     const { name, args } = this.#calls.get(call) ?? { name: message.name ?? "tool", args: {} };
     const result = resultOf(message);
@@ -247,7 +244,7 @@ export class AgentReplay {
     ];
   }
 
-  #plan({ todos, rules, isEdit }: Frame, at = this.at): Told[] {
+  #plan({ todos, rules, isEdit }: Frame, at = this.at): TimedEvent[] {
     const newRules = isSame(this.rules, rules) ? undefined : [...rules];
     this.rules = rules;
     const working = new Set(this.#untold.values());
@@ -264,7 +261,7 @@ export class AgentReplay {
   #planChange(
     todos: readonly Todo[],
     { by, rules, at }: { by: "person" | "model" | "harness"; rules?: string[] | undefined; at: number },
-  ): Told[] {
+  ): TimedEvent[] {
     const changes = planChanges(this.todos, todos);
     this.todos = todos;
     if (changes.length === 0 && !rules) return [];
@@ -272,7 +269,7 @@ export class AgentReplay {
     return [{ at, body: { type: "plan-change", owner: this.#owner, by, ...plan } }];
   }
 
-  #now(body: RunEventBody): Told {
+  #now(body: RunEventBody): TimedEvent {
     return { at: this.at, body };
   }
 }
@@ -283,8 +280,4 @@ function planChanges(before: readonly Todo[], after: readonly Todo[]): Change[] 
   const isNew =
     isFinished(before) && after.length > 0 && after.every(({ id, content }) => words.get(id) !== content);
   return isNew ? [{ type: "plan-reset" }, ...diffTodos([], after)] : diffTodos(before, after);
-}
-
-function wasStartedInBackground({ background }: Record<string, unknown>): boolean {
-  return background === true;
 }

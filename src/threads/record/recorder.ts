@@ -1,8 +1,8 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import type { Serialized } from "@langchain/core/load/serializable";
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { isGraphBubbleUp } from "@langchain/langgraph";
+import { attempt } from "../../errors.ts";
 import { usedTokens } from "../../middleware/budget/prices.ts";
 import { OWNER_KEY } from "../../middleware/plan/events.ts";
 import { COMPLETION_REFUSAL, type CompletionRefusal } from "../../middleware/plan/plan-call/verify.ts";
@@ -48,7 +48,7 @@ interface ToolResult {
   ok: boolean;
   result: string;
   exitCode?: number | null;
-  /** Of a task: why it is not done. */
+  /** The reason why a task is not done. */
   verdict?: "part" | "failed";
 }
 
@@ -182,7 +182,7 @@ export class Recorder extends BaseCallbackHandler {
     const run = started(tags, metadata);
     const call = callId ?? runId;
     const isRepeated = this.#repeated.delete(call);
-    const known = detailsOf({ name: runName ?? nameOf(tool), call, input });
+    const known = detailsOf({ name: runName ?? tool.id.at(-1) ?? "tool", call, input });
     const details: ToolDetails = { ...known, ...(isRepeated && { repeated: true }) };
     this.#settleUnread(run.owner);
     this.#runs.set(runId, { ...run, tool: details });
@@ -271,7 +271,7 @@ export function ended({ ok, result, exitCode, verdict }: ToolResult) {
   const output = boundedText(result);
   return {
     ok,
-    result: firstLine(result),
+    result: cut(result.trim().split("\n", 1)[0] ?? ""),
     output,
     ...(exitCode !== undefined && { exitCode }),
     ...(verdict && { verdict }),
@@ -297,27 +297,14 @@ export function remindersIn(messages: readonly BaseMessage[]): string[] {
     );
 }
 
-function nameOf(tool: Serialized): string {
-  return tool.id.at(-1) ?? "tool";
-}
-
 const MOST = 120;
 
 /** The telling part of a tool call's arguments: what people want to know of it in a list. */
 function aboutCall(input: string): string {
-  let args: unknown;
-  try {
-    args = JSON.parse(input);
-  } catch {
-    return cut(input);
-  }
+  const args = attempt((): unknown => JSON.parse(input));
   if (typeof args !== "object" || args === null) return cut(input);
-  const found = textArguments(args as Record<string, unknown>);
-  return cut(found.length > 0 ? found.slice(0, 2).join(" ") : input);
-}
-
-function firstLine(text: string): string {
-  return cut(text.trim().split("\n", 1)[0] ?? "");
+  const texts = textArguments(args as Record<string, unknown>);
+  return cut(texts.length > 0 ? texts.slice(0, 2).join(" ") : input);
 }
 
 function cut(text: string): string {

@@ -14,7 +14,7 @@ import { MAIN } from "../events/view.ts";
 import type { RunGraph } from "../prepare/agent.ts";
 import type { RunSettings } from "../prepare/settings.ts";
 import { isSteered, type Thread } from "../thread/thread.ts";
-import { AgentReplay, type Frame, type Told } from "./agent-replay.ts";
+import { AgentReplay, type Frame, type TimedEvent } from "./agent-replay.ts";
 import { openCalls } from "./open-calls.ts";
 
 interface Values {
@@ -123,8 +123,8 @@ interface Saved {
 }
 
 /** Events of the sub-agents that were run from a frame, in the order of time. */
-async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Promise<Told[]> {
-  const told: Told[] = [];
+async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Promise<TimedEvent[]> {
+  const told: TimedEvent[] = [];
   for (const { call, ns } of jobs) {
     const helper = agent.helper(call);
     if (!helper) continue;
@@ -189,7 +189,7 @@ class Story {
   }
 
   tell(frame: Frame): void {
-    const other = (message: BaseMessage): Told[] => {
+    const other = (message: BaseMessage): TimedEvent[] => {
       if (!isFromUser(message)) return [];
       if (!isSteered(message) || this.#task === undefined) return this.#start(message.text);
       return [{ at: frame.at, body: { type: "message", text: message.text } }];
@@ -203,7 +203,7 @@ class Story {
     this.#idle = { now: frame.idle, ...(before !== undefined && { before }) };
   }
 
-  note(told: Iterable<Told>): void {
+  note(told: Iterable<TimedEvent>): void {
     for (const { at, body } of told) this.#emit(body, at);
   }
 
@@ -218,7 +218,7 @@ class Story {
   }
 
   /** A task of the user ends the run before it, and begins one. */
-  #start(task: string): Told[] {
+  #start(task: string): TimedEvent[] {
     const { todos, rules, answer } = this.main;
     const resumed = this.#task !== undefined;
     if (resumed) this.#close({ outcome: "done", counts: countTodos([...todos]), answer });

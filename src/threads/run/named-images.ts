@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { MessageContent } from "@langchain/core/messages";
+import { attempt } from "../../errors.ts";
 import { mediaTypeOf } from "../../files/text/media-type.ts";
 import { imageBlock, look, Sight, type Shown } from "../../middleware/files/media.ts";
 
@@ -59,20 +60,14 @@ function pathsIn(text: string, isWindows: boolean): string[] {
   };
   const isFromRoot = (path: string): boolean =>
     IS_FROM_ROOT.test(path) || (isWindows && IS_FROM_DRIVE.test(path));
-  return [...text.matchAll(isWindows ? NAMED_ON_WINDOWS : NAMED)]
-    .map(([, mark, double, single, bare]) => ({ mark, path: double ?? single ?? plain(bare!) }))
-    .filter(({ mark, path }) => (mark === "@" || isFromRoot(path)) && IS_IMAGE.test(path))
-    .map(({ path }) => path)
-    .filter((path) => !path.startsWith("file:") || isOnDisk(path));
-}
-
-/** An address may be of another machine. */
-function isOnDisk(address: string): boolean {
-  try {
-    return fileURLToPath(address) !== "";
-  } catch {
-    return false;
-  }
+  return (
+    [...text.matchAll(isWindows ? NAMED_ON_WINDOWS : NAMED)]
+      .map(([, mark, double, single, bare]) => ({ mark, path: double ?? single ?? plain(bare!) }))
+      .filter(({ mark, path }) => (mark === "@" || isFromRoot(path)) && IS_IMAGE.test(path))
+      .map(({ path }) => path)
+      // An address may be of another machine.
+      .filter((path) => !path.startsWith("file:") || attempt(() => fileURLToPath(path)))
+  );
 }
 
 function onDisk(path: string, dir: string): string {

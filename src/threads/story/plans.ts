@@ -1,4 +1,4 @@
-import type { Actuals, Change, Todo } from "../../plan/todo/todo.ts";
+import type { Actuals, Todo } from "../../plan/todo/todo.ts";
 import { MAIN } from "../events/view.ts";
 import type { StampedEvent } from "./told.ts";
 import { amount, duration, statusName } from "./words.ts";
@@ -23,7 +23,7 @@ export function plansAfter(
   const { at } = event;
   const todos = event.todos as Todo[];
   const last = plans.at(-1);
-  const isNew = event.type === "plan-change" && isReset(event.changes as unknown as Change[]);
+  const isNew = event.type === "plan-change" && event.changes.some(({ type }) => type === "plan-reset");
   if (!last || (isNew && last.todos.length > 0)) {
     return todos.length === 0 ? plans : [...plans, { at, task: task(), todos, rules: event.rules ?? [] }];
   }
@@ -46,8 +46,4 @@ export function planTitle({ task }: PlanRecord, number: number, count: number): 
   const [line = ""] = (task ?? "").trim().split("\n", 1);
   const short = line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
   return [count > 1 ? `Plan ${number}` : "Plan", short].filter(Boolean).join(": ");
-}
-
-function isReset(changes: readonly Change[]): boolean {
-  return changes.some(({ type }) => type === "plan-reset");
 }

@@ -1,5 +1,4 @@
 import { isOpen, type Todo } from "../../plan/todo/todo.ts";
-import type { Usage } from "../events/events.ts";
 import {
   EMPTY_VIEW,
   MAIN,
@@ -249,8 +248,4 @@ function withQuestion(questions: readonly Question[], question: Question): reado
   const index = questions.findIndex(({ id }) => id === question.id);
   if (index < 0) return [...questions, question];
   return questions.with(index, { ...question, call: question.call ?? questions[index]!.call });
-}
-
-export function hasUsage({ inputTokens, outputTokens }: Usage): boolean {
-  return inputTokens + outputTokens > 0;
 }

@@ -17,19 +17,16 @@ export function statusName({ status, unverified }: Pick<Todo, "status" | "unveri
   return unverified ? `${STATUS_NAMES[status]}, unverified` : STATUS_NAMES[status];
 }
 
-/** `8 s`, `3 min 20 s`, `2 h 5 min`. */
 /** The failure of a call or a sub-agent in a word; undefined where it did not fail. */
-export function failureWord({
-  ok,
-  verdict,
-}: {
+export function failureWord(end: {
   ok?: boolean | undefined;
   verdict?: string | undefined;
 }): string | undefined {
-  if (ok !== false) return undefined;
-  return verdict === "part" ? "done in part" : "failed";
+  if (end.ok !== false) return undefined;
+  return end.verdict === "part" ? "done in part" : "failed";
 }
 
+/** `8 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { attempt } from "../../errors.ts";
 import { pathMeant } from "../../files/disk/from-host.ts";
 import { isMutation } from "../../middleware/tools/mutations.ts";
 import type { RunEvent } from "../events/events.ts";
@@ -59,15 +60,11 @@ export interface FileCopiesOptions {
 }
 
 /** The copies of a thread; undefined where it works on no directory, or none are kept. */
-export function fileCopies({
-  folder,
-  dir,
-  ...rest
-}: Omit<FileCopiesOptions, "folder" | "dir"> & {
-  folder: string | undefined;
-  dir: string | undefined;
-}): FileCopies | undefined {
-  return folder === undefined || dir === undefined ? undefined : new FileCopies({ folder, dir, ...rest });
+export function fileCopies(
+  options: Omit<FileCopiesOptions, "folder" | "dir"> & Record<"folder" | "dir", string | undefined>,
+): FileCopies | undefined {
+  const { folder, dir } = options;
+  return folder === undefined || dir === undefined ? undefined : new FileCopies({ ...options, folder, dir });
 }
 
 /**
@@ -132,30 +129,27 @@ export class FileCopies {
    */
   restore(turn: string): Restored {
     const { files, missed } = this.#read(turn);
-    const found: Restored = {
+    const inside = (path: string): string => path.slice(this.#dir.length);
+    const result: Restored = {
       restored: [],
       changed: [],
-      missed: [...missed].flatMap(([path, was]) => (stampOf(path) === was ? [] : [path])),
+      missed: [...missed].flatMap(([path, was]) => (stampOf(path) === was ? [] : [inside(path)])),
     };
     for (const [path, { before, after, isShared }] of files) {
       const now = hashAt(path);
       if (now === (before && before.hash)) continue;
       const copy = before && contentOf(join(this.#folderOf(turn), before.hash));
       const isWhole = !before || (copy && hashOf(copy) === before.hash);
-      if (!this.#isInside(path) || isShared || after === undefined || now !== after) found.changed.push(path);
-      else if (!isWhole) found.missed.push(path);
+      if (!this.#isInside(path) || isShared || after === undefined || now !== after)
+        result.changed.push(inside(path));
+      else if (!isWhole) result.missed.push(inside(path));
       else {
         if (before && copy) putBack(path, copy, before.mode);
         else rmSync(path, { force: true });
-        found.restored.push(path);
+        result.restored.push(inside(path));
       }
     }
-    const inside = (path: string): string => path.slice(this.#dir.length);
-    return {
-      restored: found.restored.map(inside),
-      changed: found.changed.map(inside),
-      missed: found.missed.map(inside),
-    };
+    return result;
   }
 
   /** Deletes the copies of a turn. */
@@ -205,24 +199,19 @@ export class FileCopies {
   }
 
   #pathOf(name: string, args: unknown): string | undefined {
-    const { file_path: given } = (typeof args === "object" && args !== null ? args : {}) as {
-      file_path?: unknown;
-    };
-    if (!isMutation(name) || typeof given !== "string") return undefined;
-    const meant = pathMeant(given, this.#dir);
-    const path = meant === undefined ? undefined : join(this.#dir, meant);
+    const { file_path: raw } = (args ?? {}) as { file_path?: unknown };
+    if (!isMutation(name) || typeof raw !== "string") return undefined;
+    const inside = pathMeant(raw, this.#dir);
+    const path = inside === undefined ? undefined : join(this.#dir, inside);
     return path !== undefined && this.#isInside(path) ? path : undefined;
   }
 
   /** Not through a link that leads out. */
   #isInside(path: string): boolean {
     for (let folder = dirname(path); folder.startsWith(this.#dir); folder = dirname(folder)) {
-      try {
-        const real = realpathSync(folder);
-        return real === this.#dir || real.startsWith(this.#dir + sep);
-      } catch {
-        // It is not there yet.
-      }
+      // Undefined where it is not made yet.
+      const real = attempt(() => realpathSync(folder));
+      if (real !== undefined) return real === this.#dir || real.startsWith(this.#dir + sep);
     }
     return false;
   }
@@ -292,13 +281,11 @@ function isFolder(path: string): boolean {
 
 /** Null where there is no file; undefined for what is no plain file, is too large, or cannot be read. */
 function contentOf(path: string): Buffer | null | undefined {
-  try {
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (!found) return null;
-    return found.isFile() && found.size <= MOST_BYTES ? readFileSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (!stats) return null;
+    return stats.isFile() && stats.size <= MOST_BYTES ? readFileSync(path) : undefined;
+  });
 }
 
 function hashAt(path: string): string | null | undefined {

@@ -1,3 +1,4 @@
+import { attempt } from "../../../src/errors.ts";
 import type { Todo } from "../../../src/plan/todo/todo.ts";
 import type {
   Answer,
@@ -86,11 +87,7 @@ function unreachable(): never {
 }
 
 function parse(text: string): { error?: string; message?: string } | undefined {
-  try {
-    return text === "" ? undefined : (JSON.parse(text) as object);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text) as object);
 }
 
 function search(query: Record<string, string | number | undefined>): string {

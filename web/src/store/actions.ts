@@ -1,3 +1,4 @@
+import { attempt } from "../../../src/errors.ts";
 import type { Todo } from "../../../src/plan/todo/todo.ts";
 import { PLAN_SAYS } from "../../../src/threads/edit/plan-command.ts";
 import { planOf, rulesOf, threadOf } from "../../../src/threads/story/thread.ts";
@@ -15,11 +16,7 @@ export function goTo(id: string | undefined): void {
 /** The thread that the address names. */
 export function addressedThread(): string | undefined {
   const [, id] = /^#\/t\/(.+)$/.exec(location.hash) ?? [];
-  try {
-    return id === undefined ? undefined : decodeURIComponent(id);
-  } catch {
-    return undefined;
-  }
+  return id === undefined ? undefined : attempt(() => decodeURIComponent(id));
 }
 
 /** Gives a task: to the thread that is open, else to a new one. Returns whether it was taken. */

@@ -4,7 +4,8 @@ import { holdAsWorkingFolder } from "./working-folder.ts";
 
 /** Answers requests one after the other, and ends when nobody can ask any more. */
 function main(): void {
-  let last = leave();
+  let last = Promise.resolve();
+  process.chdir("/");
   process.on("message", (request: Request) => {
     last = last.then(() => answer(request));
   });
@@ -19,13 +20,9 @@ async function answer({ id, root, method, args }: Request): Promise<void> {
     (result) => ({ id, result }),
     (error: unknown) => ({ id, bug: String(error) }),
   );
-  await leave();
-  process.send?.(reply);
-}
-
-/** Lets go of the working folder, which could not be removed on some systems. */
-async function leave(): Promise<void> {
+  // Some systems do not remove a folder while it is a working folder.
   process.chdir("/");
+  process.send?.(reply);
 }
 
 main();

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
+import { attempt } from "../../../errors.ts";
 
 /** The most that an isolated command may use. `Infinity` leaves a limit to the system. */
 export interface CommandLimits {
@@ -111,10 +112,8 @@ function makeGroups(name: string, limits: Required<CommandLimits>): string[] {
         removeGroups(parent);
         mkdirSync(folder, { recursive: true });
         const set = controllers.map((controller) => {
-          const {
-            [version]: [file, unlimited],
-            limit,
-          } = GROUP_FILES[controller];
+          const { limit, ...files } = GROUP_FILES[controller];
+          const [file, unlimited] = files[version];
           const most = Number.isFinite(limits[limit]) ? String(limits[limit]) : unlimited;
           // Not "w": the kernel makes the files, and only those of its controllers.
           return attempt(() => (writeFileSync(join(folder, file), most, { flag: "r+" }), true)) === true;
@@ -136,13 +135,5 @@ function removeGroups(parent: string): void {
     const [, pid] = /^holdfast-(\d+)-/.exec(name) ?? [];
     const isLive = pid === undefined || attempt(() => process.kill(Number(pid), 0));
     if (!isLive) attempt(() => rmdirSync(join(parent, name)));
-  }
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
   }
 }

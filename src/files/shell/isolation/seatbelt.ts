@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { attempt } from "../../../errors.ts";
 import { KEYS } from "./home.ts";
 import { FROZEN_NAMES } from "./read-only-paths.ts";
 
@@ -13,15 +14,9 @@ interface Rules {
 
 /** Whether commands can be run in macOS' sandbox. */
 export function seatbeltIsThere(): boolean {
-  return process.platform === "darwin" && existsSync("/usr/bin/sandbox-exec") && packagePath() !== undefined;
-}
-
-function packagePath(): string | undefined {
-  try {
-    return createRequire(import.meta.url).resolve("@anthropic-ai/sandbox-runtime");
-  } catch {
-    return undefined;
-  }
+  if (process.platform !== "darwin" || !existsSync("/usr/bin/sandbox-exec")) return false;
+  const { resolve } = createRequire(import.meta.url);
+  return attempt(() => resolve("@anthropic-ai/sandbox-runtime")) !== undefined;
 }
 
 let started:

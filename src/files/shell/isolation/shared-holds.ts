@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { attempt } from "../../../errors.ts";
 
 const POLL_MS = 5;
 /** Somebody who keeps the lock for longer does so on purpose. */
@@ -38,7 +39,7 @@ export async function locked<T>(root: string, task: () => Promise<T>): Promise<T
 
 /** The holds of other processes. */
 export function otherHolds(root: string): OtherHolds {
-  const records = namesIn(folderOf(root)).filter((name) => name !== ownRecord());
+  const records = (attempt(() => readdirSync(folderOf(root))) ?? []).filter((name) => name !== ownRecord());
   const read = (isLive: boolean): string[] =>
     records
       .filter((name) => isRunning(name) === isLive)
@@ -64,11 +65,8 @@ export async function leaveHold(root: string): Promise<void> {
 
 /** Forgets all records of a root that nobody holds any more. */
 export function forgetHolds(root: string): void {
-  try {
-    rmSync(folderOf(root), { recursive: true, force: true });
-  } catch {
-    // It is somebody else's, and so is what is in it.
-  }
+  // Fails where it is somebody else's, and so is what is in it.
+  attempt(() => rmSync(folderOf(root), { recursive: true, force: true }));
 }
 
 function keyOf(root: string): string {
@@ -91,27 +89,14 @@ function isRunning(record: string): boolean {
 
 /** The start of a process in ticks since the machine's; undefined where there is no such process. */
 function startOf(pid: number): string | undefined {
-  try {
-    // Its name, in brackets, may have spaces.
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")[19];
-  } catch {
-    return undefined;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  // Its name, in brackets, may have spaces.
+  return attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"))
+    ?.split(") ")
+    .at(-1)!
+    .split(" ")[19];
 }
 
 function namesOf(record: string): string[] {
-  try {
-    const names: unknown = JSON.parse(readFileSync(record, "utf8"));
-    return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
-  } catch {
-    return [];
-  }
+  const names = attempt((): unknown => JSON.parse(readFileSync(record, "utf8")));
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
 }

@@ -6,7 +6,7 @@ import { hashOf, seenIn, type SeenFile } from "./seen-file.ts";
 import { seenText } from "./seen-text.ts";
 
 /** The sightings at the beginning of a call. */
-interface Known {
+interface SightingContext {
   /** The conversation, with the results of the turn's earlier calls where they are known. */
   messages: readonly BaseMessage[];
   /** Names of the call and of those that change files and stand before it in its turn; no other turn has them. */
@@ -20,30 +20,30 @@ interface Known {
 /** Files that were seen before a call, and those that it shows. */
 export class Sightings {
   readonly #seen: Map<string, SeenFile>;
-  readonly #known: Known;
+  readonly #context: SightingContext;
   #isReplay = true;
   /** The file that this call has shown. */
   latest: SeenFile | undefined;
 
-  constructor(known: Known) {
-    const seen = known.messages.flatMap((message) => seenIn(message) ?? []);
+  constructor(context: SightingContext) {
+    const seen = context.messages.flatMap((message) => seenIn(message) ?? []);
     this.#seen = new Map(seen.map((file) => [file.path, file]));
-    this.#known = known;
+    this.#context = context;
   }
 
   get since(): number | undefined {
-    return this.#known.since;
+    return this.#context.since;
   }
 
   /** The thread that the call belongs to. */
   get thread(): string {
-    return this.#known.thread;
+    return this.#context.thread;
   }
 
   /** The sightings of a file in its present form, also by earlier calls of the turn. */
   #seenOf(path: string, hash: string): SeenFile[] {
-    const own = this.#known.earlier.flatMap((call) => shownBy.get(call) ?? []);
-    return [...own, this.#seen.get(path)].filter(
+    const inTurn = this.#context.earlier.flatMap((call) => shownBy.get(call) ?? []);
+    return [...inTurn, this.#seen.get(path)].filter(
       (seen): seen is SeenFile => seen?.path === path && seen.hash === hash,
     );
   }
@@ -68,7 +68,7 @@ export class Sightings {
   newsOf(path: string, now: string): string | undefined {
     const hash = this.#seen.get(path)?.hash;
     if (hash === undefined || this.isSeen(path, Buffer.from(now))) return undefined;
-    const before = texts.get(hash) ?? seenText(this.#known.messages, { path, hash });
+    const before = texts.get(hash) ?? seenText(this.#context.messages, { path, hash });
     const changes = before === undefined ? undefined : changedLines(before, now);
     return changes === undefined ? HELD_TEXTS.changed : `${HELD_TEXTS.changedLines}\n${changes}`;
   }
@@ -78,12 +78,12 @@ export class Sightings {
     const printed = text.trimEnd();
     // A short text stands in many results that have nothing to do with the file.
     if (printed.length < SHORTEST_PRINTED) return false;
-    return this.#known.messages.some(
+    return this.#context.messages.some(
       (message) => ToolMessage.isInstance(message) && `\n${message.text}\n`.includes(`\n${printed}\n`),
     );
   }
 
-  /** Notes that a file was shown, or was left so; `part` says of what was not shown whole how much was. */
+  /** Records that a call has shown a file, or left it like this; `part` is how much of it was shown, if not all. */
   note(path: string, bytes: Uint8Array, part: Pick<SeenFile, "lines" | "held"> = {}): void {
     const hash = hashOf(bytes);
     const seen: SeenFile = { path, hash, ...part };
@@ -92,7 +92,7 @@ export class Sightings {
     if (text?.ok) setBounded(texts, hash, text.content);
     if (this.#isReplay) return;
     this.latest = seen;
-    setBounded(shownBy, this.#known.call, this.latest);
+    setBounded(shownBy, this.#context.call, this.latest);
   }
 
   /** Marks the beginning of the call itself, after those before it. */

@@ -1,4 +1,5 @@
 import type { AIMessage } from "@langchain/core/messages";
+import { attempt } from "../../../errors.ts";
 import { isOpen, type Change, type Issue, type Todo } from "../../../plan/index.ts";
 import { repairJson } from "../../../plan/read/repair.ts";
 import { BROKEN_CALL } from "./broken-calls.prompt.ts";
@@ -151,13 +152,7 @@ const chunksOf = (message: AIMessage): Chunk[] =>
 /** A stream closes the brackets of arguments that were cut off; only their text shows it. */
 function isHalf({ id }: ToolCall, message: AIMessage): boolean {
   const text = chunksOf(message).find((chunk) => chunk.id === id)?.args;
-  if (!text) return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
+  return !!text && attempt((): unknown => JSON.parse(text)) === undefined;
 }
 
 function invalid(

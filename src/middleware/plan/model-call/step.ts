@@ -64,7 +64,7 @@ import { enterRun, finishedCalls, hasPlanned, isPartDone } from "./run.ts";
 export class ModelStep {
   readonly state: PlanState;
   /** The todos in the graph state, where `state` has those of this call. */
-  readonly #found: readonly Todo[];
+  readonly #savedTodos: readonly Todo[];
   /** The items that this call has completed for sub-agents and started, before anything else. */
   readonly #started: Started | undefined;
   /** People's edits that the model has not been told. */
@@ -75,22 +75,21 @@ export class ModelStep {
   readonly said = new WeakSet();
   readonly #setup: PlanSetup;
   readonly #configurable: ModelRequest["runtime"]["configurable"];
-  /** As it was saved. */
-  readonly #stored: PlanMemory;
+  readonly #savedMemory: PlanMemory;
   readonly #memory: PlanMemory;
   /** The messages in the graph state: what the request adds to them is not part of the conversation. */
   readonly #conversation: readonly BaseMessage[];
   /** The spending before this call. */
   readonly #before: Figures;
   readonly #run: string;
-  /** When it began, and for how long nothing had run in the thread until then. */
+  /** The time of its start, and the milliseconds before it in which nothing ran in the thread. */
   readonly #began: { at: number; idle: number };
   /** The items' cost before this call; undefined if it is as it was saved. */
   readonly #ledger: Ledger | undefined;
   #tally: Tally;
   #exits: number;
   readonly #unread = new UnreadCalls();
-  #given: Reminder["kind"][] = [];
+  #sentReminders: Reminder["kind"][] = [];
   /** The answer's effect on the last item. */
   #completion: Completion | undefined;
   /** The effect of the reports in its work calls. */
@@ -100,7 +99,7 @@ export class ModelStep {
     const state = readPlanState(request.state);
     this.#setup = setup;
     this.#configurable = request.runtime.configurable;
-    this.#stored = state.memory;
+    this.#savedMemory = state.memory;
     const { messages } = request.state as { messages: BaseMessage[] };
     this.#conversation = messages;
     const { tally, at } = state.memory;
@@ -111,14 +110,14 @@ export class ModelStep {
     this.#tally = { ...counted, toolCalls: counted.toolCalls + finishedCalls(messages, setup) };
     this.#before = figuresAt(this.#tally, this.#began);
     const memory = enterRun(state.memory, { messages, callsBefore: this.#before.toolCalls });
-    const found = { todos: state.todos, rules: state.rules ?? [], memory };
-    this.#hasNewRules = found.rules.join("\n") !== memory.rules && found.todos.some(isOpen);
-    this.#found = found.todos;
-    this.edits = unheardEdits(found, request.messages, setup);
-    this.#started = startNext(setup, found, { now: this.#before, messages });
-    const todos = this.#started?.todos ?? found.todos;
+    const saved = { todos: state.todos, rules: state.rules ?? [], memory };
+    this.#hasNewRules = saved.rules.join("\n") !== memory.rules && saved.todos.some(isOpen);
+    this.#savedTodos = saved.todos;
+    this.edits = unheardEdits(saved, request.messages, setup);
+    this.#started = startNext(setup, saved, { now: this.#before, messages });
+    const todos = this.#started?.todos ?? saved.todos;
     this.#run = memory.run;
-    this.#ledger = this.#settled({ ...found, memory: state.memory }, todos);
+    this.#ledger = this.#settled({ ...saved, memory: state.memory }, todos);
     this.#memory = {
       ...memory,
       ...(this.#ledger && { ledger: savedLedger(this.#ledger, []) }),
@@ -128,7 +127,7 @@ export class ModelStep {
       marks: { ...memory.marks, ...this.#started?.marks },
     };
     const charged = this.#ledger ? withFigures(todos, this.#ledger, this.#began.at) : todos;
-    this.state = { ...found, todos: charged, memory: this.#memory };
+    this.state = { ...saved, todos: charged, memory: this.#memory };
     this.#exits = this.#memory.exits;
   }
 
@@ -255,15 +254,15 @@ export class ModelStep {
 
   /** The agent's spending with its sub-agents, this call included. */
   get spent(): Tally {
-    return sumTallies(this.#tally, helpedIn(this.#stored));
+    return sumTallies(this.#tally, helpedIn(this.#savedMemory));
   }
 
   /** Tells watchers what people changed, what was started or cost more, and what the answer reported or completed. */
   async announceChanges(stage: Stage): Promise<void> {
     const completed = this.#completion?.ok ? this.#completion : undefined;
-    const figures = diffTodos(this.#started?.todos ?? this.#found, this.state.todos);
+    const figures = diffTodos(this.#started?.todos ?? this.#savedTodos, this.state.todos);
     const steps = [
-      { by: "person", changes: this.edits, todos: this.#found },
+      { by: "person", changes: this.edits, todos: this.#savedTodos },
       { by: "harness", changes: [...(this.#started?.changes ?? []), ...figures], todos: this.state.todos },
       { by: "model", ...this.#reported?.change },
       { by: "harness", ...completed },
@@ -292,8 +291,8 @@ export class ModelStep {
     const changed = this.#completion?.ok ? this.#completion.update : this.#reported?.change?.update;
     const seen = { ...memory.seen, ...changed?._plan.seen };
     const marks = { ...memory.marks, ...changed?._plan.marks };
-    const known = { ...memory, ...changed?._plan, seen, marks, ...this.#ledgerAfter() };
-    const update = { _plan: newsIn(known, this.#stored), ...this.#todosAfter(), ...limits };
+    const after = { ...memory, ...changed?._plan, seen, marks, ...this.#ledgerAfter() };
+    const update = { _plan: changedFields(after, this.#savedMemory), ...this.#todosAfter(), ...limits };
     return new Command({ update });
   }
 
@@ -304,7 +303,7 @@ export class ModelStep {
 
   /** The ledger, where it is not as it was saved. What it holds of the last turn is forgotten elsewhere. */
   #ledgerAfter(): MemoryUpdate {
-    const { moves, helpers } = this.#stored;
+    const { moves, helpers } = this.#savedMemory;
     const change = this.#change;
     const ledger = change
       ? { ...change.ledger, active: activeItems(change.todos, this.#memory) }
@@ -312,7 +311,7 @@ export class ModelStep {
     const gone = (entries: object): Record<string, null> =>
       Object.fromEntries(Object.keys(entries).map((id) => [id, null]));
     return {
-      ...(ledger && { ledger: savedLedger(ledger, this.#found) }),
+      ...(ledger && { ledger: savedLedger(ledger, this.#savedTodos) }),
       moves: gone(moves),
       helpers: changedEntries(helpers, this.#memory.helpers),
     };
@@ -321,11 +320,11 @@ export class ModelStep {
   /** The list as this call leaves it, where it is not as it was. */
   #todosAfter(): { todos?: Todo[] } {
     const after = this.#change?.todos ?? this.state.todos;
-    const changes = diffTodos(this.#found, after);
+    const changes = diffTodos(this.#savedTodos, after);
     return changes.length > 0 ? { todos: todosUpdate(after, changes) } : {};
   }
 
-  /** Keeps the words about people's edits with the answer, for whoever shortens the conversation. */
+  /** Keeps the words about people's edits with the answer, for summaries of the conversation. */
   #holdWords(answer: AIMessage): void {
     const words = [
       ...(this.edits.length > 0 ? [`The user changed the plan: ${describeChanges(this.edits)}`] : []),
@@ -345,7 +344,7 @@ export class ModelStep {
   /** The model has not seen the plan as it is in anything that stays. */
   get #isUnseen(): boolean {
     const { unseen } = this.#memory;
-    return unseen || this.#given.some((kind) => kind === "context-loss" || kind === "edited");
+    return unseen || this.#sentReminders.some((kind) => kind === "context-loss" || kind === "edited");
   }
 
   /** Whether these messages show the model what is open. */
@@ -376,7 +375,7 @@ export class ModelStep {
   #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
     const { run, callsBefore, rounds, nags, seen } = this.#memory;
     const isShown = this.#reported?.reports.some(({ showsPlan }) => showsPlan) ?? false;
-    const nagged = this.#given.includes("stale") ? 1 : 0;
+    const nagged = this.#sentReminders.includes("stale") ? 1 : 0;
     return {
       run,
       callsBefore,
@@ -439,10 +438,10 @@ export class ModelStep {
     };
   }
 
-  /** Adds reminders at the end, in the place of those of the same name that stayed in the conversation. */
+  /** Appends reminders, and removes those of the same name that stayed in the conversation. */
   #append(messages: BaseMessage[], reminders: Reminder[]): BaseMessage[] {
     if (reminders.length === 0) return messages;
-    this.#given.push(...reminders.map(({ kind }) => kind));
+    this.#sentReminders.push(...reminders.map(({ kind }) => kind));
     const isOld = ({ name, additional_kwargs }: BaseMessage): boolean =>
       additional_kwargs["hide_from_ui"] === true && reminders.some((reminder) => reminder.name === name);
     return [...messages.filter((message) => !isOld(message)), ...reminders.map(toMessage)];
@@ -450,7 +449,7 @@ export class ModelStep {
 }
 
 /** The changed part of an update: it is saved with every turn, and short values have no row of their own. */
-function newsIn(update: MemoryUpdate, memory: PlanMemory): MemoryUpdate {
+function changedFields(update: MemoryUpdate, memory: PlanMemory): MemoryUpdate {
   const isNew = ([key, value]: [string, unknown]): boolean =>
     (RECORDS as readonly string[]).includes(key)
       ? Object.keys(value as object).length > 0

@@ -38,28 +38,28 @@ async function runCall(
   const call = { name: text.name, args: args as Record<string, unknown>, id };
   const outcome = await turns.evaluate(call, runtime.state, runtime);
   const { edits, approved } = outcome;
-  const found = readPlanState(runtime.state);
-  const heard = edits.length > 0 ? rememberEdits(found.memory.seen, found.todos) : undefined;
-  const memory = mergeMemory(found.memory, heard);
-  // What is told in the first result is known in those that follow it.
-  const told = outcome.isFirst ? heard : undefined;
-  const news = told && setup.preset.reminders.edited ? newsOf(edits) : "";
-  const said = [
-    ...(told ? [newsOf(edits).trimEnd()] : []),
+  const state = readPlanState(runtime.state);
+  const editMemory = edits.length > 0 ? rememberEdits(state.memory.seen, state.todos) : undefined;
+  const memory = mergeMemory(state.memory, editMemory);
+  // The first result of a turn tells the model of edits, for those that follow it, too.
+  const newMemory = outcome.isFirst ? editMemory : undefined;
+  const news = newMemory && setup.preset.reminders.edited ? newsOf(edits) : "";
+  const userWords = [
+    ...(newMemory ? [newsOf(edits).trimEnd()] : []),
     ...(approved?.edit ? [`${approvedEdit(outcome)}${renderSnapshot(outcome.plan.todos)}`] : []),
   ].join("\n");
   const marks = {
-    ...(told && { [PLAN_EDITED]: true }),
-    ...(said && saidByUser(said)),
+    ...(newMemory && { [PLAN_EDITED]: true }),
+    ...(userWords && saidByUser(userWords)),
     ...(approved && decidedByUser({ type: approved.edit ? "edit" : "approve", ...actorOf(approved) })),
   };
   const answer = (content: string, status: "success" | "error"): ToolMessage =>
     new ToolMessage({ content, status, name: text.name, tool_call_id: id, additional_kwargs: marks });
 
-  if (told) await announce(setup, runtime, { by: "person", changes: edits, todos: found.todos });
+  if (newMemory) await announce(setup, runtime, { by: "person", changes: edits, todos: state.todos });
   if (!outcome.accepted) {
-    const reply = answer(refusal(outcome, { memory, news, rules: found.rules }), "error");
-    return told ? new Command({ update: { _plan: told, messages: [reply] } }) : reply;
+    const reply = answer(refusal(outcome, { memory, news, rules: state.rules }), "error");
+    return newMemory ? new Command({ update: { _plan: newMemory, messages: [reply] } }) : reply;
   }
   const { changes, patch, rules } = outcome.accepted;
   if (changes.length > 0) {
@@ -72,9 +72,9 @@ async function runCall(
   const seen = outcome.isFirst
     ? memory.seen
     : mergeMemory(memory, rememberSeen(memory.seen, outcome.before)).seen;
-  const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, seen);
+  const planMemory = rememberChange({ plan: outcome.plan, ...outcome.accepted }, seen);
   const reply = answer(
-    acceptance(setup, outcome, { memory, call, news, rules: rules ?? found.rules }),
+    acceptance(setup, outcome, { memory, tool: text.name, news, rules: rules ?? state.rules }),
     "success",
   );
   showResult(reply, runtime.config);
@@ -82,9 +82,9 @@ async function runCall(
     todos: todosUpdate(outcome.plan.todos, patch),
     ...(rules && { planRules: rules }),
     _plan: {
-      ...own,
+      ...planMemory,
       ...(outcome.accepted.move && { moves: { [id]: outcome.accepted.move } }),
-      ...(told && { seen: { ...told.seen, ...own.seen } }),
+      ...(newMemory && { seen: { ...newMemory.seen, ...planMemory.seen } }),
       ...(rules && { rules: rules.join("\n") }),
       ...(patch[0]?.type === "plan-reset" && { plans: (memory.plans ?? 1) + 1 }),
       unseen: false,
@@ -105,10 +105,15 @@ function newsOf(edits: readonly Change[]): string {
   return `The user changed the plan before this call: ${describeChanges(edits)}\n`;
 }
 
-function refusal(
-  { issues, before }: Outcome,
-  { memory, news, rules }: { memory: PlanMemory; news: string; rules: readonly string[] | undefined },
-): string {
+/** The parts of a result besides its outcome. */
+interface ResultParts {
+  memory: PlanMemory;
+  /** Words about people's edits. */
+  news: string;
+  rules: readonly string[] | undefined;
+}
+
+function refusal({ issues, before }: Outcome, { memory, news, rules }: ResultParts): string {
   const reasons = issues.map((issue) => issue.message).join("\n");
   const plan = (memory.unseen || news !== "") && before.length > 0 ? planText(before, rules) : "";
   return `Error: ${reasons}\nThe plan is unchanged.\n${news}${plan}`.trimEnd();
@@ -117,17 +122,7 @@ function refusal(
 function acceptance(
   { preset }: PlanSetup,
   outcome: Outcome,
-  {
-    memory,
-    call,
-    news,
-    rules,
-  }: {
-    memory: PlanMemory;
-    call: { id: string; name: string };
-    news: string;
-    rules: readonly string[] | undefined;
-  },
+  { memory, tool, news, rules }: ResultParts & { tool: string },
 ): string {
   const { plan, before, accepted, issues } = outcome;
   const { todos } = plan;
@@ -144,7 +139,7 @@ function acceptance(
     return `${edited}Updated todo list to ${list}${remarks}`;
   }
   if (preset.result === "checklist") return `${edited}${renderChecklist(todos)}${remarks}`;
-  const isWrite = call.name === preset.tools.write.name;
+  const isWrite = tool === preset.tools.write.name;
   // The ids of a first plan are its positions; after a rewrite of an open plan the model has to be told.
   const whole = memory.unseen || edited !== "" || (isWrite && !isNewPlan(before));
   const isCounted = whole || todos.every(({ id }, index) => id === String(index + 1));

@@ -1,4 +1,4 @@
-import { HarnessError } from "../../../errors.ts";
+import { attempt, HarnessError } from "../../../errors.ts";
 
 /** The address of a database. */
 export interface Address {
@@ -12,7 +12,7 @@ export interface Address {
 
 /** Reads a Postgres URL. Throws `invalid-options`, without the URL: it may have a password in it. */
 export function readAddress(url: string): Address {
-  const address = parseUrl(url);
+  const address = attempt(() => new URL(url));
   if (!address || !/^postgres(ql)?:$/.test(address.protocol)) {
     throw new HarnessError(
       "invalid-options",
@@ -28,25 +28,11 @@ export function readAddress(url: string): Address {
   };
 }
 
-function parseUrl(url: string): URL | undefined {
-  try {
-    return new URL(url);
-  } catch {
-    return undefined;
-  }
-}
-
 function secretsIn({ password, searchParams }: URL): string[] {
   const encoded = [password, searchParams.get("password") ?? "", searchParams.get("sslpassword") ?? ""];
-  return encoded.flatMap((text) => [text, decode(text)]).filter((text) => text !== "");
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return encoded
+    .flatMap((text) => [text, attempt(() => decodeURIComponent(text)) ?? ""])
+    .filter((text) => text !== "");
 }
 
 /**

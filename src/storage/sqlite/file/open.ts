@@ -11,7 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { HarnessError } from "../../../errors.ts";
+import { attempt, HarnessError } from "../../../errors.ts";
 import { Connection, corrupt, isOpenHere, MEMORY } from "../database/index.ts";
 import { formatOf, hasContent, headerDamage, inspectFile, otherFormat } from "./header.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
@@ -76,12 +76,8 @@ export async function openFile(file: string, access: "write" | "read", of = file
 }
 
 function isWritable(file: string): boolean {
-  try {
-    for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const paths = [file, dirname(file)];
+  return attempt(() => paths.map((path) => accessSync(path, constants.W_OK))) !== undefined;
 }
 
 function setPragmas(connection: Connection): void {

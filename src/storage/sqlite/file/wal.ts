@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { uptime } from "node:os";
+import { attempt } from "../../../errors.ts";
 import { isOpenHere } from "../database/index.ts";
 import { PAGE_BYTES } from "./header.ts";
 
@@ -97,11 +98,7 @@ function indexOf(file: string): WalIndex | undefined {
 }
 
 function readOrNothing(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch {
-    return Buffer.alloc(0);
-  }
+  return attempt(() => readFileSync(path)) ?? Buffer.alloc(0);
 }
 
 /** SQLite's running checksum of the log: over 32-bit numbers in the byte order of the log. */

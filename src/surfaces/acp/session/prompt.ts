@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { HumanMessage } from "@langchain/core/messages";
+import { attempt } from "../../../errors.ts";
 import { namedFile, notShown, sentFile } from "./prompt.prompt.ts";
 
 /** A prompt as a message for the model. Text alone stays a string. */
@@ -44,9 +45,5 @@ function toBlock(block: ContentBlock): Block {
 
 /** The file tools know files by their paths. */
 function placeOf(uri: string): string {
-  try {
-    return uri.startsWith("file:") ? fileURLToPath(uri) : uri;
-  } catch {
-    return uri;
-  }
+  return (uri.startsWith("file:") ? attempt(() => fileURLToPath(uri)) : undefined) ?? uri;
 }

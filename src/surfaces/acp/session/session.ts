@@ -287,7 +287,8 @@ export class Session implements LiveRules {
     if (isOutdated) return undefined;
     const answer = await this.#asking.ask(question, signal);
     // A no leaves an approved plan as it is.
-    const isYes = ["approve", "edit"].includes(typeOf(answer));
+    const { type = "" } = (answer ?? {}) as { type?: string };
+    const isYes = ["approve", "edit"].includes(type);
     if (question.kind === "plan-approval" && isYes) this.#approve(true);
     return answer;
   }
@@ -306,10 +307,6 @@ export class Session implements LiveRules {
     }
     this.#calls.endAll("Not finished.");
   }
-}
-
-function typeOf(answer: unknown): string {
-  return (answer as { type?: string } | undefined)?.type ?? "";
 }
 
 /** The response to a prompt. Throws the run's error. */

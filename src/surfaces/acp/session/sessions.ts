@@ -3,6 +3,7 @@ import { basename, isAbsolute } from "node:path";
 import type {
   AgentContext,
   ClientCapabilities,
+  ListSessionsRequest,
   ListSessionsResponse,
   McpServer,
   SessionConfigOption,
@@ -104,9 +105,9 @@ export class Sessions {
   async open(id: string, place: Place, { isTold }: { isTold: boolean }): Promise<Opened> {
     const { saver } = this.#options;
     await checkFolder(place.cwd);
-    const known = await settingsOfThread(saver, id);
-    if (!known) throw this.#editor.sdk.RequestError.resourceNotFound(id);
-    const settings = { ...known, dir: place.cwd };
+    const saved = await settingsOfThread(saver, id);
+    if (!saved) throw this.#editor.sdk.RequestError.resourceNotFound(id);
+    const settings = { ...saved, dir: place.cwd };
     const project = await this.#options.projectOf(settings);
     const opened = await this.#begin(id, { settings, project, place });
     if (isTold) await this.get(id).tell();
@@ -119,25 +120,19 @@ export class Sessions {
     return session;
   }
 
-  async list({
-    cwd,
-    cursor,
-  }: {
-    cwd?: string | null;
-    cursor?: string | null;
-  }): Promise<ListSessionsResponse> {
+  async list({ cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
     const { saver } = this.#options;
-    // One that nothing was said in yet is nothing to go back to.
-    const begun = (await saver.listThreads({ limit: MANY })).filter(({ title }) => title !== undefined);
+    // A thread without a message is nothing to go back to.
+    const threads = (await saver.listThreads({ limit: MANY })).filter(({ title }) => title !== undefined);
     const sessions: ListSessionsResponse["sessions"] = [];
     let at = Number(cursor ?? 0) || 0;
-    for (; at < begun.length && sessions.length < PAGE; at += 1) {
-      const { id, title = "", updatedAt } = begun[at]!;
+    for (; at < threads.length && sessions.length < PAGE; at += 1) {
+      const { id, title = "", updatedAt } = threads[at]!;
       const { dir } = (await settingsOfThread(saver, id)) ?? {};
       if (dir === undefined || (cwd && cwd !== dir)) continue;
       sessions.push({ sessionId: id, cwd: dir, title, updatedAt: updatedAt.toISOString() });
     }
-    return { sessions, ...(at < begun.length && { nextCursor: String(at) }) };
+    return { sessions, ...(at < threads.length && { nextCursor: String(at) }) };
   }
 
   async delete(id: string): Promise<void> {
@@ -155,11 +150,11 @@ export class Sessions {
   }
 
   setMode(id: string, mode: string): void {
-    const known = MODES.find((one) => one === mode);
-    if (!known) throw new HarnessError("invalid-options", `There is no mode ${JSON.stringify(mode)}.`);
+    const newMode = MODES.find((one) => one === mode);
+    if (!newMode) throw new HarnessError("invalid-options", `There is no mode ${JSON.stringify(mode)}.`);
     const session = this.get(id);
-    session.settings = { ...session.settings, mode: known };
-    session.send({ sessionUpdate: "current_mode_update", currentModeId: known });
+    session.settings = { ...session.settings, mode: newMode };
+    session.send({ sessionUpdate: "current_mode_update", currentModeId: newMode });
     this.#tellChoices(session);
   }
 
@@ -193,9 +188,9 @@ export class Sessions {
     try {
       return { todos: editable(await this.get(sessionId).editPlan(edit, signal)) };
     } catch (error) {
-      const known = HarnessError.from(error);
-      if (!(known instanceof PlanConflict)) throw error;
-      const { code, message, todos } = known;
+      const conflict = HarnessError.from(error);
+      if (!(conflict instanceof PlanConflict)) throw error;
+      const { code, message, todos } = conflict;
       throw new this.#editor.sdk.RequestError(INVALID_PARAMS, message, { code, todos: editable(todos) });
     }
   }
@@ -206,16 +201,16 @@ export class Sessions {
   ): Promise<Opened> {
     await this.close(id);
     const { host, pricesOf, projectOf } = this.#options;
-    const own = editorServers(place.mcpServers ?? []);
+    const servers = editorServers(place.mcpServers ?? []);
     const session = new Session({
       ...this.#editor,
       thread: host.thread(id),
       settings,
       mode: modeOf(settings, { config: project.config, at: "attended" }),
-      // Read for each run: what has changed since is heard, and what is no longer trusted is not.
+      // Read for each run: files and trust may have changed.
       projectOf: async (asked) => {
         const now = await projectOf(asked);
-        return { ...now, mcp: { mcpServers: { ...now.mcp.mcpServers, ...own } } };
+        return { ...now, mcp: { mcpServers: { ...now.mcp.mcpServers, ...servers } } };
       },
       pricesOf: (model) => pricesOf(model, project),
       notice: projectNotice(project),
@@ -232,31 +227,15 @@ export class Sessions {
   #choices({ mode, settings: { model, effort }, isApproved }: Session): SessionConfigOption[] {
     const modes = EDITOR_MODES.map((one) => (one.id === "plan" && isApproved ? PLAN_APPROVED : one));
     const models = [...new Set([model, ...this.#options.models])];
+    const select = (currentValue: string, options: { value: string; name: string }[]) =>
+      ({ type: "select", currentValue, options }) as const;
+    const named = (value: string) => ({ value, name: value });
+    const modeOptions = modes.map(({ id: value, ...texts }) => ({ value, ...texts }));
+    const efforts = [NO_EFFORT, ...EFFORTS].map(named);
     return [
-      {
-        id: "mode",
-        name: "Mode",
-        category: "mode",
-        type: "select",
-        currentValue: mode,
-        options: modes.map(({ id: value, ...said }) => ({ value, ...said })),
-      },
-      {
-        id: "model",
-        name: "Model",
-        category: "model",
-        type: "select",
-        currentValue: model,
-        options: models.map((value) => ({ value, name: value })),
-      },
-      {
-        id: "effort",
-        name: "Effort",
-        category: "thought_level",
-        type: "select",
-        currentValue: effort ?? NO_EFFORT,
-        options: [NO_EFFORT, ...EFFORTS].map((value) => ({ value, name: value })),
-      },
+      { id: "mode", name: "Mode", category: "mode", ...select(mode, modeOptions) },
+      { id: "model", name: "Model", category: "model", ...select(model, models.map(named)) },
+      { id: "effort", name: "Effort", category: "thought_level", ...select(effort ?? NO_EFFORT, efforts) },
     ];
   }
 }
@@ -265,7 +244,7 @@ export class Sessions {
 const NO_EFFORT = "default";
 
 async function checkFolder(cwd: string): Promise<void> {
-  const found = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;
-  if (found?.isDirectory()) return;
+  const stats = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;
+  if (stats?.isDirectory()) return;
   throw new HarnessError("invalid-options", `cwd: ${cwd} is no directory; give an absolute path.`);
 }

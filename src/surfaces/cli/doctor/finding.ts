@@ -22,7 +22,7 @@ export interface Finding {
   fix?: string;
 }
 
-/** How a package is there that only those install who use it; undefined where it is not. */
+/** The state of an optional package; undefined where it is not installed. */
 export function packageState(name: string): "installed" | "included" | undefined {
   try {
     createRequire(import.meta.url).resolve(name);

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { attempt } from "../../../errors.ts";
 import {
   bubblewrapWorks,
   callsAreFiltered,
@@ -26,11 +27,8 @@ function versions(): Finding {
   const require = createRequire(import.meta.url);
   // The command has its own copies inside; these are the ones that a program beside it would use.
   const packages = PACKAGES.flatMap((name) => {
-    try {
-      return `${name} ${(require(`${name}/package.json`) as { version: string }).version}`;
-    } catch {
-      return [];
-    }
+    const manifest = attempt(() => require(`${name}/package.json`) as { version: string });
+    return manifest ? `${name} ${manifest.version}` : [];
   });
   const { platform, arch, versions: engine } = process;
   const [major = 0, minor = 0] = engine.node.split(".").map(Number);

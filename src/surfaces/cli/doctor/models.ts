@@ -32,24 +32,24 @@ export async function modelFindings(
 
 /** Some variables are read for several providers; the first one is meant. */
 function eachVariableOnce(reports: readonly ModelReport[]): ModelReport[] {
-  const said = new Set<string>();
+  const names = new Set<string>();
   return reports.map((report) => {
-    const variables = report.variables.filter((name) => !said.has(name));
-    for (const name of variables) said.add(name);
+    const variables = report.variables.filter((name) => !names.has(name));
+    for (const name of variables) names.add(name);
     return { ...report, variables };
   });
 }
 
 /** The model that a run would use, or why there is none. */
 async function chosenModel(env: Environment, set: string | undefined): Promise<ChosenModel | Finding> {
-  const given = env["HOLDFAST_MODEL"]?.trim();
-  const source = given ? "HOLDFAST_MODEL" : "settings";
-  const program = PLAYED.find((name) => name === (given || set));
+  const variable = env["HOLDFAST_MODEL"]?.trim();
+  const source = variable ? "HOLDFAST_MODEL" : "settings";
+  const program = PLAYED.find((name) => name === (variable || set));
   if (program) {
     return { area: "model", level: "ok", tested: false, text: `model: ${program} (${source})` };
   }
   try {
-    const model = given ? undefined : set;
+    const model = variable ? undefined : set;
     const chosen = await chooseModel({
       env,
       settings: { maxRetries: 0, timeout: PATIENCE_MS.answer },
@@ -57,9 +57,9 @@ async function chosenModel(env: Environment, set: string | undefined): Promise<C
     });
     return model === undefined ? chosen : { ...chosen, source };
   } catch (error) {
-    const known = HarnessError.from(error);
-    if (known?.code !== "no-model") {
-      return { area: "model", level: "problem", tested: false, text: known?.message ?? String(error) };
+    const cause = HarnessError.from(error);
+    if (cause?.code !== "no-model") {
+      return { area: "model", level: "problem", tested: false, text: cause?.message ?? String(error) };
     }
     return {
       area: "model",
@@ -82,34 +82,27 @@ async function testModel(
   const { label, local } = PROVIDERS[id]!;
   const set = variables.length > 0 ? `; ${variables.join(", ")} set` : "";
   const text = `model: ${name} (${source}${set})`;
-  const problem = (error: unknown): Finding => ({
+  const finding = (level: Finding["level"], result: string, more: Partial<Finding> = {}): Finding => ({
     area: "model",
-    level: "problem",
+    level,
     tested: true,
-    text,
-    fix: explainModelError(error, { name, baseUrl, env }),
+    text: `${text}${result}`,
+    ...more,
   });
+  const problem = (error: unknown): Finding =>
+    finding("problem", "", { fix: explainModelError(error, { name, baseUrl, env }) });
   try {
     const names = await listModels(id, { env, timeoutMs: PATIENCE_MS.far });
     const isListed = names?.some((one) => one === model || one === `${model}:latest`);
-    const found: Finding =
+    const listing =
       names === undefined
-        ? {
-            area: "model",
-            level: "note",
-            tested: false,
-            text: `${text}; not tested, as ${label} lists no models`,
-          }
+        ? finding("note", `; not tested, as ${label} lists no models`, { tested: false })
         : isListed
-          ? { area: "model", level: "ok", tested: true, text: `${text}; ${label} answers and has it` }
-          : {
-              area: "model",
-              level: local ? "problem" : "note",
-              tested: true,
-              text: `${text}; ${label} answers, but does not list it`,
+          ? finding("ok", `; ${label} answers and has it`)
+          : finding(local ? "problem" : "note", `; ${label} answers, but does not list it`, {
               fix: `There ${has(names)}; ${local ? local.get(model) : "check the name"}.`,
-            };
-    return ask ? [found, await answer(chosen).catch(problem)] : [found];
+            });
+    return ask ? [listing, await answer(chosen).catch(problem)] : [listing];
   } catch (error) {
     return [problem(error)];
   }
@@ -125,31 +118,19 @@ async function answer({ model, name }: ChosenModel): Promise<Finding> {
   return { area: "model", level: "ok", tested: true, text: `${name} answered a question in ${seconds} s` };
 }
 
-/** Servers on this machine are asked; of others only what is set is said, and nothing where nothing is. */
+/** Asks a server on this machine; of another provider, reports the variables that are set. */
 async function providerFindings(report: ModelReport, env: Environment): Promise<Finding[]> {
   const { provider, installed, install, variables, baseUrl = "" } = report;
   const { label, local } = PROVIDERS[provider]!;
-  const seen: Finding[] =
-    variables.length === 0
-      ? []
-      : [
-          {
-            area: "provider",
-            level: "note",
-            tested: false,
-            text: `${label}: ${variables.join(", ")} set (not tested: another model is used)`,
-            ...(!installed && isSource && { fix: `Its package is missing: ${install}` }),
-          },
-        ];
-  if (!local) return seen;
-  const names = await listModels(provider, { env, timeoutMs: PATIENCE_MS.near }).catch(() => undefined);
-  const server: Finding = names
-    ? {
-        area: "provider",
-        level: "ok",
-        tested: true,
-        text: `${label} answers at ${baseUrl}; there ${has(names)}`,
-      }
-    : { area: "provider", level: "note", tested: true, text: `no ${label} server at ${baseUrl}` };
-  return [server];
+  if (local) {
+    const names = await listModels(provider, { env, timeoutMs: PATIENCE_MS.near }).catch(() => undefined);
+    const [level, text] = names
+      ? (["ok", `${label} answers at ${baseUrl}; there ${has(names)}`] as const)
+      : (["note", `no ${label} server at ${baseUrl}`] as const);
+    return [{ area: "provider", level, tested: true, text }];
+  }
+  if (variables.length === 0) return [];
+  const text = `${label}: ${variables.join(", ")} set (not tested: another model is used)`;
+  const fix = installed || !isSource ? {} : { fix: `Its package is missing: ${install}` };
+  return [{ area: "provider", level: "note", tested: false, text, ...fix }];
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
+import { attempt } from "../../../errors.ts";
 import { userPlaces, type Environment } from "../../../project/places.ts";
 import { UserFile } from "../../../project/user-file.ts";
 
@@ -50,10 +51,10 @@ export class KeptKeys {
 
   /** The values. One that is gone from the system's store is left out. */
   async all(): Promise<Record<string, string>> {
-    const kept = [...(await this.#kept.read())];
-    const needsSystem = kept.some(([, one]) => "isInSystem" in one);
+    const entries = [...(await this.#kept.read())];
+    const needsSystem = entries.some(([, one]) => "isInSystem" in one);
     const system = needsSystem ? await this.#system().catch(() => undefined) : undefined;
-    const values = kept.map(([variable, one]) => [
+    const values = entries.map(([variable, one]) => [
       variable,
       "value" in one ? one.value : attempt(() => system?.get(variable)),
     ]);
@@ -73,35 +74,27 @@ export class KeptKeys {
 
   /** Forgets variables. Returns those that were kept. */
   async forget(variables: readonly string[]): Promise<string[]> {
-    const kept = await this.#kept.read();
-    const known = variables.filter((variable) => kept.has(variable));
-    if (known.length === 0) return [];
+    const stored = await this.#kept.read();
+    const removals = variables.filter((variable) => stored.has(variable));
+    if (removals.length === 0) return [];
     const system = await this.#system().catch(() => undefined);
-    for (const variable of known) attempt(() => system?.remove(variable));
+    for (const variable of removals) attempt(() => system?.remove(variable));
     await this.#kept.change((entries) => {
-      for (const variable of known) entries.delete(variable);
+      for (const variable of removals) entries.delete(variable);
     });
-    return known;
+    return removals;
   }
 }
 
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
-
-/** Environments with kept keys, and the one that each was made of. */
-const bare = new WeakMap<Environment, Environment>();
+/** The environments without kept keys, by those with them. */
+const originals = new WeakMap<Environment, Environment>();
 
 /** The environment with the keys that are kept now. A variable that is set wins. */
 export async function withKeptKeys(env: Environment): Promise<Environment> {
-  const given = bare.get(env) ?? env;
-  const kept = await new KeptKeys(given).all();
-  const set = Object.entries(given).filter(([variable, value]) => value?.trim() || !(variable in kept));
-  const whole = { ...kept, ...Object.fromEntries(set) };
-  bare.set(whole, given);
-  return whole;
+  const original = originals.get(env) ?? env;
+  const keys = await new KeptKeys(original).all();
+  const set = Object.entries(original).filter(([variable, value]) => value?.trim() || !(variable in keys));
+  const merged = { ...keys, ...Object.fromEntries(set) };
+  originals.set(merged, original);
+  return merged;
 }

@@ -23,8 +23,8 @@ export interface LoginFlags {
   model?: string | undefined;
 }
 
-/** How a person is asked. */
-export interface LoginWishes extends LoginFlags {
+/** Options of a login. */
+export interface LoginOptions extends LoginFlags {
   /** Whether the person came for something else, and may go on without a model. */
   mayLeave?: boolean;
 }
@@ -42,7 +42,7 @@ export async function login(flags: LoginFlags, terminal: Terminal): Promise<numb
 }
 
 /** Asks for a provider, its key and a model, and keeps them. Returns the model; undefined when the person would rather not. */
-export async function logIn(flags: LoginWishes, terminal: Terminal): Promise<string | undefined> {
+export async function logIn(flags: LoginOptions, terminal: Terminal): Promise<string | undefined> {
   const isAsked = canAsk(terminal, {});
   const id = flags.provider ?? (isAsked ? await chooseProvider(terminal, flags) : undefined);
   if ((id === undefined || id === NONE) && isAsked) return undefined;
@@ -64,7 +64,7 @@ export async function logIn(flags: LoginWishes, terminal: Terminal): Promise<str
 }
 
 /** Servers on this machine that answer come first. */
-async function chooseProvider(terminal: Terminal, { mayLeave }: LoginWishes): Promise<string | undefined> {
+async function chooseProvider(terminal: Terminal, { mayLeave }: LoginOptions): Promise<string | undefined> {
   const { env } = terminal;
   const providers = Object.entries(PROVIDERS);
   const local = providers.filter(([, one]) => one.local);

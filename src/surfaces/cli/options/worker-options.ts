@@ -24,7 +24,7 @@ export function workerOptions<T>(args: Argv<T>) {
     .option("queues", {
       type: "string",
       requiresArg: true,
-      coerce: queueNames,
+      coerce: (text: string | undefined) => text?.split(",").map((name) => queueName(name.trim())),
       describe: "Take runs of these queues, such as runs,nightly; runs that name none are in runs",
     })
     .option("limit", {
@@ -33,10 +33,6 @@ export function workerOptions<T>(args: Argv<T>) {
       coerce: (limits: string | string[] | undefined) => (limits === undefined ? undefined : [limits].flat()),
       describe: "At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times",
     });
-}
-
-function queueNames(text: string | undefined): string[] | undefined {
-  return text?.split(",").map((name) => queueName(name.trim()));
 }
 
 /** Throws for what cannot be the name of a queue. */

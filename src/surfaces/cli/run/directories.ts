@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { relative, resolve, sep } from "node:path";
-import { HarnessError } from "../../../errors.ts";
+import { attempt, HarnessError } from "../../../errors.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -42,9 +42,5 @@ function fail(message: string): never {
 
 /** The present directory may be named through a link. */
 function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return attempt(() => realpathSync(path)) ?? path;
 }

@@ -15,7 +15,7 @@ import { planLines, ruleLines, questionLines } from "../output/lines.ts";
 import { edit } from "../threads/external-editor.ts";
 import { planText } from "../threads/plan-text.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Answered, FaceChoice } from "./display/display.ts";
+import type { Answered, QuestionChoice } from "./display/display.ts";
 import { argumentLines, callText, changeLines } from "./view/call-lines.ts";
 
 type Call = NonNullable<Question["call"]>;
@@ -26,7 +26,7 @@ export async function answerFor(question: Question, session: Conversation): Prom
   const { display, paint } = session;
   if (kind === "permission" && call) return permission(question, call, session);
   if (kind === "plan-approval") return approval(question, session);
-  const choices = options.map((option): FaceChoice => ({ value: option, label: oneLine(option) }));
+  const choices = options.map((option): QuestionChoice => ({ value: option, label: oneLine(option) }));
   const answer = await display.ask({
     about: questionLines({ ...question, options: [] }, paint),
     question: shown`Your answer`,

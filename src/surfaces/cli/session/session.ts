@@ -89,7 +89,7 @@ export class Session implements Conversation {
     this.#wake();
   });
   #turn: Turn | undefined;
-  /** What is shown in short and can be unfolded: the last call, or what the model thought after it. */
+  /** The last entry that can be unfolded: a call, or the thoughts after it. */
   #folded: ToolEnd | string | undefined;
   #isOver = false;
   #wake = (): void => {};

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { HarnessError } from "../../../errors.ts";
+import { attempt, HarnessError } from "../../../errors.ts";
 import { nearWords } from "../../../files/text/near.ts";
 import { shortened } from "../../../middleware/text/shortened.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
@@ -66,14 +66,11 @@ export function shownState(path: string): string {
 
 /** The address of a database without its password. */
 export function maskedUrl(address: string): string {
-  try {
-    const url = new URL(address);
-    if (url.password) url.password = "***";
-    url.searchParams.delete("password");
-    return url.href;
-  } catch {
-    return "postgres://…";
-  }
+  const url = attempt(() => new URL(address));
+  if (!url) return "postgres://…";
+  if (url.password) url.password = "***";
+  url.searchParams.delete("password");
+  return url.href;
 }
 
 /** Where things are kept on this machine, wherever threads are. */

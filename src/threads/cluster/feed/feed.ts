@@ -4,7 +4,7 @@ import { SharedReader } from "./shared-json.ts";
 import type { WireEvent, WireRow } from "./wire.ts";
 
 /** An event of a run, with its number in its thread. */
-export interface Said {
+export interface FeedEvent {
   thread: string;
   run: string;
   attempt: number;
@@ -12,7 +12,7 @@ export interface Said {
   event: WireEvent;
 }
 
-interface Followed {
+interface Subscription {
   /** The number of the last event that was read. */
   last: number;
   run: string | undefined;
@@ -22,20 +22,20 @@ interface Followed {
 }
 
 export interface FeedOptions {
-  onSaid: (said: Said) => void;
-  /** Hears of news in a thread that is not followed. */
+  onEvent: (event: FeedEvent) => void;
+  /** Receives a thread that has new events and that nobody follows here. */
   onOther: (thread: string) => void;
 }
 
 /**
- * Reads what workers say of the threads that somebody follows here, in order and without a gap. What was said while
- * nobody could hear is read by `catchUp`.
+ * Events that workers write of the threads that somebody follows here, in order and without a gap. Postgres notifies of
+ * new ones; `catchUp` reads those that were written while the connection was lost.
  */
 export class Feed {
   readonly #db: ClusterDatabase;
   readonly #options: FeedOptions;
-  readonly #threads = new Map<string, Followed>();
-  readonly #news = new Set<string>();
+  readonly #threads = new Map<string, Subscription>();
+  readonly #unread = new Set<string>();
   #reading: Promise<void> | undefined;
 
   constructor(db: ClusterDatabase, options: FeedOptions) {
@@ -43,18 +43,14 @@ export class Feed {
     this.#options = options;
     db.signals.on("events", (payload) => {
       for (const thread of payload.split("\n")) {
-        if (this.#threads.has(thread)) this.#news.add(thread);
+        if (this.#threads.has(thread)) this.#unread.add(thread);
         else options.onOther(thread);
       }
       void this.#read();
     });
   }
 
-  isFollowing(thread: string): boolean {
-    return this.#threads.has(thread);
-  }
-
-  /** Reads all that is still known of a thread, and from then on what is said. */
+  /** Reads the stored events of a thread, and from then on new ones. */
   async follow(thread: string): Promise<void> {
     if (!this.#threads.has(thread)) {
       this.#threads.set(thread, { last: 0, run: undefined, attempt: 0, row: 0, reader: new SharedReader() });
@@ -63,10 +59,10 @@ export class Feed {
     await this.catchUp(thread);
   }
 
-  /** Resolves when all is read that was there at the time of the call. Waits for a database that is away. */
+  /** Resolves when all events are read that were stored at the time of the call. Waits for a database that is away. */
   async catchUp(thread: string): Promise<void> {
-    this.#news.add(thread);
-    // What is read at the moment may have been asked for before.
+    this.#unread.add(thread);
+    // A query that is under way may have begun before the event was stored.
     await this.#reading;
     await this.#read();
   }
@@ -83,44 +79,44 @@ export class Feed {
   }
 
   async #readAll(): Promise<void> {
-    while (this.#news.size > 0) {
-      const threads = [...this.#news].filter((thread) => this.#threads.has(thread));
-      this.#news.clear();
+    while (this.#unread.size > 0) {
+      const threads = [...this.#unread].filter((thread) => this.#threads.has(thread));
+      this.#unread.clear();
       try {
         await this.#readThreads(threads);
       } catch {
-        for (const thread of threads) this.#news.add(thread);
+        for (const thread of threads) this.#unread.add(thread);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
   }
 
   async #readThreads(threads: readonly string[]): Promise<void> {
-    const followed = new Map(threads.map((thread) => [thread, this.#threads.get(thread)]));
+    const readers = new Map(threads.map((thread) => [thread, this.#threads.get(thread)]));
     const { rows } = await this.#db.pool.query<{ thread: string; seq: string; body: string }>({
       name: "holdfast_feed",
       text: `SELECT e.thread, e.seq, e.body FROM unnest($1::text[], $2::bigint[]) u (thread, last)
         JOIN ${SCHEMA}.events e ON e.thread = u.thread AND e.seq > u.last ORDER BY e.thread, e.seq`,
-      values: [threads, threads.map((thread) => followed.get(thread)?.last ?? 0)],
+      values: [threads, threads.map((thread) => readers.get(thread)?.last ?? 0)],
     });
     for (const { thread, seq, body } of rows) {
-      // Meanwhile another thread may have its name.
-      if (this.#threads.get(thread) === followed.get(thread))
+      // Another thread may have the name by now.
+      if (this.#threads.get(thread) === readers.get(thread))
         this.#take(thread, Number(seq), JSON.parse(body) as WireRow);
     }
   }
 
   #take(thread: string, seq: number, { run, attempt, row, events }: WireRow): void {
-    const followed = this.#threads.get(thread);
-    if (!followed || seq <= followed.last) return;
-    followed.last = seq + events.length - 1;
-    if (row === 0) Object.assign(followed, { run, attempt, row: 0, reader: new SharedReader() });
-    // Without what was said first, as after a crash of the database, the rest cannot be read.
-    if (followed.run !== run || followed.attempt !== attempt || followed.row !== row) return;
-    followed.row += 1;
-    for (const [at, written] of events.entries()) {
-      const event = followed.reader.read(written) as WireEvent;
-      this.#options.onSaid({ thread, run, attempt, n: seq + at, event });
+    const subscription = this.#threads.get(thread);
+    if (!subscription || seq <= subscription.last) return;
+    subscription.last = seq + events.length - 1;
+    if (row === 0) Object.assign(subscription, { run, attempt, row: 0, reader: new SharedReader() });
+    // Events refer to earlier rows of the attempt: where one is lost, as in a crash of the database, the rest is unreadable.
+    if (subscription.run !== run || subscription.attempt !== attempt || subscription.row !== row) return;
+    subscription.row += 1;
+    for (const [at, json] of events.entries()) {
+      const event = subscription.reader.read(json) as WireEvent;
+      this.#options.onEvent({ thread, run, attempt, n: seq + at, event });
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Interrupt, StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../../errors.ts";
+import { isRecord } from "../../../plan/read/reading.ts";
 
 /** The open interrupts of a thread, in the order of the calls that ask. */
 export function waitingOf({ tasks }: StateSnapshot): Interrupt[] {
@@ -118,10 +119,6 @@ function reviewed({ args, ...decision }: Record<string, unknown>, name: string):
 function nameOf(call: unknown): string {
   const name = isRecord(call) ? (call["name"] ?? call["action"]) : undefined;
   return typeof name === "string" ? name : "a call";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function refuse(message: string): never {

@@ -4,7 +4,7 @@ import type { Harmless } from "../../output/harmless.ts";
 import type { Suggestion } from "../prompt/suggestions.ts";
 
 /** A person's actions in a session. */
-export interface Wishes {
+export interface SessionActions {
   /** A message or a command was typed. */
   submit: (text: string) => void;
   /** Enter on an empty line while the agent works: what waits is for its next call. */
@@ -29,7 +29,7 @@ export interface Status {
   footer: Harmless;
 }
 
-export interface FaceChoice {
+export interface QuestionChoice {
   value: string;
   label: Harmless;
   /** A letter that chooses it wherever it stands, shown in the place of its number. */
@@ -40,7 +40,7 @@ export interface Asked {
   /** The subject of the question, printed for good. */
   about: readonly Harmless[];
   question: Harmless;
-  choices: readonly FaceChoice[];
+  choices: readonly QuestionChoice[];
   /** Whether Enter alone chooses nothing: one of them has to be gone to, or named. */
   isDeliberate?: boolean;
   /** The meaning of typed words, if they are an answer. */
@@ -52,7 +52,7 @@ export type Answered = { value: string } | { words: string } | undefined;
 
 /** The look of a session: drawn on a terminal, or as plain lines. */
 export interface Display {
-  open: (wishes: Wishes) => void;
+  open: (actions: SessionActions) => void;
   /** Writes lines for good. */
   print: (lines: readonly Harmless[]) => void;
   show: (event: RunEvent, view: RunView) => void;
@@ -68,7 +68,7 @@ export interface Display {
   close: () => Promise<void>;
 }
 
-export interface FaceOptions {
+export interface DisplayOptions {
   commands: () => readonly Suggestion[];
   files: () => readonly string[];
 }

@@ -11,7 +11,7 @@ import { Keyboard } from "../prompt/keyboard.ts";
 import { PromptKeys } from "../prompt/prompt-keys.ts";
 import { promptLines } from "../prompt/prompt-lines.ts";
 import { AnswerView } from "../view/answer-view.ts";
-import type { Answered, Asked, Display, FaceOptions, Status, Wishes } from "./display.ts";
+import type { Answered, Asked, Display, DisplayOptions, Status, SessionActions } from "./display.ts";
 
 /** The interval at which an agent's words are drawn; typed keys are drawn at once. */
 const FRAME_MS = 33;
@@ -21,7 +21,7 @@ const MOST_QUEUED = 3;
 /** Keys that come sooner after a question, or after each other, were not meant for it. */
 const QUIET_MS = 500;
 
-export interface LiveDisplayOptions extends FaceOptions {
+export interface LiveDisplayOptions extends DisplayOptions {
   terminal: Pick<Terminal, "stdin" | "stdout">;
   paint: Paint;
   /** The prices of the model that answers now. */
@@ -72,8 +72,8 @@ export class LiveDisplay implements Display {
     });
   }
 
-  open(wishes: Wishes): void {
-    this.#prompt.wishes = wishes;
+  open(actions: SessionActions): void {
+    this.#prompt.actions = actions;
     this.#options.terminal.stdout.on("resize", this.#onResize);
     this.#take();
   }

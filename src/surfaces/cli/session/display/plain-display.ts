@@ -6,28 +6,28 @@ import { plainPaint } from "../../output/paint.ts";
 import { readLines } from "../../prompts.ts";
 import type { Terminal } from "../../terminal.ts";
 import { choiceFor, choiceLine, Questions } from "../prompt/questions.ts";
-import type { Answered, Asked, Display, Status, Wishes } from "./display.ts";
+import type { Answered, Asked, Display, Status, SessionActions } from "./display.ts";
 
 /** A session in plain lines, for screen readers and terminals that know nothing but text. */
 export class PlainDisplay implements Display {
   readonly #terminal: Terminal;
-  #wishes: Wishes | undefined;
+  #actions: SessionActions | undefined;
   #stopReading = (): void => {};
   readonly #questions = new Questions((asked) => this.#put(asked));
   #isBusy = false;
   #draft = "";
   readonly #onSignal = (): void => {
     this.dismiss();
-    if (this.#isBusy) this.#wishes?.stop();
-    else this.#wishes?.quit();
+    if (this.#isBusy) this.#actions?.stop();
+    else this.#actions?.quit();
   };
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
-  open(wishes: Wishes): void {
-    this.#wishes = wishes;
+  open(actions: SessionActions): void {
+    this.#actions = actions;
     process.on("SIGINT", this.#onSignal);
     this.#read();
   }
@@ -75,7 +75,7 @@ export class PlainDisplay implements Display {
   }
 
   #read(): void {
-    const onEnd = (): void => this.#wishes?.quit();
+    const onEnd = (): void => this.#actions?.quit();
     this.#stopReading = readLines(this.#terminal, (line) => this.#take(line.trim()), onEnd);
   }
 
@@ -88,8 +88,8 @@ export class PlainDisplay implements Display {
     const { open } = this.#questions;
     const choice = open && choiceFor(open, line);
     if (!open) {
-      if (line !== "") this.#wishes?.submit(line);
-      else if (this.#isBusy) this.#wishes?.steer();
+      if (line !== "") this.#actions?.submit(line);
+      else if (this.#isBusy) this.#actions?.steer();
     } else if (choice) this.#questions.answer({ value: choice.value });
     else if (line !== "" && open.words) this.#questions.answer({ words: line });
     else this.#terminal.stdout.write(shown`its number > `);

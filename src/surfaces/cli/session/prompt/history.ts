@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { attempt } from "../../../../errors.ts";
 
 /** So many of the latest are kept. */
 const MOST = 1000;
@@ -9,18 +10,15 @@ const LONGEST = 20_000;
 /** Lines typed in all sessions of the user. An unreadable file is an empty history. */
 export class History {
   readonly #file: string;
-  #entries: string[] = [];
+  #entries: string[];
   /** The index of the shown line; the length of the list stands for the current draft. */
   #at = 0;
   #draft = "";
 
   constructor(file: string) {
     this.#file = file;
-    try {
-      this.#entries = readFileSync(file, "utf8").split("\n").filter(Boolean).map(textOf).slice(-MOST);
-    } catch {
-      // The first session.
-    }
+    const lines = attempt(() => readFileSync(file, "utf8"))?.split("\n") ?? [];
+    this.#entries = lines.filter(Boolean).map(textOf).slice(-MOST);
     this.reset();
   }
 
@@ -62,9 +60,5 @@ export class History {
 }
 
 function textOf(line: string): string {
-  try {
-    return String(JSON.parse(line));
-  } catch {
-    return line;
-  }
+  return attempt(() => String(JSON.parse(line))) ?? line;
 }

@@ -1,14 +1,14 @@
 import { mention } from "../../../../threads/run/named-images.ts";
 import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import type { Paint } from "../../output/paint.ts";
-import type { Answered, Asked, FaceOptions, Wishes } from "../display/display.ts";
+import type { Answered, Asked, DisplayOptions, SessionActions } from "../display/display.ts";
 import type { History } from "./history.ts";
 import type { Key } from "./keys.ts";
 import { draftOf, edited, EMPTY_DRAFT, fullText, inserted, movedLine, type Draft } from "./line-editor.ts";
 import { choiceFor, choiceLine, Questions } from "./questions.ts";
 import { accepted, suggestionsFor, type Suggestions } from "./suggestions.ts";
 
-export interface PromptKeysOptions extends FaceOptions {
+export interface PromptKeysOptions extends DisplayOptions {
   history: History;
   /** Calls back after a moment without keys; what it returns calls it off. */
   onQuiet: (then: () => void) => () => void;
@@ -31,11 +31,11 @@ interface Open extends Asked {
   stopWaiting?: (() => void) | undefined;
 }
 
-/** Handles keys: edits the draft, makes choices, reports the person's wishes. Loses nothing that was typed. */
+/** Handles keys: edits the draft, makes choices, reports the person's actions. Loses nothing that was typed. */
 export class PromptKeys {
   draft: Draft = EMPTY_DRAFT;
   isBusy = false;
-  wishes: Wishes | undefined;
+  actions: SessionActions | undefined;
   readonly #options: PromptKeysOptions;
   readonly #questions = new Questions((asked) => this.#put(asked));
   #open: Open | undefined;
@@ -110,12 +110,12 @@ export class PromptKeys {
     const isLeaving = this.#isLeaving;
     this.#isLeaving = false;
     if (name === "ctrl-c" || name === "escape") return this.#interrupt(name, isLeaving);
-    if (name === "ctrl-d" && this.draft.text === "") return this.wishes?.quit();
+    if (name === "ctrl-d" && this.draft.text === "") return this.actions?.quit();
     if (name === "ctrl-z") return this.#options.onSuspend();
     if (name === "ctrl-l") return this.#options.onRedraw();
     if (name === "ctrl-v") return void this.#pasteImage();
-    if (name === "ctrl-o") return this.wishes?.unfold();
-    if (name === "shift-tab") return this.wishes?.nextMode();
+    if (name === "ctrl-o") return this.actions?.unfold();
+    if (name === "shift-tab") return this.actions?.nextMode();
     if (this.#open && this.draft.text === "" && this.#choose(this.#open, key)) return;
     if (name === "tab") return this.#complete();
     if (name === "enter") return this.#enter();
@@ -136,7 +136,7 @@ export class PromptKeys {
   }
 
   async #pasteImage(): Promise<void> {
-    const path = await this.wishes?.pastedImage();
+    const path = await this.actions?.pastedImage();
     if (path === undefined) return;
     const before = this.draft.text.slice(0, this.draft.cursor);
     this.draft = inserted(this.draft, `${/\S$/.test(before) ? " " : ""}${mention(path)} `);
@@ -153,7 +153,7 @@ export class PromptKeys {
       this.#suggestions = undefined;
     } else if (this.isBusy) {
       this.dismiss();
-      this.wishes?.stop();
+      this.actions?.stop();
     } else if (this.#open) {
       this.dismiss();
     } else if (this.draft.text !== "") {
@@ -162,7 +162,7 @@ export class PromptKeys {
       this.#options.history.add(fullText(this.draft));
       this.#clear();
     } else if (name === "ctrl-c") {
-      if (wasLeaving) this.wishes?.quit();
+      if (wasLeaving) this.actions?.quit();
       this.#isLeaving = true;
     }
   }
@@ -233,7 +233,7 @@ export class PromptKeys {
     }
     const words = fullText(this.draft).trim();
     if (words === "") {
-      if (this.isBusy) this.wishes?.steer();
+      if (this.isBusy) this.actions?.steer();
       return;
     }
     this.#options.history.add(words);
@@ -242,7 +242,7 @@ export class PromptKeys {
     const choice = open?.isArmed ? choiceFor(open, words) : undefined;
     if (choice) return this.#answer({ value: choice.value });
     if (open?.isArmed && open.words && !words.startsWith("/")) return this.#answer({ words });
-    this.wishes?.submit(words);
+    this.actions?.submit(words);
   }
 
   #vertical(by: -1 | 1): void {
@@ -256,7 +256,7 @@ export class PromptKeys {
       this.draft = moved;
       return;
     }
-    const queued = by < 0 && this.draft.text === "" ? this.wishes?.unqueue() : undefined;
+    const queued = by < 0 && this.draft.text === "" ? this.actions?.unqueue() : undefined;
     const text = queued ?? this.#options.history.move(by, fullText(this.draft));
     if (text !== undefined) this.draft = draftOf(text);
   }

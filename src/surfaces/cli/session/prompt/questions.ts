@@ -1,50 +1,50 @@
 import { harmless, shown, type Harmless } from "../../output/harmless.ts";
-import type { Answered, Asked, FaceChoice } from "../display/display.ts";
+import type { Answered, Asked, QuestionChoice } from "../display/display.ts";
 
-interface Waiting {
+interface QueuedQuestion {
   asked: Asked;
   resolve: (answer: Answered) => void;
 }
 
-/** Questions to a person, one at a time: the next is put when the one before it has its answer. */
+/** The queue of questions to a person: the next is shown when the one before it has its answer. */
 export class Questions {
-  readonly #put: (asked: Asked) => void;
-  #waiting: Waiting[] = [];
+  readonly #show: (asked: Asked) => void;
+  #queue: QueuedQuestion[] = [];
 
-  constructor(put: (asked: Asked) => void) {
-    this.#put = put;
+  constructor(show: (asked: Asked) => void) {
+    this.#show = show;
   }
 
-  /** The one that is put. */
+  /** The question that is shown. */
   get open(): Asked | undefined {
-    return this.#waiting[0]?.asked;
+    return this.#queue[0]?.asked;
   }
 
   ask(asked: Asked): Promise<Answered> {
     return new Promise((resolve) => {
-      this.#waiting.push({ asked, resolve });
-      if (this.#waiting.length === 1) this.#put(asked);
+      this.#queue.push({ asked, resolve });
+      if (this.#queue.length === 1) this.#show(asked);
     });
   }
 
   answer(answer: Answered): void {
-    this.#waiting.shift()?.resolve(answer);
-    if (this.open) this.#put(this.open);
+    this.#queue.shift()?.resolve(answer);
+    if (this.open) this.#show(this.open);
   }
 
-  /** Takes all of them away, unanswered. */
+  /** Removes all questions, unanswered. */
   dismiss(): void {
-    for (const { resolve } of this.#waiting.splice(0)) resolve(undefined);
+    for (const { resolve } of this.#queue.splice(0)) resolve(undefined);
   }
 }
 
 /** A choice with the key that chooses it. */
-export function choiceLine({ label, key }: FaceChoice, at: number): Harmless {
+export function choiceLine({ label, key }: QuestionChoice, at: number): Harmless {
   return shown`${key === undefined ? at + 1 : harmless(key)}. ${label}`;
 }
 
 /** The choice that a number or a key stands for. */
-export function choiceFor({ choices }: Asked, text: string): FaceChoice | undefined {
+export function choiceFor({ choices }: Asked, text: string): QuestionChoice | undefined {
   if (/^[1-9]\d*$/.test(text)) return choices[Number(text) - 1];
   return choices.find(({ key }) => key !== undefined && key === text.toLowerCase());
 }
