@@ -1,4 +1,4 @@
-// Takes docs/page.png from a real run: the offline survey of the examples on `holdfast serve`, with helpers at work.
+// Takes docs/page.png and docs/page-dark.png from a real run: the offline survey of the examples on `holdfast serve`, with helpers at work.
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,14 +35,18 @@ try {
   await page.goto(address);
   await page.getByLabel("Task", { exact: true }).fill("Survey this directory");
   await page.keyboard.press("Enter");
-  const helpers = page.getByRole("region", { name: "Plan" }).getByText("general-purpose");
-  await helpers.nth(1).waitFor();
   await page.getByText("Get their line numbers").waitFor();
-  await page.waitForTimeout(3000);
+  await page.waitForTimeout(1000);
   await page.mouse.move(0, 0);
   await page.evaluate("document.activeElement.blur()");
-  await page.screenshot({ path: join(root, "docs/page.png") });
-  console.log("docs/page.png");
+  for (const [colorScheme, name] of [
+    ["light", "docs/page.png"],
+    ["dark", "docs/page-dark.png"],
+  ]) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(root, name) });
+    console.log(name);
+  }
 } finally {
   await browser.close();
   server.kill();

@@ -65,7 +65,10 @@ function pagesIn(folder) {
 
 /** The README is the first page; its pictures and pages lie beside it here. */
 function home(readme) {
-  return readme.replaceAll("](docs/", "](").replaceAll(/\]\((examples|decisions)\)/g, "]($1/index.md)");
+  return readme
+    .replaceAll("](docs/", "](")
+    .replaceAll('"docs/', '"./')
+    .replaceAll(/\]\((examples|decisions)\)/g, "]($1/index.md)");
 }
 
 /** Calls modules of the reference by the names that programs import them by. */
