@@ -84,7 +84,8 @@ function spansOf(line) {
     if (spans.at(-1)?.style === style) spans.at(-1).text += text;
     else spans.push({ style, text });
   }
-  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  // Browsers fold spaces in pictures, whatever xml:space says.
+  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(" ", "\u00A0");
   const last = spans.at(-1);
   if (last) last.text = last.text.trimEnd();
   return spans
@@ -128,7 +129,7 @@ function svgOf(pictures, title) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="13">
 <title>${title}</title>
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
-<g xml:space="preserve">
+<g>
 ${body.join("\n")}
 </g>
 </svg>
