@@ -520,7 +520,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     const page = await suite.open();
     await page.getByText("Options").click();
     await page.evaluate(`
-      const [approve, , mode] = document.querySelectorAll(".options select");
+      const [approve, , , mode] = document.querySelectorAll(".options select");
       for (const [select, value] of [[approve, "first"], [mode, "ask"]]) {
         select.value = value;
         select.dispatchEvent(new Event("change", { bubbles: true }));
