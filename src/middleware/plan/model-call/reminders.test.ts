@@ -292,10 +292,13 @@ describe("premature exit", () => {
   });
 });
 
-it("the stale reminder does not come in the middle of an item that is worked on", async () => {
-  const edit = tool(() => "ok", { name: "edit", description: "e", schema: z.object({ file: z.string() }) });
-  const named = async (file: string) => {
-    const steps = Array.from({ length: 6 }, () => callTool("edit", { file }));
+it("the stale reminder does not come in the middle of an item that is worked on, but to who repeats a call", async () => {
+  const schema = z.object({ file: z.string(), line: z.number() });
+  const edit = tool(() => "ok", { name: "edit", description: "e", schema });
+  const named = async (file: string, isRepeated = false) => {
+    const steps = Array.from({ length: 6 }, (_, line) =>
+      callTool("edit", { file, line: isRepeated ? 1 : line }),
+    );
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["Implement parse.js", "Implement dedupe.js"] }),
       ...steps,
@@ -307,6 +310,7 @@ it("the stale reminder does not come in the middle of an item that is worked on"
   };
   expect(await named("/src/parse.js")).toBe(0);
   expect(await named("/src/dedupe.js")).toBeGreaterThan(0);
+  expect(await named("/src/parse.js", true)).toBeGreaterThan(0);
 });
 
 describe("an answer that was sent back", () => {

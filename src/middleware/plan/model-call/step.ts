@@ -416,10 +416,14 @@ export class ModelStep {
     return Object.fromEntries(started.map((todo) => [todo.id, { toolCalls }]));
   }
 
-  /** Whether the model's last calls are work on what is in progress. */
+  /** Whether the model's last calls are work on what is in progress, and not the calls before once more. */
   get #isBusy(): boolean {
-    const last = this.#conversation.findLast((message) => AIMessage.isInstance(message));
-    return (last?.tool_calls ?? []).some((call) => isWorkOnCurrent(call, this.state.todos));
+    const [last, before] = this.#conversation.filter((message) => AIMessage.isInstance(message)).toReversed();
+    return (last?.tool_calls ?? []).some(
+      (call) =>
+        isWorkOnCurrent(call, this.state.todos) &&
+        !before?.tool_calls?.some(({ name, args }) => name === call.name && isSame(args, call.args)),
+    );
   }
 
   #situation(now: Partial<Pick<Situation, "visible" | "answered" | "refusal">>): Situation {
