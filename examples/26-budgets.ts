@@ -35,7 +35,8 @@ const config = { configurable: { thread_id: "1" } };
 
 const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Look around" }] }, config);
 const end = messages.at(-1)!;
-console.log(end.text, end.response_metadata["finish_reason"], `${looks} model calls`);
+const { finish_reason: reason } = end.response_metadata as { finish_reason?: string };
+console.log(end.text, reason, `${looks} model calls`);
 
 // The next message has the whole budget again.
 await agent.invoke({ messages: [{ role: "user", content: "Go on" }] }, config);
