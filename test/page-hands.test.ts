@@ -566,6 +566,8 @@ describe.runIf(hasBrowser)("with the page", () => {
     const page = await suite.openThread();
     await page.getByRole("button", { name: "Stop" }).click();
     await expect.poll(() => sent("stop")).toEqual([{}]);
+    // Whoever reads the thread again finds it stopped.
+    suite.server.add({ ...told, thread: threadOf({ status: "stopped" }) });
     suite.server.send("thread", threadOf({ status: "stopped" }));
     suite.server.tell({
       ...suite.at(55),

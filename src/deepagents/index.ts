@@ -7,6 +7,7 @@ import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
 import { unpackBytes } from "../files/backends/packed.ts";
 import type { FileBackend, PermissionRule } from "../files/index.ts";
 import { parsePath, pathIn } from "../files/paths/paths.ts";
+import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import type { BackendContext } from "../middleware/files/options.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { instructionsMiddleware, type InstructionSource } from "../middleware/instructions/index.ts";
@@ -260,4 +261,6 @@ export { createAsyncSubAgentMiddleware, isAsyncSubAgent } from "./remote-agents.
 export type { AsyncSubAgent, AsyncTask, AsyncTaskStatus } from "./remote-agents.ts";
 export { createSettings, findProjectRoot, listSkills } from "./settings.ts";
 export type { Settings, SkillMetadata } from "./settings.ts";
-export { danglingCallsMiddleware as createPatchToolCallsMiddleware } from "../middleware/dangling-calls/index.ts";
+
+/** Gives calls without a result one: `danglingCallsMiddleware` by DeepAgents' name. */
+export const createPatchToolCallsMiddleware = danglingCallsMiddleware;
