@@ -5,7 +5,7 @@ export interface Chat {
   stop(): Promise<void>;
 }
 
-/** What a client was shown of a run. */
+/** The parts of a run that a client was shown. */
 export interface Seen {
   text: string;
   /** How many items of the plan are done, the last that was heard of it. */

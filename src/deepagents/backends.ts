@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { getConfig, getCurrentTaskInput, getStore, type BaseStore } from "@langchain/langgraph";
-import { HarnessError } from "../errors.ts";
+import { attempt, HarnessError } from "../errors.ts";
 import { stateFiles } from "../files/backends/state.ts";
 import {
   compositeBackend,
@@ -103,7 +103,7 @@ export class StoreBackend extends ProtocolBackend {
   }
 
   [FILES](context?: BackendContext): FileBackend {
-    const store = this.#options.store ?? context?.store ?? this.#runtime?.store ?? here(() => getStore());
+    const store = this.#options.store ?? context?.store ?? this.#runtime?.store ?? attempt(() => getStore());
     if (!store) {
       throw new HarnessError(
         "missing-setting",
@@ -112,7 +112,7 @@ export class StoreBackend extends ProtocolBackend {
     }
     const { namespace } = this.#options;
     if (Array.isArray(namespace)) return storeBackend(store, namespace);
-    const { metadata, configurable } = here(() => getConfig()) ?? {};
+    const { metadata, configurable } = attempt(() => getConfig()) ?? {};
     const id = metadata?.["assistant_id"] as string | undefined;
     if (!namespace) return storeBackend(store, id === undefined ? ["filesystem"] : [id, "filesystem"]);
     return storeBackend(
@@ -137,7 +137,7 @@ export class CompositeBackend extends ProtocolBackend {
     this.#routes = routes;
   }
 
-  /** Whether commands can be run: those of the first backend. */
+  /** True where the first backend runs commands. */
   get runsCommands(): boolean {
     return runsCommands(this.#main);
   }
@@ -155,7 +155,7 @@ export interface LocalShellBackendOptions extends FilesystemBackendOptions {
   /** Default 100,000. */
   maxOutputBytes?: number;
   env?: Record<string, string>;
-  /** Whether commands get all variables of this process. Default: a few that are no secrets, such as `PATH`. */
+  /** Gives commands all variables of this process. Default: a few that are no secrets, such as `PATH`. */
   inheritEnv?: boolean;
   /** Files that `create` writes. */
   initialFiles?: Record<string, string>;
@@ -292,20 +292,12 @@ async function globEntries(files: FileBackend, pattern: string, path: string): P
 
 /** The store and the settings of the run that this call is made in. */
 export function runtimeHere(): { store?: BaseStore; configurable?: Record<string, unknown> } {
-  const store = here(() => getStore());
-  const configurable = here(() => getConfig())?.configurable;
+  const store = attempt(() => getStore());
+  const configurable = attempt(() => getConfig())?.configurable;
   return { ...(store && { store }), ...(configurable && { configurable }) };
 }
 
 /** The state of the graph that this call runs in, if it runs in one. */
 export function stateHere(): unknown {
-  return here(() => getCurrentTaskInput());
-}
-
-function here<T>(get: () => T): T | undefined {
-  try {
-    return get();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => getCurrentTaskInput());
 }

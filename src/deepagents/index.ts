@@ -4,6 +4,7 @@ import type { AnyAgentMiddleware } from "langchain";
 import { createDeepAgent as createAgent, createHelper } from "../deep/index.ts";
 import { inherited } from "../deep/inherited.ts";
 import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
+import { attempt } from "../errors.ts";
 import { unpackBytes } from "../files/backends/packed.ts";
 import type { FileBackend, PermissionRule } from "../files/index.ts";
 import { parsePath, pathIn } from "../files/paths/paths.ts";
@@ -87,16 +88,9 @@ function placeOf(backend?: AnyBackend | BackendFactory, permissions?: Filesystem
   }
   const made = (context?: BackendContext): AnyBackend =>
     backend({ state: stateHere() ?? {}, store: context?.store });
-  return { backend: (context) => filesOf(made(context), context), canExecute: mayRun(made), ...rules };
-}
-
-/** Whether the backend of a function runs commands; one that cannot be made without a run is taken for one that does not. */
-function mayRun(made: () => AnyBackend): boolean {
-  try {
-    return runsCommands(made());
-  } catch {
-    return false;
-  }
+  // A backend that cannot be made without a run is taken for one that runs no commands.
+  const canExecute = attempt(() => runsCommands(made())) ?? false;
+  return { backend: (context) => filesOf(made(context), context), canExecute, ...rules };
 }
 
 function ruleOf({ operations, paths, mode = "allow" }: FilesystemPermission): PermissionRule {
@@ -183,9 +177,11 @@ function specOf(
     middleware: [...skillsOf(parent, skills), ...middleware],
   };
   if (!permissions) return own;
-  const { name, description } = spec;
+  const { name, description, model } = spec;
+  const effort = spec.effort ?? (model === undefined ? parent.effort : undefined);
   const options = {
-    ...inherited(own, parent, toModel(spec.model ?? parent.model)),
+    ...inherited(own, parent, toModel(model ?? parent.model)),
+    ...(effort && { effort }),
     permissions: permissions.map(ruleOf),
     subagents: [],
     generalPurpose: false,

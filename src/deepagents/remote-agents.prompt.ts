@@ -1,4 +1,4 @@
-/** What each tool for remote sub-agents is for. */
+/** Descriptions of the tools for remote sub-agents. */
 export const REMOTE_TOOLS = {
   start_async_task:
     "Gives a task to an agent on another server, which works in the background. Answers at once with a taskId: tell the user, and check it when a result is asked for. Agents:",

@@ -48,7 +48,7 @@ type Tasks = Record<string, AsyncTask>;
 
 const ENDED: readonly AsyncTaskStatus[] = ["success", "error", "cancelled", "timeout"];
 
-/** Whether a sub-agent's description is one of a remote sub-agent. */
+/** Tells the description of a remote sub-agent. */
 export function isAsyncSubAgent(spec: object): spec is AsyncSubAgent {
   return "graphId" in spec;
 }

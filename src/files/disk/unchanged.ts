@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
 
-/** Whether a file on the host was not changed since a moment, or is as committed. Never throws. */
+/** True for a file on the host that was not changed since a moment, or is as committed. Never throws. */
 export async function isUnchanged(
   file: string,
   { bytes, since }: { bytes: Uint8Array; since: number | undefined },

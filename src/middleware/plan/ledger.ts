@@ -1,15 +1,14 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { PRESETS, type Figures, type Todo } from "../../plan/index.ts";
-import { ZERO_TALLY, type Tally } from "../../plan/todo/actuals.ts";
-import { idsInProgress, NO_FIGURES, sumFigures } from "../../plan/todo/actuals.ts";
-import type { Ledger } from "../../plan/todo/ledger.ts";
+import { idsInProgress, NO_FIGURES, sumFigures, ZERO_TALLY, type Tally } from "../../plan/todo/actuals.ts";
 import {
   isSameFigures,
   lengthOf,
   settle,
   withHelper,
   type Interval,
+  type Ledger,
   type Move,
   type Part,
 } from "../../plan/todo/ledger.ts";

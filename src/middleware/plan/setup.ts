@@ -1,7 +1,6 @@
 import { PRESETS, type Policy, type Preset, type Reminders } from "../../plan/index.ts";
 import { LEAN_FINAL_ANSWER, LEAN_REPORTS } from "../../plan/presets/lean.prompt.ts";
-import type { ToolText } from "../../plan/presets/presets.ts";
-import { REMINDER_TEXTS } from "../../plan/presets/presets.ts";
+import { REMINDER_TEXTS, type ToolText } from "../../plan/presets/presets.ts";
 import { checkPlanOptions } from "./check-options.ts";
 import type { PlanOptions, Switch } from "./options.ts";
 import { workWasDone } from "./plan-call/evidence.ts";

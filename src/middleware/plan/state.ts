@@ -18,8 +18,7 @@ import { readRules } from "../../plan/read/values.ts";
 import { ZERO_TALLY, type Mark, type Tally } from "../../plan/todo/actuals.ts";
 import { isSame } from "../../plan/todo/diff.ts";
 import type { Move } from "../../plan/todo/ledger.ts";
-import { PRIORITIES } from "../../plan/todo/todo.ts";
-import { nextNumber } from "../../plan/todo/todo.ts";
+import { nextNumber, PRIORITIES } from "../../plan/todo/todo.ts";
 import { anyUpdate } from "../state/any-update.ts";
 import { baseOf, StepStates } from "./step-states.ts";
 

@@ -1,6 +1,5 @@
 import { MARKS, type Todo } from "../../plan/index.ts";
-import { itemWords } from "../../plan/render/render.ts";
-import { renderRules } from "../../plan/render/render.ts";
+import { itemWords, renderRules } from "../../plan/render/render.ts";
 import type { RunEvent } from "../events/events.ts";
 import { jsonText } from "../events/json-text.ts";
 import { MAIN, ownerName } from "../events/view.ts";

@@ -18,8 +18,7 @@ import {
 import { renderRules } from "../../../plan/render/render.ts";
 import type { Mark, Tally } from "../../../plan/todo/actuals.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
-import type { Ledger } from "../../../plan/todo/ledger.ts";
-import { NO_ITEM, withFigures } from "../../../plan/todo/ledger.ts";
+import { NO_ITEM, withFigures, type Ledger } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { saidByUser } from "../../text/from-user.ts";
 import { announce } from "../announce.ts";
@@ -416,7 +415,7 @@ export class ModelStep {
     return Object.fromEntries(started.map((todo) => [todo.id, { toolCalls }]));
   }
 
-  /** Whether the model's last calls are work on what is in progress, and not the calls before once more. */
+  /** True where the model's last calls are work on what is in progress, and not the calls before once more. */
   get #isBusy(): boolean {
     const [last, before] = this.#conversation.filter((message) => AIMessage.isInstance(message)).toReversed();
     return (last?.tool_calls ?? []).some(

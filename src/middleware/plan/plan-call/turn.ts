@@ -14,8 +14,7 @@ import {
   type Todo,
 } from "../../../plan/index.ts";
 import { readRules } from "../../../plan/read/values.ts";
-import type { Mark } from "../../../plan/todo/actuals.ts";
-import { nextMarks } from "../../../plan/todo/actuals.ts";
+import { nextMarks, type Mark } from "../../../plan/todo/actuals.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
 import { withFigures, type Ledger, type Move } from "../../../plan/todo/ledger.ts";
 import { isWithheld } from "../../tools/withheld-calls.ts";

@@ -8,8 +8,7 @@ import {
   type Todo,
 } from "../../../plan/index.ts";
 import { actionable } from "../../../plan/todo/dependencies.ts";
-import type { Ledger } from "../../../plan/todo/ledger.ts";
-import { withFigures } from "../../../plan/todo/ledger.ts";
+import { withFigures, type Ledger } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { settleTurn } from "../ledger.ts";
 import { asksBack } from "../messages/final-answer.ts";

@@ -11,8 +11,7 @@ import {
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
-import type { Mark } from "../../../plan/todo/actuals.ts";
-import { nextMarks } from "../../../plan/todo/actuals.ts";
+import { nextMarks, type Mark } from "../../../plan/todo/actuals.ts";
 import { withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { LEFT_OPEN } from "../../../plan/todo/todo.ts";

@@ -1,7 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { applyUpdate, diffTodos, type Change, type Todo } from "../../../plan/index.ts";
-import type { Mark } from "../../../plan/todo/actuals.ts";
-import { nextMarks, NO_FIGURES } from "../../../plan/todo/actuals.ts";
+import { nextMarks, NO_FIGURES, type Mark } from "../../../plan/todo/actuals.ts";
 import { nextStartable } from "../../../plan/todo/dependencies.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, type Helper, type PlanMemory, type PlanState } from "../state.ts";

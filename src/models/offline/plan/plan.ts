@@ -19,7 +19,7 @@ const NOTE = "a step of the task";
 const MOST_REFUSALS = 4;
 const STRANGE = "a program in a model's place cannot do it";
 
-/** Whether the tools are those of a plan in preset `lean`: a program keeps no other. */
+/** True for the tools of a plan in preset `lean`: a program keeps no other. */
 export function canPlan(tools: readonly string[]): boolean {
   return tools.includes("write_todos") && tools.includes("update_todos");
 }

@@ -1,7 +1,6 @@
 import { HarnessError } from "../../../../errors.ts";
 import { countTodos, MARKS, renderMermaid } from "../../../../plan/index.ts";
-import { itemWords } from "../../../../plan/render/render.ts";
-import { renderLines, renderRules } from "../../../../plan/render/render.ts";
+import { itemWords, renderLines, renderRules } from "../../../../plan/render/render.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { jsonText } from "../../../../threads/events/json-text.ts";
 import { readPrices } from "../../../../threads/prepare/prices.ts";
