@@ -13,8 +13,7 @@ import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
 import { findThread, MANY, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
 import { quoted } from "../wording.ts";
-import { resumeCommand, settingsFrom, type RunFlags } from "./run.ts";
-import { withOwnGraphs } from "./servers/graph-files.ts";
+import { refuseOwnFlags, resumeCommand, settingsFrom, type RunFlags } from "./run.ts";
 
 export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
   thread?: string | undefined;
@@ -33,27 +32,24 @@ export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
 /** `holdfast resume`: goes on with a thread where it stopped. */
 export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
   const answers = await Promise.all((flags.answer ?? []).map((words) => inFull(words, terminal)));
-  const path = statePath(flags, terminal);
-  return withSaver(path, async (saver) => {
+  refuseOwnFlags(flags);
+  return withSaver(statePath(flags, terminal), async (saver) => {
     const { id } =
       flags.thread === undefined ? await latest(saver, terminal) : await findThread(saver, flags.thread);
-    return withOwnGraphs(flags, { saver, path, cwd: terminal.cwd }, async (graphs) => {
-      const kept = graphs ? undefined : await settingsOf(saver, id);
-      const { dir = kept?.dir } = flags;
-      const { startedIn: _, ...wanted } = await settingsFrom({ ...flags, dir }, terminal, kept);
-      const settings = { ...wanted, ...(kept?.startedIn !== undefined && { startedIn: kept.startedIn }) };
-      return perform({
-        terminal,
-        saver,
-        thread: id,
-        flags,
-        settings,
-        graphs,
-        ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
-        answers,
-        resumeCommand: resumeCommand(flags, terminal),
-        start: async (thread, options) => (await thread.goOn(options)) ?? finished(id),
-      });
+    const kept = flags.agent === undefined ? await settingsOf(saver, id) : undefined;
+    const { dir = kept?.dir } = flags;
+    const { startedIn: _, ...wanted } = await settingsFrom({ ...flags, dir }, terminal, kept);
+    const settings = { ...wanted, ...(kept?.startedIn !== undefined && { startedIn: kept.startedIn }) };
+    return perform({
+      terminal,
+      saver,
+      thread: id,
+      flags,
+      settings,
+      ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
+      answers,
+      resumeCommand: resumeCommand(flags, terminal),
+      start: async (thread, options) => (await thread.goOn(options)) ?? finished(id),
     });
   });
 }

@@ -18,7 +18,6 @@ import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
 import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
 import { commandName, quoted } from "../wording.ts";
-import { withOwnGraphs } from "./servers/graph-files.ts";
 
 export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {
   task?: string | undefined;
@@ -49,8 +48,8 @@ export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.thread?.trim() === "") fail("--thread is empty.");
   const { task, message } = await readTask(flags.task, terminal);
-  const path = statePath(flags, terminal);
-  return withSaver(path, async (saver) => {
+  refuseOwnFlags(flags);
+  return withSaver(statePath(flags, terminal), async (saver) => {
     const thread = flags.thread ?? (await newThreadId(saver, task));
     const known = await saver.getThread(thread);
     if (!known) checkThreadId(thread);
@@ -59,21 +58,18 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       const id = quoted(thread);
       fail(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
     }
-    return withOwnGraphs(flags, { saver, path, cwd: terminal.cwd }, async (graphs) => {
-      const kept = known && !graphs ? await settingsOf(saver, thread) : undefined;
-      const wanted = known || graphs ? flags : inDirectory(flags);
-      const settings = await settingsFrom(wanted, terminal, kept);
-      return perform({
-        terminal,
-        saver,
-        thread,
-        flags,
-        settings,
-        graphs,
-        ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
-        resumeCommand: resumeCommand(flags, terminal),
-        start: (owned, options) => owned.start(message, { ...options, task, isNewTurn: true }),
-      });
+    const isOwn = flags.agent !== undefined;
+    const kept = known && !isOwn ? await settingsOf(saver, thread) : undefined;
+    const settings = await settingsFrom(known || isOwn ? flags : inDirectory(flags), terminal, kept);
+    return perform({
+      terminal,
+      saver,
+      thread,
+      flags,
+      settings,
+      ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
+      resumeCommand: resumeCommand(flags, terminal),
+      start: (owned, options) => owned.start(message, { ...options, task, isNewTurn: true }),
     });
   });
 }
@@ -90,6 +86,20 @@ async function refuseBeginning(saver: ThreadStore, thread: string): Promise<void
   fail(
     `There is no thread ${JSON.stringify(thread)}, but ${quoted(other.id)} begins so: type all of its name, or choose another.`,
   );
+}
+
+/** Flags of Holdfast's own agent. */
+const OWN_FLAGS =
+  "model,effort,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
+
+/** Throws `invalid-options` for a flag that a graph of the user's own does not take. */
+export function refuseOwnFlags({ agent, ...flags }: { agent?: string | undefined }): void {
+  if (agent === undefined) return;
+  const own = OWN_FLAGS.split(",").find((flag) => (flags as Record<string, unknown>)[flag] !== undefined);
+  if (own === undefined) return;
+  const name = own.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const message = `--${name} is for Holdfast's own agent: leave it out, and set it in ${agent}.`;
+  throw new HarnessError("invalid-options", message);
 }
 
 /** The command to go on with, as the user started this one, with what it needs to find the thread again. */

@@ -2,7 +2,6 @@ import type { ThreadStore } from "../../../storage/index.ts";
 import { isUnfinished } from "../../../threads/events/ending.ts";
 import type { Question } from "../../../threads/events/questions.ts";
 import type { HostThread, StartThreadOptions } from "../../../threads/host/client.ts";
-import type { HostedGraph } from "../../../threads/host/graphs.ts";
 import { RunHost } from "../../../threads/host/host.ts";
 import type { Run } from "../../../threads/host/hosted-run.ts";
 import { localHost } from "../../../threads/host/threads-graph.ts";
@@ -29,15 +28,14 @@ export interface PerformOptions extends ProjectOfRun {
   terminal: Terminal;
   saver: ThreadStore;
   thread: string;
-  flags: OutputFlags & StateFlags;
+  /** `agent`: a file with graphs of the user's own, in the place of Holdfast's agent. */
+  flags: OutputFlags & StateFlags & { agent?: string | undefined };
   /** Without a model: whatever the environment says. */
   settings: WantedSettings;
   /** Answers for questions that the thread asks, in their order. */
   answers?: readonly string[];
   /** Printed in front of a thread's name to say how to go on. */
   resumeCommand: string;
-  /** Graphs of the user's own, in the place of Holdfast's agent. */
-  graphs?: ReadonlyMap<string, HostedGraph> | undefined;
   start: (thread: HostThread, options: StartThreadOptions) => Promise<Run>;
 }
 
@@ -51,8 +49,15 @@ export async function perform(options: PerformOptions): Promise<number> {
   let answer = async (_question: Question): Promise<unknown> => undefined;
   const servers = new RunServers({ env, onNote: (text) => run?.notify(text) });
   const traces = tracesFrom(env);
-  const host = options.graphs
-    ? new RunHost({ graphs: options.graphs, checkpointer: saver, ledger: saver.ledger, traces })
+  const path = statePath(flags, terminal);
+  const own =
+    flags.agent === undefined
+      ? undefined
+      : await (
+          await import("../commands/servers/graph-files.ts")
+        ).openGraphs(flags.agent, { saver, path, cwd: terminal.cwd });
+  const host = own
+    ? new RunHost({ graphs: own.graphs, checkpointer: saver, ledger: saver.ledger, traces })
     : localHost({
         saver,
         defaults: settings,
@@ -62,7 +67,7 @@ export async function perform(options: PerformOptions): Promise<number> {
         projectOf: async () => project,
         servers,
         canAsk: canAsk(terminal, flags) || answers.length > 0,
-        copies: copiesFolder(statePath(flags, terminal)),
+        copies: copiesFolder(path),
         traces,
       });
   const interruption = new Interruption(terminal.stdout, () => output?.close());
@@ -111,6 +116,7 @@ export async function perform(options: PerformOptions): Promise<number> {
     output?.close();
     await host.stop();
     await servers.close();
+    await own?.close();
   }
 }
 

@@ -12,34 +12,23 @@ import { hostedGraphs, type GraphSource } from "../../../server/graphs.ts";
 /** The exports that are taken for the graph where none is named. */
 const NAMES = ["default", "graph", "agent"];
 
-/** Flags of Holdfast's own agent. */
-const OWN_FLAGS =
-  "model,effort,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
-
-/** Throws `invalid-options` for a flag that a graph of the user's own does not take. */
-export function refuseOwnFlags(agent: string, flags: object): void {
-  const own = OWN_FLAGS.split(",").find((flag) => (flags as Record<string, unknown>)[flag] !== undefined);
-  if (own === undefined) return;
-  const name = own.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const message = `--${name} is for Holdfast's own agent: leave it out, and set it in ${agent}.`;
-  throw new HarnessError("invalid-options", message);
+/** Graphs of the user's own in a file, with the items of the same store. */
+export interface OwnGraphs {
+  graphs: ReadonlyMap<string, HostedGraph>;
+  close: () => Promise<void>;
 }
 
-/** Uses the graphs of the user's own that `--agent` names, with the items of the same store; none without it. */
-export async function withOwnGraphs<T>(
-  { agent, ...flags }: { agent?: string | undefined },
+/** Opens the graphs that `--agent` names, for a run in a terminal. */
+export async function openGraphs(
+  agent: string,
   { saver, path, cwd }: { saver: ThreadStore; path: string; cwd: string },
-  use: (graphs: ReadonlyMap<string, HostedGraph> | undefined) => Promise<T>,
-): Promise<T> {
-  if (agent === undefined) return use(undefined);
-  refuseOwnFlags(agent, flags);
-  const graphs = await loadGraphs(agent, cwd);
+): Promise<OwnGraphs> {
+  const sources = await loadGraphs(agent, cwd);
   const store = await openItems(path);
-  try {
-    return await use(hostedGraphs("--agent", graphs, { checkpointer: saver, store }));
-  } finally {
-    await store.close();
-  }
+  return {
+    graphs: hostedGraphs("--agent", sources, { checkpointer: saver, store }),
+    close: async () => store.close(),
+  };
 }
 
 /** Loads graphs from `agent.ts`, `agent.ts:name`, or a file such as `langgraph.json` that names several. */

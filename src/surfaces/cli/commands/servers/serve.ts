@@ -17,8 +17,8 @@ import { limitsFrom, type WorkerFlags } from "../../options/worker-options.ts";
 import { harmless, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { copiesFolder, statePath, withHome } from "../../threads/threads.ts";
-import type { RunFlags } from "../run.ts";
-import { loadGraphs, refuseOwnFlags } from "./graph-files.ts";
+import { refuseOwnFlags, type RunFlags } from "../run.ts";
+import { loadGraphs } from "./graph-files.ts";
 import { checkModel, graphOptions, lost } from "./worker.ts";
 
 export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet">, WorkerFlags {
@@ -75,7 +75,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
 
 /** Serves graphs of the user's own: the same page and protocol, with threads in the same store. */
 async function serveGraphs(agent: string, flags: ServeFlags, terminal: Terminal): Promise<number> {
-  refuseOwnFlags(agent, flags);
+  refuseOwnFlags(flags);
   const graphs = await loadGraphs(agent, terminal.cwd);
   const path = statePath(flags, terminal);
   return withHome(path, async ({ saver, cluster }) => {
