@@ -45,6 +45,8 @@ export default defineConfig(({ mode }) => {
       emptyOutDir: false,
       target: "node20",
       minify: false,
+      // The package has its sources: maps lead there.
+      sourcemap: !isCommand,
       rolldownOptions: {
         // The library's entries import statically what the command imports when it needs it.
         checks: { ineffectiveDynamicImport: false },
@@ -52,6 +54,7 @@ export default defineConfig(({ mode }) => {
         input: Object.fromEntries(entries.map((file) => [nameOf(file), `src/${nameOf(file)}.ts`])),
         output: {
           entryFileNames: "[name].js",
+          sourcemapExcludeSources: true,
           chunkFileNames: `${isCommand ? "surfaces/cli/" : ""}chunks/[name]-[hash].js`,
         },
       },
