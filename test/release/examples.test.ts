@@ -42,8 +42,7 @@ it("there are examples to run", () => {
 it("each example stands in the list by difficulty once, the first of them first", () => {
   const list = [...readFileSync("examples/README.md", "utf8").matchAll(/\]\((\d\d-.*?\.ts)\)/g)];
   const names = list.map(([, name]) => name!);
-  expect(names[0]).toBe(examples[0]);
-  expect(names.toSorted()).toEqual(examples.toSorted());
+  expect(names).toEqual(examples.toSorted());
 });
 
 it.each(examples)("%s runs without a model key", (file) => {
@@ -51,8 +50,8 @@ it.each(examples)("%s runs without a model key", (file) => {
   expect(printed.has(file), errors).toBe(true);
 });
 
-it("the README's token figures are those that example 09 prints", () => {
-  const text = printed.get("09-cost.ts") ?? errors;
+it("the README's token figures are those that example 25 prints", () => {
+  const text = printed.get("25-cost.ts") ?? errors;
   const tokens = (line: RegExp): string => line.exec(text)?.[1] ?? `none in: ${text}`;
   const [theirs, ours] = [tokens(/todoListMiddleware\s+(\d+)/), tokens(/lean\s+(\d+)/)];
   expect(readFileSync("README.md", "utf8")).toContain(`| ${theirs} | ${ours} |`);
