@@ -26,7 +26,7 @@ export function userPlaces(env: Environment, platform: string = process.platform
   return {
     home,
     config: join(folder, "holdfast"),
-    trust: join(dirname(defaultStatePath(env)), "trust.json"),
+    trust: join(dirname(defaultStatePath(env, platform)), "trust.json"),
   };
 }
 

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
+import { whenUnused } from "../files/disk/descriptors.ts";
 
 /** Another process writes for no longer than this, unless it has died. */
 const LOCK_MS = 5000;
@@ -52,7 +53,7 @@ export async function rewrite(file: string, make: () => Promise<object>): Promis
   const draft = await lock(file);
   try {
     await writeFile(draft, `${JSON.stringify(await make(), undefined, 2)}\n`);
-    await rename(draft, file);
+    await whenUnused(() => rename(draft, file));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
@@ -67,7 +68,9 @@ async function lock(file: string): Promise<string> {
       await writeFile(draft, "", { mode: 0o600, flag: "wx" });
       return draft;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      // Windows says EPERM of a draft that is just being removed.
+      if (code !== "EEXIST" && !(code === "EPERM" && process.platform === "win32")) throw error;
     }
     const made = await stat(draft).catch(() => undefined);
     if (made && Date.now() - made.mtimeMs > LOCK_MS) await rm(draft, { force: true });

@@ -55,6 +55,24 @@ describe("the packed package", { timeout: 180_000 }, () => {
     expect(missing.filter((source) => !source.endsWith(".json"))).toEqual([]);
   });
 
+  it("has every file that its pages link to", async () => {
+    const { stdout } = await run("tar", ["-tf", tarball]);
+    const files = stdout.trimEnd().split("\n");
+    const missing = files
+      .filter((page) => page.endsWith(".md"))
+      .flatMap((page) => {
+        const text = readFileSync(page.replace("package/", ""), "utf8").replaceAll(/^```[^]*?^```/gm, "");
+        const links = [...text.matchAll(/\]\(([^)#\s]+)|\b(?:src|srcset)="([^"]+)"/g)];
+        return links
+          .map(([, link, picture]) => (link ?? picture)!)
+          .filter((link) => !/^(?:[a-z]+:|\/)/.test(link))
+          .map((link) => posix.join(posix.dirname(page), link))
+          .filter((target) => !files.some((file) => file === target || file.startsWith(`${target}/`)))
+          .map((target) => `${page} -> ${target}`);
+      });
+    expect(missing).toEqual([]);
+  });
+
   it("has types that resolve for its consumers", async () => {
     const options = ["--profile", "node16", "--no-color"];
     const { ok, stdout } = await run("node_modules/.bin/attw", [tarball, ...options]);

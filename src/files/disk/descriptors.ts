@@ -3,14 +3,26 @@ import { setTimeout } from "node:timers/promises";
 const MAX_ATTEMPTS = 20;
 const WAIT_MS = 10;
 
+/** Windows answers so while another process, such as a virus scanner, has the file open. */
+const IN_USE = ["EACCES", "EBUSY", "EPERM"];
+
 /** Opens something. Where the process or the system has no descriptor left, it is tried again for two seconds. */
-export async function whenFree<T>(open: () => Promise<T>): Promise<T> {
+export function whenFree<T>(open: () => Promise<T>): Promise<T> {
+  return retrying(open, ["EMFILE", "ENFILE"]);
+}
+
+/** Renames a file. On Windows it is tried again for two seconds while another process has the file open. */
+export function whenUnused<T>(rename: () => Promise<T>): Promise<T> {
+  return retrying(rename, process.platform === "win32" ? IN_USE : []);
+}
+
+async function retrying<T>(act: () => Promise<T>, codes: readonly string[]): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await open();
+      return await act();
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if ((code !== "EMFILE" && code !== "ENFILE") || attempt === MAX_ATTEMPTS) throw error;
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (!codes.includes(code) || attempt === MAX_ATTEMPTS) throw error;
       await setTimeout(attempt * WAIT_MS);
     }
   }

@@ -3,6 +3,7 @@ import { constants, type Stats } from "node:fs";
 import { rename, unlink } from "node:fs/promises";
 import { nameOf } from "../paths/paths.ts";
 import type { Anchor } from "./anchor.ts";
+import { whenUnused } from "./descriptors.ts";
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 
@@ -35,7 +36,7 @@ export async function replaceFile(
       await file.close();
     }
     if (!(await unchanged())) return false;
-    await rename(folder.entry(temporary), folder.entry(nameOf(path)));
+    await whenUnused(() => rename(folder.entry(temporary), folder.entry(nameOf(path))));
     return true;
   } finally {
     // Gone already, unless it was not used.

@@ -27,8 +27,7 @@ async function stepTo(target: string, path: string): Promise<Anchor> {
   await mustBeAt(".", path);
 
   const entry = (name: string): string => {
-    // What is behind a colon is a part of another file there.
-    if (process.platform === "win32" && name.includes(":")) throw new NotPlainError();
+    if (process.platform === "win32" && isDeviceName(name)) throw new NotPlainError();
     return `./${name}`;
   };
   const stat = async (name: string): Promise<Stats | undefined> => {
@@ -58,6 +57,11 @@ async function stepTo(target: string, path: string): Promise<Anchor> {
     },
     close: async () => {},
   };
+}
+
+/** A name that Windows takes for a device, for a stream of another file, or for the name without its last characters. */
+export function isDeviceName(name: string): boolean {
+  return /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|:|[. ]$/i.test(name);
 }
 
 /** Whether an open file is the one by that name: Windows follows a link all the same. */
