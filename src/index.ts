@@ -77,4 +77,4 @@ export {
   type CompiledSubagent,
   type SubagentEvent,
 } from "./subagents/index.ts";
-export type { SubagentsOptions } from "./subagents/options.ts";
+export type { SubagentsOptions } from "./subagents/spec.ts";

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { IgnoreRules } from "../src/files/search/ignore-rules.ts";
 import { titleMiddleware } from "../src/middleware/title/index.ts";
 import { messageOf } from "../src/models/failure/error-chain.ts";
-import { folderIn } from "../src/models/offline/answer.ts";
+import { folderIn } from "../src/models/offline/model.ts";
 import { readSnapshot } from "../src/models/offline/plan/text.ts";
 import { reasonIn } from "../src/models/offline/words.ts";
 import { ScriptedModel } from "../src/testing/index.ts";

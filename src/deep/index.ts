@@ -38,7 +38,7 @@ import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.pro
 import { webToolsOf } from "../web/tools.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
-import { inherited, picked, promptOf } from "./inherited.ts";
+import { inherited, picked, promptOf, readerOf, sharedFields } from "./inherited.ts";
 import {
   DEFAULT_MIDDLEWARE,
   type AnyTool,
@@ -46,8 +46,6 @@ import {
   type DefaultMiddlewareName,
   type SubagentSpec,
 } from "./options.ts";
-import { readerOf } from "./reader.ts";
-import { sharedFields } from "./shared-fields.ts";
 import type { CreateDeepAgent } from "./types.ts";
 
 /**

@@ -1,10 +1,12 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { StateGraph, type StateDefinitionInit } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import { serversOf } from "../mcp/servers.ts";
 import type { FileToolChoice } from "../middleware/files/options.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { readSkills } from "../middleware/skills/read-skills.ts";
 import { PLAN_TOOLS } from "../subagents/report.ts";
+import { READER_DESCRIPTION, READER_PROMPT } from "../subagents/task.prompt.ts";
 import { webToolsOf, WEB_TOOLS } from "../web/tools.ts";
 import { DEFAULT_MIDDLEWARE, type AnyTool, type DeepAgentOptions, type SubagentSpec } from "./options.ts";
 
@@ -144,4 +146,57 @@ export function picked<Key extends keyof DeepAgentOptions>(
 ): Pick<DeepAgentOptions, Key> {
   const entries = keys.flatMap((key) => (options[key] === undefined ? [] : [[key, options[key]] as const]));
   return Object.fromEntries(entries) as Pick<DeepAgentOptions, Key>;
+}
+
+const READING = ["ls", "read_file", "glob", "grep"];
+
+/**
+ * The built-in sub-agent `reader`: it reads files and the web, and has no plan, commands, writes, MCP servers or
+ * sub-agents. Undefined where its caller has nothing to read with.
+ */
+export function readerOf({
+  fileTools = READING as FileToolChoice[],
+}: DeepAgentOptions): SubagentSpec | undefined {
+  const nameOf = (tool: FileToolChoice): string => (typeof tool === "string" ? tool : tool.name);
+  const own = fileTools.filter((tool) => READING.includes(nameOf(tool)));
+  if (own.length === 0) return undefined;
+  return {
+    name: "reader",
+    description: READER_DESCRIPTION,
+    systemPrompt: READER_PROMPT,
+    tools: [],
+    fileTools: own,
+    web: true,
+    plan: false,
+    instructions: [],
+    skills: [],
+    subagents: false,
+  };
+}
+
+/** The fields that a sub-agent has in common with its parent. Throws `invalid-options` for one without a reducer. */
+export function sharedFields(
+  parent: StateDefinitionInit | undefined,
+  own: StateDefinitionInit | undefined,
+  name: string,
+): string[] {
+  if (parent === undefined || own === undefined) return [];
+  const [theirs, declared] = [channelsOf(parent), channelsOf(own)];
+  const shared = Object.keys(declared).filter(
+    (field) => Object.hasOwn(theirs, field) && field !== "messages",
+  );
+  const plain = shared.find((field) => theirs[field]!.lc_graph_name !== REDUCED);
+  if (plain === undefined) return shared;
+  throw new HarnessError(
+    "invalid-options",
+    `createDeepAgent: subagents.${name} shares the field "${plain}", which has no reducer in the agent's stateSchema: several sub-agents may change it at the same time. Make it a ReducedValue.`,
+  );
+}
+
+const REDUCED = "BinaryOperatorAggregate";
+
+/** LangGraph reads every kind of schema. */
+function channelsOf(schema: StateDefinitionInit): Record<string, { lc_graph_name: string }> {
+  const { channels } = new StateGraph(schema as never) as { channels: object };
+  return channels as Record<string, { lc_graph_name: string }>;
 }

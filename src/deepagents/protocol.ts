@@ -1,6 +1,5 @@
 import type { Failure, FileBackend, FileChange, FileEntry } from "../files/index.ts";
-import { decodeText } from "../files/text/decode.ts";
-import { mediaTypeOf } from "../files/text/media-type.ts";
+import { decodeText, mediaTypeOf } from "../files/text/decode.ts";
 import type { BackendContext } from "../middleware/files/options.ts";
 
 type MaybePromise<T> = T | Promise<T>;

@@ -4,7 +4,7 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { anyUpdate } from "../middleware/state/any-update.ts";
+import { anyUpdate } from "../middleware/state/fields.ts";
 import { callId, checkedTool } from "../middleware/tools/loose-tool.ts";
 import { REMOTE_TOOLS } from "./remote-agents.prompt.ts";
 

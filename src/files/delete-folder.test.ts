@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { compositeBackend } from "./backends/composite.ts";
 import { createBackend } from "./backends/create.ts";
-import { FROZEN_FILES } from "./backends/read-only-files.ts";
 import { stateFiles } from "./backends/state.ts";
-import { withPermissions } from "./backends/with-permissions.ts";
+import { FROZEN_FILES, withPermissions } from "./backends/with-permissions.ts";
 import { Disk } from "./disk/disk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-delete-"));

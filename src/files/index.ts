@@ -18,7 +18,7 @@ export { compositeBackend } from "./backends/composite.ts";
 export { createBackend } from "./backends/create.ts";
 export { diskBackend, type DiskOptions } from "./disk/index.ts";
 export type { FileChange } from "./backends/file-table.ts";
-export { FROZEN_FILES } from "./backends/read-only-files.ts";
+export { FROZEN_FILES } from "./backends/with-permissions.ts";
 export type { FileOperations } from "./search/operations.ts";
 export { type Permission, type PermissionRule } from "./paths/permissions.ts";
 export { sandboxBackend, type RemoteSandbox, type RemoteSandboxOptions } from "./backends/sandbox.ts";

@@ -11,7 +11,7 @@ import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { filesMiddleware } from "../middleware/files/index.ts";
 import { planMiddleware } from "../middleware/plan/index.ts";
-import { anyUpdate } from "../middleware/state/any-update.ts";
+import { anyUpdate } from "../middleware/state/fields.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
 import { unparsedState } from "./unparsed-state.ts";
 

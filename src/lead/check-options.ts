@@ -3,12 +3,12 @@ import { checkSpecs, KEEPING, PARTS, SKILL_LIST, SUMMARIZATION } from "../deep/c
 import { MCP } from "../mcp/config.ts";
 import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods } from "../middleware/check-options.ts";
-import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
+import { INTERRUPT_ON } from "../middleware/consent/options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { GOAL } from "../middleware/goal/options.ts";
-import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
+import { LOOP_GUARD } from "../middleware/loop-guard/index.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
-import { REPEATS } from "../middleware/repeats/check-options.ts";
+import { REPEATS } from "../middleware/repeats/options.ts";
 import { SUBAGENT_LIST } from "../subagents/check-options.ts";
 import { WEB } from "../web/check-options.ts";
 import type { LeadOptions } from "./options.ts";

@@ -1,18 +1,17 @@
-import { ToolMessage } from "@langchain/core/messages";
+import { ToolMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { unparsedState } from "../langgraph/unparsed-state.ts";
 import { CallTurn } from "../middleware/ordered-calls/call-turn.ts";
-import { anyUpdate } from "../middleware/state/any-update.ts";
-import { harnessField } from "../middleware/state/harness-field.ts";
+import { anyUpdate, harnessField } from "../middleware/state/fields.ts";
 import { answeredOnce } from "../middleware/tool-errors/index.ts";
+import { withContent } from "../middleware/tools/with-content.ts";
 import type { McpOptions } from "./options.ts";
 import { serversOf, type McpServers } from "./servers.ts";
 import { NO_SUCH_TOOL } from "./tools/find-tools.prompt.ts";
 import { FIND_TOOLS, findTools } from "./tools/find-tools.ts";
-import { withImagesBehind } from "./tools/images.ts";
 import { PREFIX } from "./tools/tool-names.ts";
 
 /** So many tools, or definitions of so many tokens, are searched, unless `searchAbove` says otherwise. */
@@ -89,4 +88,44 @@ function tokens(tools: readonly DynamicStructuredTool[]): number {
     JSON.stringify([name, description, z.toJSONSchema(schema as z.ZodType)]),
   );
   return texts.reduce((sum, text) => sum + text.length, 0) / 4;
+}
+
+/**
+ * The messages with images of tool results in a message behind the results of their turn. Of OpenAI's chat protocol and
+ * others only a user's message may have images; where nothing has any, the very list.
+ */
+export function withImagesBehind(messages: BaseMessage[]): BaseMessage[] {
+  if (!messages.some(hasImages)) return messages;
+  const all: BaseMessage[] = [];
+  let waiting: Block[] = [];
+  for (const [at, message] of messages.entries()) {
+    if (hasImages(message)) {
+      const isImage = (block: Block): boolean => block.type === "image_url";
+      const texts = message.content.filter((block) => !isImage(block));
+      const images = message.content.filter(isImage);
+      const note = {
+        type: "text" as const,
+        text: `[${images.length === 1 ? "An image follows" : `${images.length} images follow`}.]`,
+      };
+      all.push(withContent(message, [...texts, note]));
+      waiting.push({ type: "text", text: `From ${message.name ?? "a tool"}, as data:` }, ...images);
+    } else all.push(message);
+    if (waiting.length === 0 || messages[at + 1]?.type === "tool") continue;
+    all.push(
+      new HumanMessage({ content: waiting, name: "tool_images", additional_kwargs: { hide_from_ui: true } }),
+    );
+    waiting = [];
+  }
+  return all;
+}
+
+type Blocks = Exclude<ToolMessage["content"], string>;
+type Block = Blocks[number];
+
+function hasImages(message: BaseMessage): message is ToolMessage & { content: Blocks } {
+  return (
+    message.type === "tool" &&
+    Array.isArray(message.content) &&
+    message.content.some((block) => block.type === "image_url")
+  );
 }

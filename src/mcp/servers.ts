@@ -2,12 +2,12 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { Tool } from "@modelcontextprotocol/client";
 import { checkMcpOptions, filledIn } from "./config.ts";
 import { Connection, messageOf } from "./connection/connection.ts";
+import { WaitingCalls } from "./connection/live-call.ts";
 import { Secrets } from "./connection/secrets.ts";
 import type { McpOptions } from "./options.ts";
 import { changeNotice, definitionOf, isSameDefinition } from "./tools/definition.ts";
 import { toolName } from "./tools/tool-names.ts";
 import { serverTool, type ToolPlace } from "./tools/tool.ts";
-import { WaitingCalls } from "./tools/waiting-calls.ts";
 
 /** Servers that nobody has used for so long are ended. They are started again when they are needed. */
 const IDLE_MS = 5 * 60_000;

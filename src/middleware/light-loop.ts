@@ -1,6 +1,6 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { lightenLoop, type LoopingAgent } from "../langgraph/loop/index.ts";
-import { placeOf } from "./plan/place.ts";
+import { placeOf } from "./plan/events.ts";
 import { readPlanState } from "./plan/state.ts";
 
 /**

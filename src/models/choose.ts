@@ -3,14 +3,12 @@ import { HarnessError } from "../errors.ts";
 import type { ClientOptions } from "./clients/clients.ts";
 import { PROVIDERS } from "./clients/providers.ts";
 import { chain } from "./failure/error-chain.ts";
-import { redactingModel } from "./failure/redacting-model.ts";
 import { knownModel } from "./known-models.ts";
 import { readModelName, type Choice } from "./name.ts";
 import { patchModel } from "./patched-model.ts";
 import { retryingFetch } from "./retry/retrying-fetch.ts";
 import { Silence } from "./retry/silence.ts";
-import { read, type Environment } from "./secrets/environment.ts";
-import { redact, secretsIn } from "./secrets/redact.ts";
+import { read, type Environment, redact, secretsIn, withoutSecrets, type Hide } from "./secrets/redact.ts";
 import { findSet, pickBaseUrl, pickEndpoint, withoutCredentials, type ModelOptions } from "./settings.ts";
 
 /** Options of `chooseModel`. */
@@ -142,4 +140,39 @@ async function create({ id, provider }: Choice, options: ClientOptions): Promise
 function nameOf(model: BaseChatModel): string {
   const { ls_provider: provider = "custom", ls_model_name: name } = model.getLsParams({});
   return [provider.replaceAll("_", "-"), ...(name ? [name] : [])].join(":");
+}
+
+/**
+ * Takes secrets out of the errors of a model's calls, in place. Servers repeat what they were sent, key and all, and
+ * LangChain hands errors on to callbacks, traces, checkpoints and, as a tool's result, to the next request: this is
+ * the one door that all of them come through.
+ */
+function redactingModel<Model extends BaseChatModel>(model: Model, hide: Hide): Model {
+  return patchModel(model, (client) => {
+    // oxlint-disable-next-line typescript/unbound-method -- called on `this`: the model may be copied, and the copy changed
+    const { _generate, _streamResponseChunks, _streamChatModelEvents } = client;
+    const own: Pick<BaseChatModel, "_generate" | "_streamResponseChunks" | "_streamChatModelEvents"> &
+      ThisType<BaseChatModel> = {
+      async _generate(...args) {
+        return _generate.apply(this, args).catch((error: unknown) => {
+          throw withoutSecrets(error, hide);
+        });
+      },
+      async *_streamResponseChunks(...args) {
+        yield* hiding(_streamResponseChunks.apply(this, args), hide);
+      },
+      async *_streamChatModelEvents(...args) {
+        yield* hiding(_streamChatModelEvents.apply(this, args), hide);
+      },
+    };
+    Object.assign(client, own);
+  });
+}
+
+async function* hiding<T>(pieces: AsyncGenerator<T>, hide: Hide): AsyncGenerator<T> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    throw withoutSecrets(error, hide);
+  }
 }

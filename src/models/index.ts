@@ -2,5 +2,5 @@ export { chooseModel, type ChooseModelOptions, type ChosenModel } from "./choose
 export { explainModelError, type FailedModel } from "./failure/explain.ts";
 export { knownModel, type KnownModel } from "./known-models.ts";
 export { OfflineModel, type OfflineModelOptions } from "./offline/model.ts";
-export type { Environment } from "./secrets/environment.ts";
+export type { Environment } from "./secrets/redact.ts";
 export type { ModelOptions } from "./settings.ts";

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { PROVIDERS } from "./clients/providers.ts";
-import { listModels } from "./list-models.ts";
+import { listModels } from "./describe.ts";
 
 let server: Server;
 let url: string;

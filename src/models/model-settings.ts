@@ -1,8 +1,8 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { clientName, copyWith } from "./copy.ts";
 import { changed } from "./deferred.ts";
+import { clientName, copyWith } from "./patched-model.ts";
 
 /** Model settings of one of several agents. */
 export const MODEL_SETTINGS = z

@@ -3,8 +3,7 @@ import { Budget } from "../middleware/budget/account.ts";
 import { LIMITS } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
-import type { SubagentsOptions } from "./options.ts";
-import { checkNames, type CompiledSubagent, type SubagentTerms } from "./spec.ts";
+import { type SubagentsOptions, checkNames, type CompiledSubagent, type SubagentTerms } from "./spec.ts";
 
 /** Options of every sub-agent, whoever built it. */
 export const TERMS = {

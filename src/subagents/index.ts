@@ -1,9 +1,10 @@
 import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
-import { Command } from "@langchain/langgraph";
+import { Command, GraphInterrupt, isGraphInterrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
+import { stepWrites } from "../langgraph/step-writes.ts";
 import { checkpointerOf, isResuming } from "../langgraph/task.ts";
 import { filesBefore } from "../middleware/files/workspace.ts";
 import { idleOf } from "../middleware/plan/ledger.ts";
@@ -11,6 +12,7 @@ import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import { FollowedTodo } from "../middleware/plan/reports/follow.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/tools/loose-tool.ts";
+import { isRecord } from "../middleware/tools/review.ts";
 import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
 import { BACKGROUND_TEXTS, TASK_BACKGROUND } from "./background/background.prompt.ts";
 import { Crew } from "./background/crew.ts";
@@ -19,9 +21,8 @@ import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
 import { helpersIn, markFailures, markHelper, titleOf, type TurnCall } from "./events.ts";
 import { conversationAt, givenTo, type Job } from "./exchange.ts";
-import type { SubagentsOptions } from "./options.ts";
+import type { SubagentsOptions } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
-import { withWorked, workedBefore } from "./worked-before.ts";
 
 const TASK = "task";
 
@@ -198,6 +199,24 @@ function turnOf(id: string, state: unknown): TurnCall[] {
 
 function refused(call: string, issues: readonly { message: string }[]): ToolMessage {
   return failure(TASK, call, issues.map(({ message }) => message).join(" "));
+}
+
+/** For how many milliseconds a job had worked in earlier invocations, before it stopped to ask. */
+async function workedBefore(configurable: Record<string, unknown> | undefined): Promise<number> {
+  if (!configurable || !isResuming(configurable)) return 0;
+  const { asked } = await stepWrites(configurable);
+  return isRecord(asked) && typeof asked["worked"] === "number" ? asked["worked"] : 0;
+}
+
+/** The same interrupt, which says how long the job has worked: its value is all that stays of this invocation. */
+function withWorked(error: unknown, worked: number): unknown {
+  if (!isGraphInterrupt(error)) return error;
+  return new GraphInterrupt(
+    error.interrupts.map(({ value, ...rest }) => ({
+      ...rest,
+      value: isRecord(value) ? { ...value, worked } : value,
+    })),
+  );
 }
 
 export { isSubagentEvent, type SubagentEvent } from "./events.ts";

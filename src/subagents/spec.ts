@@ -1,6 +1,8 @@
 import type { Runnable } from "@langchain/core/runnables";
 import { HarnessError } from "../errors.ts";
+import type { Budget } from "../middleware/budget/account.ts";
 import type { Limits } from "../middleware/budget/options.ts";
+import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 
 /** Options of every sub-agent, whoever built it. */
 export interface SubagentTerms {
@@ -42,4 +44,19 @@ export function checkNames(subagents: readonly { name: string; description: stri
 
 function fail(reason: string): never {
   throw new HarnessError("invalid-options", `Sub-agents: ${reason}.`);
+}
+
+/** Options of `subagentsMiddleware`. */
+export interface SubagentsOptions {
+  subagents: readonly CompiledSubagent[];
+  /** The number of sub-agents at once; more wait for their turn. Default 8. */
+  maxConcurrency?: number;
+  /** The caller's plan, whose items can follow a sub-agent (`todo_id`). */
+  plan?: PlanParts | undefined;
+  /** The caller's budget, from which they spend. */
+  budget?: Budget | undefined;
+  /** Whether they may also work while their caller goes on. Default: it waits for them. */
+  background?: boolean;
+  /** Why none of them may be started, where the tool is there only so that requests begin alike. */
+  refusal?: string;
 }

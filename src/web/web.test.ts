@@ -7,11 +7,10 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../deep/index.ts";
 import { makeLeadAgent } from "../lead/index.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
-import { isPublic } from "./addresses.ts";
 import { checkedLookup } from "./fetch-page.ts";
 import { webTools, type WebOptions } from "./index.ts";
 import { toMarkdown } from "./markdown.ts";
-import { Places } from "./places.ts";
+import { isPublic, Places } from "./places.ts";
 
 const stops: (() => void)[] = [];
 afterEach(() => {

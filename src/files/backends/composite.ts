@@ -1,9 +1,9 @@
-import type { Failure, FileBackend, FileResult, SearchScope } from "../backend/backend.ts";
+import { HarnessError } from "../../errors.ts";
+import type { Failure, FileBackend, FileResult, SearchScope, FileEntry } from "../backend/backend.ts";
 import { isFolder, relocate } from "../backend/failures.ts";
-import { inOrder, parsePath, pathIn } from "../paths/paths.ts";
+import { inOrder, parsePath, pathIn, isWithin, nameOf, segmentsOf } from "../paths/paths.ts";
 import { compileFilter, compileGlob } from "../search/glob.ts";
 import { capMatches } from "../search/grep.ts";
-import { Mounts, type Mount } from "./mounts.ts";
 
 /**
  * Several backends as one, such as `{ "/memories/": storeBackend(…) }`: a path belongs to the mount with the
@@ -130,4 +130,68 @@ async function searchAll<T extends object>(
     else if (mount !== home || below.length === 0 || result.reason !== "missing") return result;
   }
   return { ok: true, found };
+}
+
+/** A backend whose root is shown at some folder. */
+class Mount {
+  readonly at: string;
+  readonly backend: FileBackend;
+
+  constructor(at: string, backend: FileBackend) {
+    this.at = at;
+    this.backend = backend;
+  }
+
+  /** The backend's own path for one that is shown. */
+  inner(path: string): string {
+    return this.at === "/" ? path : path.slice(this.at.length) || "/";
+  }
+
+  /** The path that is shown for one of the backend's own. */
+  outer(path: string): string {
+    return path === "/" ? this.at : pathIn(this.at, path.slice(1));
+  }
+
+  /** A result of the backend, which speaks in the paths that are shown if it failed. */
+  outward<T extends object>(result: FileResult<T>): FileResult<T> {
+    return result.ok ? result : relocate(result, (path) => this.outer(path));
+  }
+}
+
+/** Finds the backend of each path. */
+class Mounts {
+  /** The longest paths first; the main backend is last. */
+  readonly #all: readonly Mount[];
+
+  constructor(main: FileBackend, mounts: Record<string, FileBackend>) {
+    const named = Object.entries(mounts).map(([prefix, backend]) => new Mount(mountPath(prefix), backend));
+    const twice = named.find(({ at }, index) => named.findIndex((other) => other.at === at) !== index);
+    if (twice) throw new HarnessError("invalid-options", `Two backends are mounted at "${twice.at}".`);
+    this.#all = [...named, new Mount("/", main)].toSorted((a, b) => b.at.length - a.at.length);
+  }
+
+  of(path: string): Mount {
+    return this.#all.find(({ at }) => isWithin(path, at))!;
+  }
+
+  /** The backends with a part of a folder: its own first, then those mounted in it. */
+  under(folder: string): Mount[] {
+    return [this.of(folder), ...this.#all.filter(({ at }) => at !== folder && isWithin(at, folder))];
+  }
+
+  /** The entries that a folder has because something is mounted in it, or further down. */
+  entriesOf(folder: string): FileEntry[] {
+    const depth = segmentsOf(folder).length;
+    const paths = this.under(folder)
+      .slice(1)
+      .map(({ at }) => pathIn(folder, segmentsOf(at)[depth]!));
+    return [...new Set(paths)].map((path) => ({ name: nameOf(path), path, isDirectory: true }));
+  }
+}
+
+function mountPath(prefix: string): string {
+  const parsed = parsePath(prefix);
+  if (parsed.ok && parsed.path !== "/") return parsed.path;
+  const reason = parsed.ok ? "it is the root, which the main backend has" : parsed.error;
+  throw new HarnessError("invalid-options", `A backend cannot be mounted at "${prefix}": ${reason}.`);
 }

@@ -1,4 +1,5 @@
-import { foldersAbove, parsePath } from "../paths/paths.ts";
+import type { FileEntry } from "../backend/backend.ts";
+import { foldersAbove, parsePath, isWithin, pathIn } from "../paths/paths.ts";
 import { packBytes } from "./packed.ts";
 
 /** A change of one file. Null means that there was, or is, no file. */
@@ -98,4 +99,23 @@ export function pathOfKey(key: string): string {
 /** The entries of a record; none of anything else. */
 export function entriesIn(value: unknown): [string, unknown][] {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+}
+
+/** The direct entries of a folder, from files with their sizes. Folders are where files are below them. */
+export function entriesOf(
+  folder: string,
+  files: Iterable<readonly [path: string, size: number]>,
+): FileEntry[] {
+  const entries = new Map<string, FileEntry>();
+  const prefix = pathIn(folder, "");
+  for (const [file, size] of files) {
+    if (file === folder || !isWithin(file, folder)) continue;
+    const end = file.indexOf("/", prefix.length);
+    const isDirectory = end >= 0;
+    const name = file.slice(prefix.length, isDirectory ? end : undefined);
+    // A seed may hold a file and a folder of one name: both are shown.
+    const key = isDirectory ? `${name}/` : name;
+    entries.set(key, { name, path: pathIn(folder, name), isDirectory, ...(!isDirectory && { size }) });
+  }
+  return [...entries.values()];
 }

@@ -1,6 +1,5 @@
 import type { FileResult } from "../backend/backend.ts";
-import { decodeText } from "../text/decode.ts";
-import { mediaTypeOf } from "../text/media-type.ts";
+import { decodeText, mediaTypeOf } from "../text/decode.ts";
 
 /**
  * Files where only text can be kept, such as in graph state: text as it is, anything else as a data URL, which user

@@ -3,8 +3,7 @@ import { fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "../bac
 import { foldersAbove, inOrder, isWithin } from "../paths/paths.ts";
 import type { FileOperations } from "../search/operations.ts";
 import { createBackend } from "./create.ts";
-import { entriesOf } from "./entries.ts";
-import { FileTable, pathOfKey, type FileChange } from "./file-table.ts";
+import { entriesOf, FileTable, pathOfKey, type FileChange } from "./file-table.ts";
 import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./packed.ts";
 
 /** A backend over files in graph state. */

@@ -4,9 +4,8 @@ import type { Failure, FileBackend, FileResult } from "../backend/backend.ts";
 import { fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
 import { foldersAbove, inOrder, isWithin } from "../paths/paths.ts";
 import { createBackend } from "./create.ts";
-import { entriesOf } from "./entries.ts";
 import { exclusive } from "./exclusive.ts";
-import { textOfFile } from "./file-table.ts";
+import { entriesOf, textOfFile } from "./file-table.ts";
 import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./packed.ts";
 
 const PAGE = 100;

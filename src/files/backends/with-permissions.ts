@@ -1,5 +1,6 @@
 import type { Failure, FileBackend, FileResult } from "../backend/backend.ts";
 import { fail, noSuchFile, pathsIn } from "../backend/failures.ts";
+import { OBEYED } from "../paths/obeyed.ts";
 import { parsePath } from "../paths/paths.ts";
 import { compileRules, type FileAction, type PermissionRule } from "../paths/permissions.ts";
 
@@ -110,3 +111,13 @@ function mayExecute(rules: readonly PermissionRule[]): boolean {
 function refusal(action: FileAction, path: string, rule = "a rule"): Failure {
   return fail(`${DOING[action]} "${path}" is not allowed by ${rule}.`, "denied");
 }
+
+/**
+ * A rule for `permissions`: file tools leave alone what git and agents run or obey for the user, in every folder. The
+ * files of a `shellBackend` are held to it.
+ */
+export const FROZEN_FILES: PermissionRule = {
+  effect: "deny",
+  operations: ["write", "delete"],
+  paths: OBEYED.flatMap(({ frozen }) => frozen ?? []).map((path) => `**/${path}`),
+};

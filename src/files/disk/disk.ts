@@ -1,5 +1,8 @@
-import { mkdir, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, realpath, readFile, stat } from "node:fs/promises";
+import { join, basename, dirname } from "node:path";
+import { promisify } from "node:util";
 import type { Failure, FileEntry, FileResult, ListOptions } from "../backend/backend.ts";
 import { foldName } from "../paths/fold.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../search/operations.ts";
@@ -9,7 +12,6 @@ import { explain } from "./errors.ts";
 import { pathFromHost } from "./from-host.ts";
 import { keptFiles } from "./keeper/keeper.ts";
 import { HeldFiles, type PlainFiles } from "./plain-files.ts";
-import { isUnchanged } from "./unchanged.ts";
 
 /** Options of a folder on disk. */
 export interface DiskOptions {
@@ -134,4 +136,30 @@ export class Disk implements FileOperations {
     }
     return this.#found;
   }
+}
+
+/** True for a file on the host that was not changed since a moment, or is as committed. Never throws. */
+async function isUnchanged(
+  file: string,
+  { bytes, since }: { bytes: Uint8Array; since: number | undefined },
+): Promise<boolean> {
+  try {
+    // `bytes` may be the unsaved text of an editor.
+    if (!(await readFile(file)).equals(bytes)) return false;
+    const { mtimeMs, ctimeMs } = await stat(file);
+    return (since !== undefined && Math.max(mtimeMs, ctimeMs) < since) || (await isCommitted(file, bytes));
+  } catch {
+    return false;
+  }
+}
+
+const run = promisify(execFile);
+
+async function isCommitted(file: string, bytes: Uint8Array): Promise<boolean> {
+  // A repository may name a program that watches its files: git must not start it.
+  const args = ["-c", "core.fsmonitor=false", "rev-parse", `HEAD:./${basename(file)}`];
+  const { stdout } = await run("git", args, { cwd: dirname(file), timeout: 5000 });
+  const id = stdout.trim();
+  const hash = createHash(id.length === 64 ? "sha256" : "sha1");
+  return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === id;
 }

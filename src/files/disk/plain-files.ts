@@ -1,5 +1,6 @@
-import { constants } from "node:fs";
-import { lstat, opendir, readdir, rmdir, unlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { lstat, opendir, readdir, rmdir, unlink, rename } from "node:fs/promises";
 import type { FileEntry, FileResult, ListOptions } from "../backend/backend.ts";
 import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
 import { exclusive } from "../backends/exclusive.ts";
@@ -7,9 +8,8 @@ import { nameOf, parentOf, parsePath, pathIn } from "../paths/paths.ts";
 import { Sweep } from "../search/sweep.ts";
 import { decodeText } from "../text/decode.ts";
 import { enter, NotPlainError, type Anchor, type Hold } from "./anchor.ts";
-import { whenFree } from "./descriptors.ts";
+import { whenFree, whenUnused } from "./descriptors.ts";
 import { explain } from "./errors.ts";
-import { isTemporary, replaceFile } from "./replace-file.ts";
 
 /** Two backends on one folder wait for each other. */
 const WRITERS = {};
@@ -227,3 +227,44 @@ async function withSizes(folder: Anchor, entries: readonly FileEntry[]): Promise
 
 /** Entries that are read, or asked for their size, at a time. */
 const READ_AT_ONCE = 256;
+
+const { O_CREAT, O_EXCL, O_WRONLY } = constants;
+
+/** The new content and metadata of a file. */
+interface Replacement {
+  path: string;
+  content: string | Uint8Array;
+  /** The file that is there, whose mode is kept. */
+  old: Stats | undefined;
+  /** Asked just before the new file takes the old one's place; if false, it does not. */
+  unchanged: () => Promise<boolean>;
+}
+
+/**
+ * Writes a new file beside the old one and renames it: whoever looks sees one or the other, never half. A rename
+ * replaces a link that has come in the way, and does not follow it.
+ */
+async function replaceFile(folder: Anchor, { path, content, old, unchanged }: Replacement): Promise<boolean> {
+  const temporary = `.holdfast-${randomUUID()}.tmp`;
+  try {
+    const file = await folder.open(temporary, O_WRONLY | O_CREAT | O_EXCL);
+    try {
+      await file.writeFile(content);
+      if (old) await file.chmod(old.mode & 0o7777);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (!(await unchanged())) return false;
+    await whenUnused(() => rename(folder.entry(temporary), folder.entry(nameOf(path))));
+    return true;
+  } finally {
+    // Gone already, unless it was not used.
+    await unlink(folder.entry(temporary)).catch(() => {});
+  }
+}
+
+/** Whether a name is that of a file that is being written, or was when the process was killed. */
+function isTemporary(name: string): boolean {
+  return /^\.holdfast-[\da-f-]{36}\.tmp$/.test(name);
+}

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 /** Keeps the head and the tail of a stream of text, whatever its length, and says what fell out between. */
 export class CappedOutput {
   readonly #half: number;
@@ -39,3 +41,10 @@ export class CappedOutput {
     this.#tail = this.#tail.slice(extra);
   }
 }
+
+/** The output of the command that a call runs, for whoever wants to know how far it has come. */
+export interface CommandOutput {
+  printed?: () => string;
+}
+
+export const commandOutput = new AsyncLocalStorage<CommandOutput>();

@@ -1,8 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import type { Execution, FileBackend, FileResult } from "../backend/backend.ts";
 import { fail } from "../backend/failures.ts";
-import { FROZEN_FILES } from "../backends/read-only-files.ts";
-import { withPermissions } from "../backends/with-permissions.ts";
+import { FROZEN_FILES, withPermissions } from "../backends/with-permissions.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
 import { bubblewrapWorks, inNamespaces, type Bounds } from "./isolation/bubblewrap.ts";
 import type { Isolation } from "./isolation/isolations.ts";

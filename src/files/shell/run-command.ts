@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep, setImmediate } from "node:timers/promises";
 import { attempt } from "../../errors.ts";
 import type { Execution, FileResult } from "../backend/backend.ts";
 import { fail } from "../backend/failures.ts";
-import { CappedOutput } from "./capped-output.ts";
-import { commandOutput } from "./command-output.ts";
-import { commandProcesses } from "./stray-processes.ts";
+import { CappedOutput, commandOutput } from "./capped-output.ts";
 import { COMMAND_TAG, supervisor } from "./supervisor.ts";
 import { endTree } from "./windows.ts";
 
@@ -167,4 +166,33 @@ export async function endStrays(tag: string, group: number): Promise<void> {
 /** Signals a process, or with `-group` a group. False when there is none any more. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   return attempt(() => process.kill(pid, signal)) ?? false;
+}
+
+/** So many processes are looked at before others have their turn: to read them one by one in turns takes ten times the work. */
+const AT_ONCE = 100;
+
+/**
+ * The processes of a command that still run, those included that have left its group and lost their parent: they have
+ * its tag in their environment. One that has ended and waits to be collected by the system does not run. Undefined
+ * where the system does not show processes.
+ */
+async function commandProcesses(tag: string, group: number): Promise<number[] | undefined> {
+  const pids = attempt(() => readdirSync("/proc").filter((name) => /^\d+$/.test(name)));
+  const text = Buffer.from(`${COMMAND_TAG}=${tag}`);
+  const isOurs = (pid: string): boolean => {
+    // Its name, in brackets, may have spaces.
+    const status = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)) ?? "Z";
+    const [state, , own] = status.split(" ");
+    if (state === "Z") return false;
+    // Environments of other users cannot be read, and are none of ours.
+    return (
+      Number(own) === group || attempt(() => readFileSync(`/proc/${pid}/environ`))?.includes(text) === true
+    );
+  };
+  const found: number[] = [];
+  for (const [at, pid] of pids?.entries() ?? []) {
+    if (isOurs(pid)) found.push(Number(pid));
+    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+  }
+  return pids && found;
 }

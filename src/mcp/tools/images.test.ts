@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { startModelServer } from "../../../test/model-server.ts";
 import { chooseModel } from "../../models/index.ts";
 import { Secrets } from "../connection/secrets.ts";
-import { withImagesBehind } from "./images.ts";
-import { resultMessage } from "./result.ts";
+import { withImagesBehind } from "../middleware.ts";
+import { resultMessage } from "./tool.ts";
 
 const PNG = "iVBORw0KGgo=";
 const image = (data = PNG, mimeType = "image/png") => ({ type: "image" as const, data, mimeType });

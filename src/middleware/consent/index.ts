@@ -3,7 +3,8 @@ import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { createMiddleware, type ToolCallRequest } from "langchain";
 import { earlierAnswer, sharedAnswer } from "../../langgraph/answers.ts";
-import type { Unended } from "../../langgraph/call-journal.ts";
+import { type Unended, answeredCalls } from "../../langgraph/call-journal.ts";
+import { stepWrites } from "../../langgraph/step-writes.ts";
 import { isResuming, taskInputOf } from "../../langgraph/task.ts";
 import { checkOptions } from "../check-options.ts";
 import { inTurn } from "../ordered-calls/in-turn.ts";
@@ -13,16 +14,15 @@ import type { RepeatOptions } from "../repeats/options.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { ranText, unknownOutcome } from "../repeats/repetition.ts";
 import { decidedByUser, saidByUser } from "../text/from-user.ts";
+import { shortened } from "../text/shortened.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
 import { foreseenFailure } from "../tools/loose-tool.ts";
 import { askPerson, decisionList, reviewFields, type ReviewFields } from "../tools/review.ts";
+import { withNote } from "../tools/with-content.ts";
 import { withholdCalls } from "../tools/withheld-calls.ts";
-import { CONSENT_OPTIONS } from "./check-options.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
 import { miscounted, readDecision, type ReadDecision, type Reading, type Reviewed } from "./decision.ts";
-import { withEditNote, withMarks } from "./edited-result.ts";
-import { openCalls } from "./open-calls.ts";
-import type { ConsentOptions, ConsentRule } from "./options.ts";
+import { CONSENT_OPTIONS, type ConsentOptions, type ConsentRule } from "./options.ts";
 import { RecordedCall } from "./recorded-call.ts";
 import { ALL, ConsentRules } from "./rules.ts";
 import { askingTurn, type AskingTurn, type CallContext, type RuleOf } from "./turn.ts";
@@ -247,6 +247,83 @@ function refused(
 function notMade({ name, id = "" }: ToolCall, reason: string): ToolMessage {
   const content = CONSENT_TEXTS.refused.replace("{name}", () => name).replace("{reason}", () => reason);
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+}
+
+type Arguments = Record<string, unknown>;
+
+/** Tells the model, with the result of a call, that it was not made as the model wrote it: its message stays as it is. */
+function withEditNote(
+  result: ToolMessage | Command,
+  { id, before, after }: { id: string; before: Arguments; after: Arguments },
+): ToolMessage | Command {
+  const note = CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after));
+  return withMarks(withNote(result, note, id), id, saidByUser(note));
+}
+
+/** Adds fields to the message that answers a call. */
+function withMarks(
+  result: ToolMessage | Command,
+  id: string,
+  marks: Record<string, unknown>,
+): ToolMessage | Command {
+  for (const message of messagesIn(result)) {
+    if (message.tool_call_id !== id) continue;
+    message.additional_kwargs = { ...message.additional_kwargs, ...marks };
+  }
+  return result;
+}
+
+function messagesIn(result: ToolMessage | Command): ToolMessage[] {
+  if (ToolMessage.isInstance(result)) return [result];
+  const { update } = result as { update?: { messages?: unknown } };
+  const messages: unknown[] = Array.isArray(update?.messages) ? update.messages : [];
+  return messages.filter((message) => ToolMessage.isInstance(message));
+}
+
+/** The characters shown of an argument. */
+const MOST = 200;
+
+function changesOf(before: Arguments, after: Arguments): string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((name) => !isDeepStrictEqual(before[name], after[name]))
+    .map((name) =>
+      name in after ? `${name} is ${shortened(JSON.stringify(after[name]), MOST)}` : `${name} was left out`,
+    )
+    .join("; ");
+}
+
+/** A turn's calls that ask, for an answer without an interrupt's id. */
+interface OpenCalls {
+  /** The calls that did not run in an earlier invocation. */
+  open: readonly ToolCall[];
+  /** Whether a person who answers now has seen this call's question. */
+  wasAsked: boolean;
+  /** The answer that this call did not take when it last asked: LangGraph may hand it out again. */
+  putAside?: unknown;
+}
+
+/** Finds them among what the step's finished calls have written: LangGraph saves that, and runs only the rest again. */
+async function openCalls(
+  call: ToolCall,
+  asking: readonly ToolCall[],
+  configurable: Record<string, unknown>,
+): Promise<OpenCalls> {
+  const { writes, asked } = await stepWrites(configurable);
+  const results = new Set(
+    writes.flatMap(([, channel, value]) =>
+      channel === "messages"
+        ? [value].flat().flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : []))
+        : [],
+    ),
+  );
+  const { putAside } = (asked ?? {}) as { putAside?: unknown };
+  // Where a model gives its calls one id, nobody can tell which of them have run.
+  const waiting = answeredCalls(writes);
+  const open = results.has(call.id ?? "")
+    ? asking
+    : asking.filter(({ id = "" }) => !results.has(id) && (id === call.id || !waiting.has(id)));
+  return { open, wasAsked: asked !== undefined, putAside };
 }
 
 export { type ConsentDecision } from "./decision.ts";

@@ -1,4 +1,10 @@
-import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  HumanMessage,
+  ToolMessage,
+  AIMessage,
+  type BaseMessage,
+  type ToolCall,
+} from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
@@ -8,14 +14,15 @@ import { preview } from "../../files/text/offload.ts";
 import { unparsedState } from "../../langgraph/unparsed-state.ts";
 import { checkOptions } from "../check-options.ts";
 import { conversationFileFor, readsConversation, withShortMessages } from "../conversation-file.ts";
-import { anyUpdate } from "../state/any-update.ts";
-import { harnessField } from "../state/harness-field.ts";
+import { anyUpdate, harnessField } from "../state/fields.ts";
 import { withSection } from "../text/system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
+import { setArguments } from "../tools/call-arguments.ts";
 import { callId, checkedTool, repairCalls, withTrial, type ToolRuntime } from "../tools/loose-tool.ts";
 import { MUTATIONS } from "../tools/mutations.ts";
-import { refusedCalls, withoutRefusedTexts } from "../tools/refused-texts.ts";
-import { fillConfirmed } from "./changes/held-writes.ts";
+import { refusedCalls, withoutRefusedTexts, isCutNote } from "../tools/refused-texts.ts";
+import { isHeld } from "../tools/result-marks.ts";
+import { plainPath } from "./changes/change-file.ts";
 import type { SeenFile } from "./changes/seen-file.ts";
 import { noteStart, SINCE, sinceUpdate } from "./changes/since.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
@@ -120,11 +127,14 @@ function filesStateSchema() {
 }
 
 /** The artifact of a result, which is not sent to the model. */
-function artifactOf({ failure, shown, isHeld }: Answer, seen: SeenFile | undefined): { artifact?: object } {
+function artifactOf(
+  { failure, shown, isHeld: held }: Answer,
+  seen: SeenFile | undefined,
+): { artifact?: object } {
   const artifact = {
     ...failure,
     ...(shown && { shown }),
-    ...(isHeld && { held: true }),
+    ...(held && { held }),
     ...(seen && { seen }),
   };
   return Object.keys(artifact).length > 0 ? { artifact } : {};
@@ -183,4 +193,52 @@ function fileTools(
     });
     return name === "read_file" ? readsConversation(made, workspace.historyFolder) : made;
   });
+}
+
+const WRITE = "write_file";
+const CHANGING = new Set([WRITE, "edit_file", "delete_file"]);
+
+function isHeldWrite(message: BaseMessage): message is ToolMessage {
+  return ToolMessage.isInstance(message) && message.name === WRITE && isHeld(message);
+}
+
+/**
+ * Gives calls that confirm a write the text that was held back, so that tools, people and views get a whole call. In
+ * place: LangChain keeps the message that the model gave.
+ */
+function fillConfirmed(answer: unknown, messages: readonly BaseMessage[]): void {
+  if (!AIMessage.isInstance(answer)) return;
+  const isOpen = ({ name, args }: ToolCall): boolean =>
+    name === WRITE && isConfirming(args) && (args["content"] === undefined || isCutNote(args["content"]));
+  if (!answer.tool_calls?.some(isOpen)) return;
+  setArguments(answer, (call) => {
+    const content = isOpen(call) ? heldText(messages, call.args["file_path"]) : undefined;
+    return content === undefined ? undefined : { ...call.args, content };
+  });
+}
+
+function isConfirming({ confirm }: Record<string, unknown>): boolean {
+  return confirm === true || confirm === "true";
+}
+
+/** The text of the last change of a file, where that was a write that was held back. */
+function heldText(messages: readonly BaseMessage[], path: unknown): string | undefined {
+  if (typeof path !== "string") return undefined;
+  const last = messages.findLast((message): message is ToolMessage => {
+    if (!ToolMessage.isInstance(message) || !CHANGING.has(message.name ?? "")) return false;
+    if (message.status === "error" && !isHeldWrite(message)) return false;
+    const given = callOf(message, messages)?.args["file_path"];
+    return typeof given === "string" && plainPath(given) === plainPath(path);
+  });
+  const content = last && isHeldWrite(last) ? callOf(last, messages)?.args["content"] : undefined;
+  return typeof content === "string" ? content : undefined;
+}
+
+function callOf({ tool_call_id }: ToolMessage, messages: readonly BaseMessage[]): ToolCall | undefined {
+  return messages
+    .findLast(
+      (message): message is AIMessage =>
+        AIMessage.isInstance(message) && (message.tool_calls ?? []).some(({ id }) => id === tool_call_id),
+    )
+    ?.tool_calls?.find(({ id }) => id === tool_call_id);
 }

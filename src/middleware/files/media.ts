@@ -1,6 +1,6 @@
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { nameOf } from "../../files/paths/paths.ts";
-import type { MediaType } from "../../files/text/media-type.ts";
+import type { MediaType } from "../../files/text/decode.ts";
 import { settled } from "../../models/secrets/client-fields.ts";
 
 /** Media that a model may take beside text. */

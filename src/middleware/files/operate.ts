@@ -1,11 +1,10 @@
 import type { z } from "zod";
-import { type FileBackend, type FileResult } from "../../files/index.ts";
+import type { FileBackend, FileResult } from "../../files/index.ts";
 import { parentOf } from "../../files/paths/paths.ts";
 import { renderGrep } from "../../files/search/grep.ts";
 import { renderExecution } from "../../files/shell/run-command.ts";
-import { mediaTypeOf } from "../../files/text/media-type.ts";
-import { numberLines } from "../../files/text/number-lines.ts";
-import type { ShownLines } from "../../files/text/number-lines.ts";
+import { mediaTypeOf } from "../../files/text/decode.ts";
+import { numberLines, type ShownLines } from "../../files/text/number-lines.ts";
 import { failureOf, type FailedCommand } from "../tools/result-marks.ts";
 import { editFile, plainPath, writeFile } from "./changes/change-file.ts";
 import type { Sightings } from "./changes/sightings.ts";

@@ -1,5 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph";
+import { fail } from "../../files/backend/failures.ts";
 import { stateFiles } from "../../files/backends/state.ts";
 import {
   withPermissions,
@@ -9,6 +10,7 @@ import {
 } from "../../files/index.ts";
 import { compileRules } from "../../files/paths/permissions.ts";
 import { mergeFiles } from "../../files/text/merge-files.ts";
+import { replaceText } from "../../files/text/replace-text.ts";
 import { checkOptions } from "../check-options.ts";
 import { CONVERSATION_FOLDER, isLong, withConversation } from "../conversation-file.ts";
 import type { SkillLibrary } from "../skills/library.ts";
@@ -23,7 +25,6 @@ import { isWithheld } from "../tools/withheld-calls.ts";
 import { leafOf } from "./changes/change-file.ts";
 import { Sightings } from "./changes/sightings.ts";
 import { sinceOf } from "./changes/since.ts";
-import { unchanging } from "./changes/unchanging.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { located } from "./located.ts";
 import { operate } from "./operate.ts";
@@ -227,4 +228,35 @@ function earlierCalls(id: string, turn: AIMessage, messages: readonly BaseMessag
     )
     .filter((call) => !answered.has(call.id ?? "") && !isWithheld(turn, call))
     .flatMap(({ id: call, name, args }) => (isMutation(name) ? { id: call, name, args } : []));
+}
+
+/** The backend, where changes and commands only tell whether they could be made, as far as that can be read. */
+function unchanging(backend: FileBackend): FileBackend {
+  const written = async (path: string) => {
+    const file = await backend.readBytes(path);
+    return !file.ok && file.reason === "folder" ? file : { ok: true as const, created: !file.ok };
+  };
+  const changes: Partial<FileBackend> = {
+    write: written,
+    writeBytes: written,
+    edit: async (path, edit) => {
+      const file = await backend.read(path);
+      if (!file.ok) return file;
+      const replaced = replaceText(file.content, edit);
+      return replaced.ok ? { ok: true, lines: [] } : fail(`"${path}" was not changed. ${replaced.error}`);
+    },
+    delete: async (path) => {
+      const file = await backend.readBytes(path);
+      return !file.ok && file.reason === "missing" ? file : { ok: true };
+    },
+    ...(backend.execute && {
+      execute: async () => ({ ok: true, output: "", exitCode: 0, timedOut: false, truncated: false }),
+    }),
+  };
+  return new Proxy(backend, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(Object.hasOwn(changes, key) ? changes : target, key);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
 }

@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messa
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { lastValue } from "../state/last-value.ts";
+import { lastValue } from "../state/fields.ts";
 import { quotedText } from "../text/quoted-text.ts";
 import { withSection } from "../text/system-prompt.ts";
 import { CHANGED, INSTRUCTIONS } from "./instructions.prompt.ts";

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
+import { z } from "zod";
 import { isFromUser } from "../text/from-user.ts";
 import { LOOP_STOP, LOOP_WARNING } from "./loop-guard.prompt.ts";
 
@@ -185,3 +186,18 @@ function warning(count: number): HumanMessage {
   const content = `<system_reminder>${LOOP_WARNING.replaceAll("{count}", String(count))}</system_reminder>`;
   return new HumanMessage({ content, name: "loop_warning", additional_kwargs: { hide_from_ui: true } });
 }
+
+const times = z.number().min(1, "must be at least 1");
+
+/** When the loop guard acts, or `false` for none. */
+export const LOOP_GUARD = z.union([
+  z.literal(false),
+  z
+    .strictObject({
+      warnAfter: times,
+      stopAfter: times,
+      waitMs: z.number().min(0),
+      tools: z.record(z.string(), z.literal(false)),
+    } satisfies Record<keyof LoopGuardOptions, z.ZodType>)
+    .partial(),
+]);

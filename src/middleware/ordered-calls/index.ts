@@ -8,9 +8,8 @@ import { isMutation } from "../tools/mutations.ts";
 import { markTime, resultIn } from "../tools/result-marks.ts";
 import { wrapTool } from "../tools/wrapped-tool.ts";
 import { CallTurn } from "./call-turn.ts";
-import { ORDERED_CALLS_OPTIONS } from "./check-options.ts";
 import { inTurn, withPlace } from "./in-turn.ts";
-import type { OrderedCallsOptions } from "./options.ts";
+import { ORDERED_CALLS_OPTIONS, type OrderedCallsOptions } from "./options.ts";
 import { kindOf } from "./order-of.ts";
 import { ORDERED_CALLS_PROMPT, WITHHELD } from "./ordered-calls.prompt.ts";
 

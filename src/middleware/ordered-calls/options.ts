@@ -1,4 +1,5 @@
 import type { ToolCall } from "@langchain/core/messages";
+import { z } from "zod";
 
 /**
  * The order of a tool's calls among the others of their message. `read`: together with other reads, after earlier
@@ -24,3 +25,15 @@ export interface OrderedCallsOptions {
   /** The clock by which results tell how long their calls took. Default: the system's. */
   now?: () => number;
 }
+
+export const ORDERED_CALLS_OPTIONS = z.strictObject({
+  tools: z.record(z.string(), z.enum(["read", "change", "parallel", "free"])).optional(),
+  withhold: z
+    .union([
+      z.literal(false),
+      z.custom<unknown>((value) => typeof value === "function", "must be false or a function"),
+    ])
+    .optional(),
+  systemPrompt: z.string().optional(),
+  now: z.custom<unknown>((value) => typeof value === "function", "must be a function").optional(),
+});

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /**
  * The policy for a call that was under way when its process was stopped, and that LangGraph would run again:
  * `repeat`: it is run, and the tool can tell (`isRepetition`); `ask`: a person decides; `unknown`: it is not run, and
@@ -12,3 +14,7 @@ export type RepeatPolicy = "repeat" | "ask" | "unknown" | "harmless";
  * asked about, again; the outcome of any other is unknown.
  */
 export type RepeatOptions = Readonly<Record<string, RepeatPolicy>>;
+
+const POLICIES = z.record(z.string(), z.enum(["repeat", "ask", "unknown", "harmless"]));
+
+export const REPEATS = z.union([z.literal(false), POLICIES]);

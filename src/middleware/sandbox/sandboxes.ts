@@ -2,7 +2,6 @@ import type { FileBackend } from "../../files/index.ts";
 import type { BackendContext } from "../files/options.ts";
 import { threadFolders } from "../thread-data/index.ts";
 import { isInThread, runIdOf, threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
-import { lazily } from "./lazily.ts";
 import { Lease } from "./lease.ts";
 import { localSandboxProvider } from "./local.ts";
 import type { SandboxProvider } from "./provider.ts";
@@ -80,4 +79,24 @@ function nameOf(runtime: RunContext): string {
   const namespace = runtime.configurable?.["checkpoint_ns"];
   const nodes = typeof namespace === "string" ? namespace.split("|") : [];
   return [runIdOf(runtime), ...nodes.slice(0, -1)].join("|");
+}
+
+/** A backend that is made when it is first used. */
+function lazily(make: () => Promise<FileBackend>): FileBackend {
+  return {
+    list: async (path, options) => (await make()).list(path, options),
+    read: async (path) => (await make()).read(path),
+    readBytes: async (path) => (await make()).readBytes(path),
+    writeBytes: async (path, bytes) => (await make()).writeBytes(path, bytes),
+    write: async (path, content) => (await make()).write(path, content),
+    delete: async (path) => (await make()).delete(path),
+    edit: async (path, edit) => (await make()).edit(path, edit),
+    glob: async (pattern, scope) => (await make()).glob(pattern, scope),
+    grep: async (query) => (await make()).grep(query),
+    execute: async (command, options) => {
+      const backend = await make();
+      if (!backend.execute) return { ok: false, error: "Commands cannot be run in this sandbox." };
+      return backend.execute(command, options);
+    },
+  };
 }

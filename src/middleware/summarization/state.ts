@@ -4,8 +4,7 @@ import { z } from "zod";
 import { messagesField } from "../../langgraph/messages.ts";
 import { unparsedState } from "../../langgraph/unparsed-state.ts";
 import type { UsedTokens } from "../budget/prices.ts";
-import { anyUpdate } from "../state/any-update.ts";
-import { harnessField } from "../state/harness-field.ts";
+import { anyUpdate, harnessField } from "../state/fields.ts";
 
 /** A summary of the beginning of a thread. The messages themselves stay in the thread. */
 export interface Summary {

@@ -4,8 +4,7 @@ import { AIMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { harnessField } from "../state/harness-field.ts";
-import { lastValue } from "../state/last-value.ts";
+import { harnessField, lastValue } from "../state/fields.ts";
 import { threadIdOf } from "./thread-id.ts";
 
 /** The folders of a thread, as absolute paths. They exist once something is put into them. */

@@ -7,8 +7,8 @@ import { z } from "zod";
 import type { CallConfig } from "../../langgraph/shown-result.ts";
 import { problemsOf, repairArguments } from "./argument-repair.ts";
 import { setArguments } from "./call-arguments.ts";
-import { withNote } from "./noted-result.ts";
 import { isRecord } from "./review.ts";
+import { withNote } from "./with-content.ts";
 import { originalTool } from "./wrapped-tool.ts";
 
 /** The fields that are used of LangChain's tool runtime. */

@@ -1,7 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { failureOf } from "../failure/failure.ts";
-import { Retries, retries } from "../retry/retries.ts";
-import { LONGEST_WAIT } from "../retry/retry-after.ts";
+import { Retries, retries, LONGEST_WAIT } from "../retry/retries.ts";
 import { retryingModel } from "../retry/retrying-model.ts";
 import type { Silence } from "../retry/silence.ts";
 import { brokenOff } from "../retry/stream-ends.ts";

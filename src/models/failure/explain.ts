@@ -1,7 +1,6 @@
 import { HarnessError } from "../../errors.ts";
 import { PROVIDERS, type Provider } from "../clients/providers.ts";
-import type { Environment } from "../secrets/environment.ts";
-import { redact } from "../secrets/redact.ts";
+import { type Environment, redact } from "../secrets/redact.ts";
 import { findSet, pickEndpoint, withoutCredentials } from "../settings.ts";
 import { failureOf, type Failure } from "./failure.ts";
 

@@ -1,4 +1,4 @@
-import { retryAfter } from "../retry/retry-after.ts";
+import { retryAfter } from "../retry/retries.ts";
 import { chain, messageOf, statusOf, type Link } from "./error-chain.ts";
 
 /** Kinds of failure between the process and a model. */

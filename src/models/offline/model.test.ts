@@ -10,9 +10,8 @@ import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
-import { answerTo, folderIn } from "./answer.ts";
 import type { Call } from "./conversation.ts";
-import { OfflineModel } from "./model.ts";
+import { answerTo, folderIn, OfflineModel } from "./model.ts";
 
 const TOOLS = ["ls", "glob", "grep", "read_file", "write_file", "write_todos", "update_todos", "task"];
 const bound = () =>

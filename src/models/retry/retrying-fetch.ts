@@ -1,7 +1,8 @@
+import { attempt, HarnessError } from "../../errors.ts";
 import { failureOf, isFinal } from "../failure/failure.ts";
-import { exchange, urlOf } from "./exchange.ts";
-import { Retries, retries } from "./retries.ts";
-import { retryAfter, LONGEST_WAIT } from "./retry-after.ts";
+import { withoutCredentials } from "../settings.ts";
+import { Retries, retries, retryAfter, LONGEST_WAIT } from "./retries.ts";
+import { Silence } from "./silence.ts";
 import { StreamEnds } from "./stream-ends.ts";
 
 export interface RetryingFetchOptions {
@@ -70,3 +71,75 @@ const REASONS: Record<number, string> = {
   503: "server busy",
   529: "server busy",
 };
+
+type Input = Parameters<typeof fetch>[0];
+
+/**
+ * Sends one request. A stream is handed on as it comes; everything else is read whole, so that a cut connection
+ * shows here. Throws `bad-response` for a success that no client can read, and `no-answer` when the server is silent
+ * for longer than `timeout` milliseconds.
+ */
+async function exchange(input: Input, init: RequestInit | undefined, timeout: number): Promise<Response> {
+  const url = urlOf(input);
+  const silence = new Silence(timeout, withoutCredentials(url));
+  const signal = init?.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
+  const response = await silence.limit(fetch(input, { ...init, signal, ...withoutNodesLimits() }));
+  const { ok, body, status, statusText, headers } = response;
+  const copy = { status, statusText, headers };
+  const type = headers.get("content-type") ?? "";
+  if (ok && body && !/application\/json|html/.test(type)) return new Response(limited(body, silence), copy);
+
+  const bytes = await silence.limit(response.arrayBuffer());
+  const problem = ok && CHAT.test(url) ? problemWith(new TextDecoder().decode(bytes)) : undefined;
+  if (problem) throw new HarnessError("bad-response", `${withoutCredentials(url)} ${problem}.`);
+  return new Response(bytes, copy);
+}
+
+function urlOf(input: Input): string {
+  return input instanceof Request ? input.url : String(input);
+}
+
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean;
+}
+
+/** Node gives up after 5 minutes by itself, whatever limit is asked for: its own one is switched off. */
+function withoutNodesLimits(): object {
+  // Undici's public place for the dispatcher that `fetch` uses; there as soon as anything of `fetch` was touched.
+  const inUse = (globalThis as Record<symbol, unknown>)[Symbol.for("undici.globalDispatcher.1")];
+  const { dispatch } = (inUse ?? {}) as Partial<Dispatcher>;
+  if (!dispatch) return {};
+  const dispatcher: Dispatcher = {
+    dispatch: (options, handler) =>
+      dispatch.call(inUse as Dispatcher, { ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
+  };
+  return { dispatcher };
+}
+
+function limited(body: ReadableStream<Uint8Array>, silence: Silence): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await silence.limit(reader.read());
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async (reason) => reader.cancel(reason),
+  });
+}
+
+const CHAT = /\/(chat\/completions|messages|responses|api\/chat)$/;
+/** Top-level keys of answers in OpenAI's two protocols, Anthropic's and Ollama's. */
+const ANSWER_KEYS = ["choices", "output", "content", "message"];
+
+/** Clients take what is not an answer for one, and fail with a `TypeError` or say nothing at all. */
+function problemWith(text: string): string | undefined {
+  const answer = attempt((): unknown => JSON.parse(text));
+  if (answer === undefined) return "did not answer with JSON";
+  if (typeof answer !== "object" || answer === null) return "did not answer with an object";
+  if (ANSWER_KEYS.some((key) => key in answer)) return undefined;
+  // LM Studio says so with status 200 when the path is wrong.
+  if (!("error" in answer)) return "answered with JSON that is not an answer of a model";
+  const { error } = answer;
+  return `answered with an error: ${typeof error === "string" ? error : JSON.stringify(error)}`;
+}

@@ -1,7 +1,6 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { fieldsOf, settled } from "./client-fields.ts";
-import { read, type Environment } from "./environment.ts";
-import { redact, withoutSecrets } from "./redact.ts";
+import { read, type Environment, redact, withoutSecrets } from "./redact.ts";
 
 /** The variables of the process; a browser has none. */
 const ENVIRONMENT: Environment = globalThis.process?.env ?? {};

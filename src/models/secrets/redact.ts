@@ -1,5 +1,4 @@
 import { attempt } from "../../errors.ts";
-import type { Environment } from "./environment.ts";
 
 const HIDDEN = "[hidden]";
 
@@ -103,4 +102,12 @@ function isOwnTo(value: object): boolean {
 /** Whether this is an error, also one of another realm. */
 function isNativeError(value: object): boolean {
   return Object.prototype.toString.call(value) === "[object Error]";
+}
+
+/** Variables by name. Empty ones count as not set. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads a variable. */
+export function read(env: Environment, variable: string | undefined): string | undefined {
+  return (variable && env[variable]?.trim()) || undefined;
 }

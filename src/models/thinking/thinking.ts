@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { clientName, copyWith } from "../copy.ts";
 import { changed } from "../deferred.ts";
+import { clientName, copyWith } from "../patched-model.ts";
 import { CLIENTS, UNSURE, type Effort, type EffortSetting } from "./thinking-clients.ts";
 
 /** Settings of a model's thinking; undefined ones are left to the model. An effort alone switches thinking on. */

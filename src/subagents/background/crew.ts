@@ -13,7 +13,7 @@ import {
 } from "../assignment.ts";
 import { labelOf } from "../events.ts";
 import { broughtBack, givenTo } from "../exchange.ts";
-import type { SubagentsOptions } from "../options.ts";
+import type { SubagentsOptions } from "../spec.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
 import { BackgroundJob, type Terms } from "./job.ts";
 import { jobsOf } from "./registry.ts";

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
 import { detachedConfigurable, runSignalOf, streamOf } from "../../langgraph/nested-run.ts";
+import { checkpointerOf } from "../../langgraph/task.ts";
 import { BUDGET_KEY, type Budget } from "../../middleware/budget/account.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import { carryOut, type Assignment, type Outcome } from "../assignment.ts";
 import { ChildStream } from "../child-stream.ts";
+import type { Given } from "../exchange.ts";
 import { readReport, type Report } from "../report.ts";
-import { startedWith } from "./started-with.ts";
 
 /** The state of a job that is not at work: it ended, it asks a person, or it was stopped and can go on. */
 export type Settled = Outcome | { asks: Interrupt[] } | { stopped: unknown };
@@ -119,4 +120,26 @@ export class BackgroundJob {
       return isGraphInterrupt(error) ? { asks: error.interrupts } : { stopped: error };
     }
   }
+}
+
+/** The state that a job first started with, from its oldest checkpoint. Its changes are told from there. */
+async function startedWith(
+  { given, job }: Pick<Assignment, "given" | "job">,
+  { configurable = {} }: ToolRuntime,
+  ns: string,
+): Promise<Given> {
+  const saver = checkpointerOf(configurable);
+  if (!saver) return given;
+  const isAskedAgain = job.again !== undefined;
+  const place = { configurable: { thread_id: configurable["thread_id"], checkpoint_ns: ns } };
+  let oldest: Partial<Given> = {};
+  for await (const { checkpoint } of saver.list(place)) {
+    if ("messages" in checkpoint.channel_values) oldest = checkpoint.channel_values;
+  }
+  const fields = Object.keys(given).flatMap((field) =>
+    oldest[field] === undefined || (field === "messages" && !isAskedAgain)
+      ? []
+      : [[field, oldest[field]] as const],
+  );
+  return { ...given, ...Object.fromEntries(fields) };
 }

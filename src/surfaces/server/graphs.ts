@@ -2,7 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { isCompiled, lighten } from "../../langgraph/loop/index.ts";
-import { isHarnessField } from "../../middleware/state/harness-field.ts";
+import { isHarnessField } from "../../middleware/state/fields.ts";
 import type { HostedGraph } from "../../threads/host/graphs.ts";
 import type { RunAgent, RunGraph } from "../../threads/prepare/agent.ts";
 import { isGraph, streamGraph } from "../../threads/prepare/graph-stream.ts";

@@ -28,7 +28,7 @@ import { Account, BUDGET_KEY } from "../../middleware/budget/account.ts";
 import { DEFAULT_BUDGET, type BudgetOptions } from "../../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../../middleware/files/schemas.ts";
-import { lastValue } from "../../middleware/state/last-value.ts";
+import { lastValue } from "../../middleware/state/fields.ts";
 import { OfflineModel } from "../../models/index.ts";
 import type { Config, Mode, Project } from "../../project/index.ts";
 import type { SqliteSaver } from "../../storage/index.ts";

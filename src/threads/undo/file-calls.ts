@@ -2,7 +2,7 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import { numberedLines } from "../../files/text/number-lines.ts";
 import { seenIn } from "../../middleware/files/changes/seen-file.ts";
-import { joined } from "../../middleware/files/changes/seen-text.ts";
+import { joined } from "../../middleware/files/changes/sightings.ts";
 import { isMutation, type Mutation } from "../../middleware/tools/mutations.ts";
 
 /** A call that changed a file. */

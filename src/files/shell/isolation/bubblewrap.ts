@@ -1,12 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync, readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { isWithin } from "../../paths/paths.ts";
 import { GIT_SETTINGS, harmlessGitSettings, withGitSettings } from "./git-settings.ts";
 import { KEYS, TOOLS } from "./home.ts";
 import { inControlGroup, limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";
-import { projectAround } from "./project.ts";
 import type { Frozen } from "./read-only-paths.ts";
 import { bubblewrap, isFiltered } from "./system-calls.ts";
 
@@ -136,4 +135,30 @@ function isDeep(path: string, home: string): boolean {
 
 function hide(path: string): string[] {
   return statSync(path).isDirectory() ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+}
+
+/**
+ * The folders around a directory that programs in it look for: the repository that it is a part of, with packages that
+ * it shares, and where git keeps a worktree's history. None outside of a home folder, or the home itself.
+ */
+function projectAround(root: string, home: string): string[] {
+  const around: string[] = [];
+  const isPart = (path: string): boolean => path !== home && isWithin(path, home);
+  for (let folder = root; isPart(folder); folder = dirname(folder)) {
+    const stats = lstatSync(`${folder}/.git`, { throwIfNoEntry: false });
+    const history = stats?.isFile() ? historyOf(folder) : undefined;
+    if (history !== undefined && isPart(history)) around.push(history);
+    // In the directory itself it may only be what stands in for one.
+    if (!stats || folder === root) continue;
+    return [folder, ...around];
+  }
+  return around;
+}
+
+/** Where the repository of a worktree or submodule is. */
+function historyOf(folder: string): string | undefined {
+  const [, named] = /^gitdir: (.+)$/m.exec(readFileSync(`${folder}/.git`, "utf8")) ?? [];
+  if (named === undefined) return undefined;
+  const path = resolve(folder, named.trim());
+  return /^(.+)\/worktrees\/[^/]+$/.exec(path)?.[1] ?? path;
 }

@@ -20,7 +20,7 @@ import {
 } from "../../../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { hashOf } from "./seen-file.ts";
-import { seenText } from "./seen-text.ts";
+import { seenText } from "./sightings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
 afterAll(() => rmSync(folder, { recursive: true }));

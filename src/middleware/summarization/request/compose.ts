@@ -1,10 +1,10 @@
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage, AIMessage, ToolMessage } from "@langchain/core/messages";
 import { lineCount } from "../../conversation-file.ts";
 import { shownTags } from "../../text/control-tags.ts";
-import { withoutRefusedTexts } from "../../tools/refused-texts.ts";
+import { userWordsIn } from "../../text/from-user.ts";
+import { withoutRefusedTexts, withNotes } from "../../tools/refused-texts.ts";
 import { coveredBy, type ContextMemory, type Summary } from "../state.ts";
-import { CONTEXT_FILE, CONTEXT_HEADING } from "../summary.prompt.ts";
-import { withoutOldResults } from "./clear.ts";
+import { CONTEXT_FILE, CONTEXT_HEADING, CLEARED_TEXTS } from "../summary.prompt.ts";
 import { filled, heldText, userWords } from "./user-words.ts";
 
 export interface ComposeOptions {
@@ -60,3 +60,76 @@ function headOf(summary: Summary, covered: readonly BaseMessage[], { file }: Com
   heads.set(summary, { key, head });
   return head;
 }
+
+/** Tools whose results can be had again by the same call. */
+const READING = new Set(["read_file", "ls", "glob", "grep"]);
+/** Tools whose calls have the whole plan in them. */
+const REPLACING = new Set(["write_todos", "todo"]);
+/** Tools whose results only say how the plan stood. */
+const PLANNING = new Set(["write_todos", "update_todos", "todo"]);
+
+/** Shorter results are not worth a line in their place. */
+const SHORTEST = 600;
+
+const copies = new WeakMap<ToolMessage, ToolMessage>();
+
+/**
+ * The messages with a line in the place of each long result that can be had again, and of each long plan that was
+ * written anew since, up to and including one of them. What else the model wrote itself, and what people said, stays.
+ * The same messages give the same lines.
+ */
+function withoutOldResults(messages: readonly BaseMessage[], upTo: string | undefined): BaseMessage[] {
+  const end = upTo === undefined ? -1 : messages.findLastIndex(({ id }) => id === upTo);
+  if (end < 0) return [...messages];
+  const lastPlan = messages.findLastIndex(({ name = "" }) => PLANNING.has(name));
+  const lastWrite = messages.findLastIndex(isPlanWrite);
+  const replaced = messages.slice(0, Math.max(0, Math.min(end + 1, lastWrite))).filter(isPlanWrite);
+  const ids = replaced.map(({ tool_call_id }) => tool_call_id);
+  return messages.map((message, at) => {
+    if (at > end) return message;
+    if (AIMessage.isInstance(message)) return withoutPlans(message, ids);
+    return at !== lastPlan && ToolMessage.isInstance(message) ? cleared(message) : message;
+  });
+}
+
+function isPlanWrite(message: BaseMessage): message is ToolMessage {
+  return (
+    message.type === "tool" &&
+    REPLACING.has(message.name ?? "") &&
+    (message as ToolMessage).status !== "error"
+  );
+}
+
+function withoutPlans(message: AIMessage, replaced: readonly string[]): AIMessage {
+  const ids = (message.tool_calls ?? []).flatMap(({ id = "" }) => (replaced.includes(id) ? [id] : []));
+  return ids.length > 0 ? withNotes(message, ids, CLEARED_TEXTS.plan) : message;
+}
+
+function cleared(message: ToolMessage): ToolMessage {
+  const known = copies.get(message);
+  if (known) return known;
+  const line = message.text.length < SHORTEST ? undefined : lineFor(message);
+  if (line === undefined || userWordsIn(message) !== undefined) return message;
+  const { tool_call_id, name, status, id } = message;
+  // Without its artifact: an image that was shown with it goes, too.
+  const copy = new ToolMessage({
+    content: line,
+    tool_call_id,
+    ...(name !== undefined && { name }),
+    ...(status !== undefined && { status }),
+    ...(id !== undefined && { id }),
+  });
+  copies.set(message, copy);
+  return copy;
+}
+
+function lineFor({ name = "", text }: ToolMessage): string | undefined {
+  const count = text.length;
+  const saved = SAVED.exec(text)?.[1];
+  if (saved !== undefined) return filled(CLEARED_TEXTS.saved, { count, file: saved });
+  if (READING.has(name)) return filled(CLEARED_TEXTS.read, { count });
+  return PLANNING.has(name) ? CLEARED_TEXTS.plan : undefined;
+}
+
+/** The line in a preview of a long result, see `preview`. */
+const SAVED = /characters left out\. The full text is in "([^"\n]+)"\.\]/;

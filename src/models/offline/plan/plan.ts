@@ -1,7 +1,15 @@
 import type { Answer, Call, Conversation, DoneCall } from "../conversation.ts";
-import { openPlan, readPlan, tellNews } from "./lean.ts";
+import {
+  openPlan,
+  readPlan,
+  tellNews,
+  answerCompletes,
+  lastOpen,
+  type News,
+  type PlanView,
+  type Step,
+} from "./lean.ts";
 import { isOpen, says, type Item } from "./text.ts";
-import { answerCompletes, lastOpen, type News, type PlanView, type Step } from "./view.ts";
 
 /** Progress of the work. Steps are named by their content. */
 export interface Progress {

@@ -1,10 +1,9 @@
 import { AT_ONCE, call, type Answer, type Call, type Conversation } from "../conversation.ts";
+import type { Step } from "../plan/lean.ts";
 import { Plan } from "../plan/plan.ts";
-import type { Step } from "../plan/view.ts";
-import { local, reasonIn, reportIn, shortened } from "../words.ts";
+import { local, reasonIn, reportIn, shortened, code, counted } from "../words.ts";
 import { describeJob, JOBS, workOn, type Job } from "./jobs.ts";
-import { listFiles, REPORTS } from "./listing.ts";
-import { isReport, renderAnswer, renderReport, REPORT_START, type Findings } from "./report.ts";
+import { listFiles, REPORTS, type ListedFile, type Listing } from "./listing.ts";
 
 const LIST = "List the files and their sizes";
 const COUNT = "Count the lines of the largest files";
@@ -184,4 +183,78 @@ class Survey {
   #close(answer: string): Answer {
     return this.#plan.close({ done: this.#done, blocked: this.#blocked }, answer);
   }
+}
+
+/** A large file. Its number of lines and its beginning are missing where nobody looked. */
+interface LargeFile extends ListedFile {
+  lines?: number;
+  begins?: string;
+}
+
+/** The findings of a survey. */
+interface Findings {
+  listing: Listing;
+  largest: LargeFile[];
+  sections: { title: string; text: string }[];
+  /** Steps that were not done, with the reason. */
+  omitted: Map<string, string>;
+}
+
+const SIGNATURE = "Made by Holdfast's offline model";
+/** The number of lines that tell whether a file is a report. */
+const REPORT_START = 3;
+
+/** Whether a result of `read_file` shows the beginning of a report. */
+function isReport(result: string): boolean {
+  return /^ *1\t# Survey/m.test(result) && new RegExp(String.raw`^ *3\t${SIGNATURE}`, "m").test(result);
+}
+
+/** The report as Markdown. Its paths count from the directory that it is in. */
+function renderReport({ listing, largest, sections, omitted }: Findings): string {
+  const { base } = listing;
+  const gaps = gapsIn(listing, omitted);
+  return [
+    base === "/" ? "# Survey" : `# Survey of ${code(local(base))}`,
+    `${SIGNATURE}, which is no language model, from what the file tools returned.`,
+    totals(listing),
+    "## Largest files",
+    largest.length > 0 ? largest.map(renderFile).join("\n") : "There are no files.",
+    ...sections.flatMap(({ title, text }) => [`## ${title}`, text]),
+    ...(gaps.length > 0 ? ["## Left out", gaps.map((gap) => `- ${gap}`).join("\n")] : []),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+/** The final answer: the main figures, and `ending` about the report. */
+function renderAnswer({ listing, largest: [first], sections, omitted }: Findings, ending: string): string {
+  const gaps = gapsIn(listing, omitted);
+  return [
+    `Surveyed ${listing.base === "/" ? "" : `${local(listing.base)}: `}${totals(listing)}`,
+    ...(first ? [`Largest file: ${local(first.path)} with ${counted(first.size, "byte")}.`] : []),
+    ...sections.map(({ title, text }) => `${title}: ${text.split("\n", 1)[0]}`),
+    ...(gaps.length > 0 ? [`Left out: ${gaps.join("; ")}.`] : []),
+    ending,
+  ].join("\n");
+}
+
+function gapsIn({ unlisted }: Listing, omitted: ReadonlyMap<string, string>): string[] {
+  return [
+    ...[...omitted].map(([step, reason]) => `${step} (${reason})`),
+    ...(unlisted > 0 ? [`${counted(unlisted, "folder")} not listed`] : []),
+  ];
+}
+
+function totals({ files, folders }: Listing): string {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return `${counted(files.length, "file")} in ${counted(folders.length, "folder")}, ${counted(bytes, "byte")}.`;
+}
+
+function renderFile({ path, size, lines, begins }: LargeFile): string {
+  const facts = [
+    counted(size, "byte"),
+    ...(lines === undefined ? [] : [counted(lines, "line")]),
+    ...(begins === undefined ? [] : [`begins with ${code(begins)}`]),
+  ];
+  return `- ${code(local(path))}: ${facts.join(", ")}`;
 }

@@ -1,10 +1,9 @@
 import { HarnessError } from "../../../errors.ts";
 import { chooseModel, type ChosenModel } from "../../../models/choose.ts";
 import { PROVIDERS } from "../../../models/clients/providers.ts";
-import { describeModels, type ModelReport } from "../../../models/describe.ts";
+import { describeModels, type ModelReport, listModels } from "../../../models/describe.ts";
 import { explainModelError } from "../../../models/failure/explain.ts";
 import type { Environment } from "../../../models/index.ts";
-import { listModels } from "../../../models/list-models.ts";
 import { isSource } from "../../../package-file.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
 import { PLAYED } from "../../../threads/prepare/model.ts";
