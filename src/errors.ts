@@ -42,6 +42,18 @@ export class HarnessError extends Error {
   }
 }
 
+/** The outcome of some work, unless a signal is aborted before: then its reason is thrown, and the work goes on unheard. */
+export async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  signal.throwIfAborted();
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", stop));
+}
+
 /** The result of a function, or undefined where it throws. For failures that are an ordinary answer, such as a missing file. */
 export function attempt<T>(work: () => T): T | undefined {
   try {

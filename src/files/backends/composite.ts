@@ -103,7 +103,6 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
   };
 }
 
-/** The notes of the backends, with the composite's paths. */
 function notesOf(found: readonly [Mount, { notes?: readonly string[] }][]): string[] {
   return found.flatMap(([mount, { notes = [] }]) =>
     notes.map((note) => relocate({ ok: false, error: note }, (file) => mount.outer(file)).error),
@@ -158,7 +157,6 @@ class Mount {
   }
 }
 
-/** Finds the backend of each path. */
 class Mounts {
   /** The longest paths first; the main backend is last. */
   readonly #all: readonly Mount[];

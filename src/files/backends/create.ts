@@ -85,12 +85,7 @@ function tooLarge(
   path: string,
   content: string | Uint8Array,
 ): Failure | undefined {
-  const { length } = content;
-  // No character takes more than three bytes for each of its code units.
-  const isSmall = typeof content === "string" && length * 3 <= maxBytes;
-  const isKnown = typeof content !== "string" || length > maxBytes;
-  const bytes = isSmall ? 0 : isKnown ? length : Buffer.byteLength(content);
-  if (bytes <= maxBytes) return undefined;
+  if (Buffer.byteLength(content) <= maxBytes) return undefined;
   return fail(
     `"${path}" was not written: it has more than ${maxBytes} bytes, the most for one file. Write it in several files.`,
     "too-large",

@@ -1,3 +1,4 @@
+import { unlessAborted } from "../../errors.ts";
 import type { Execution, Failure, FileBackend, FileEntry, FileResult } from "../backend/backend.ts";
 import { fail, fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
 import { foldersAbove, inOrder, nameOf, parentOf, parsePath, pathIn } from "../paths/paths.ts";
@@ -54,12 +55,12 @@ export function sandboxBackend(
       if (command.trim() === "") return fail("The command is empty.");
       if (command.includes("\0")) return fail("The command has a NUL character in it.");
       call.signal?.throwIfAborted();
-      return aborted(files.run(command, call.timeoutMs ?? timeoutMs), call.signal);
+      // Where it is aborted, the command ends at its time limit.
+      return unlessAborted(files.run(command, call.timeoutMs ?? timeoutMs), call.signal);
     },
   };
 }
 
-/** File operations through a sandbox's commands, uploads and downloads. */
 class RemoteFiles implements FileOperations {
   readonly #sandbox: RemoteSandbox;
   readonly #root: string;
@@ -230,17 +231,7 @@ function isPlain(path: string): boolean {
   return parsed.ok && parsed.path === path && nameOf(path) !== "";
 }
 
-function quoted(text: string): string {
+/** A text as one word of a POSIX shell. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Awaits a promise or throws the signal's reason if that comes first; the work then ends at its time limit. */
-async function aborted<T>(running: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return running;
-  let stop = (): void => {};
-  const abort = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", stop);
-  });
-  return Promise.race([running, abort]).finally(() => signal.removeEventListener("abort", stop));
 }

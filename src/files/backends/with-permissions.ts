@@ -24,27 +24,22 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
     raw: string,
     actions: readonly FileAction[],
     act: () => Promise<FileResult<T>>,
+    isAllowed = (action: FileAction, path: string): boolean => check(action, path).allowed,
   ): Promise<FileResult<T>> => {
     const parsed = parsePath(raw);
     if (!parsed.ok) return parsed;
-    for (const action of actions) {
-      const { allowed, rule } = check(action, parsed.path);
-      if (!allowed) return refusal(action, parsed.path, rule);
-    }
-    return redactingModel(await act(), parsed.path);
+    const { path } = parsed;
+    const denied = actions.find((action) => !isAllowed(action, path));
+    if (denied) return refusal(denied, path, check(denied, path).rule);
+    const result = await act();
+    // A failure must not suggest what may not be seen.
+    const isTelling = !result.ok && result.reason === "missing" && !pathsIn(result).every(mayEnter);
+    return isTelling ? noSuchFile(path) : result;
   };
-  const inFolder = async <T extends object>(
+  const inFolder = <T extends object>(
     raw: string,
     act: () => Promise<FileResult<T>>,
-  ): Promise<FileResult<T>> => {
-    const parsed = parsePath(raw);
-    if (!parsed.ok) return parsed;
-    if (!mayEnter(parsed.path)) return refusal("read", parsed.path, check("read", parsed.path).rule);
-    return redactingModel(await act(), parsed.path);
-  };
-  /** A failure must not suggest what may not be seen. */
-  const redactingModel = <T extends object>(result: FileResult<T>, path: string): FileResult<T> =>
-    !result.ok && result.reason === "missing" && !pathsIn(result).every(mayEnter) ? noSuchFile(path) : result;
+  ): Promise<FileResult<T>> => guarded(raw, ["read"], act, (_, path) => mayEnter(path));
 
   /** Why a folder cannot be deleted with all that is in it, if it is one. */
   const keptIn = async (folder: string): Promise<Failure | undefined> => {

@@ -67,19 +67,16 @@ export class HeldFiles implements PlainFiles {
   }
 
   async read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>> {
-    if (path === "/") return isFolder(path);
-    return this.#inFolder(parentOf(path), { path }, (folder) => readFrom(folder, path, maxBytes));
+    return this.#beside(path, (folder) => readFrom(folder, path, maxBytes));
   }
 
   async readBytes(path: string, maxBytes: number): Promise<FileResult<{ bytes: Uint8Array }>> {
-    if (path === "/") return isFolder(path);
-    return this.#inFolder(parentOf(path), { path }, (folder) => bytesFrom(folder, path, maxBytes));
+    return this.#beside(path, (folder) => bytesFrom(folder, path, maxBytes));
   }
 
   async put(path: string, content: string | Uint8Array, before?: string): Promise<FileResult<Written>> {
-    if (path === "/") return isFolder(path);
     const create = before === undefined;
-    return this.#inFolder(parentOf(path), { path, create }, (folder) =>
+    const put = (folder: Anchor): Promise<FileResult<Written>> =>
       exclusive(WRITERS, pathIn(this.#root, path), async () => {
         const old = await folder.stat(nameOf(path));
         if (old?.isDirectory()) return isFolder(path);
@@ -92,13 +89,12 @@ export class HeldFiles implements PlainFiles {
         };
         const swapped = (await unchanged()) && (await replaceFile(folder, { path, content, old, unchanged }));
         return { ok: true, created: !old, swapped };
-      }),
-    );
+      });
+    return this.#beside(path, put, create);
   }
 
   async delete(path: string): Promise<FileResult> {
-    if (path === "/") return isFolder(path);
-    return this.#inFolder(parentOf(path), { path }, async (folder) => {
+    return this.#beside(path, async (folder) => {
       const stats = await folder.stat(nameOf(path));
       if (!stats) return noSuchFile(path);
       if (stats.isDirectory()) return isFolder(path);
@@ -131,6 +127,15 @@ export class HeldFiles implements PlainFiles {
     });
   }
 
+  /** Runs `act` in the folder of a path. */
+  async #beside<T extends object>(
+    path: string,
+    act: (folder: Anchor) => Promise<FileResult<T>>,
+    create = false,
+  ): Promise<FileResult<T>> {
+    return path === "/" ? isFolder(path) : this.#inFolder(parentOf(path), { path, create }, act);
+  }
+
   /** Runs `act` in a folder. A failure names `path`. */
   async #inFolder<T extends object>(
     folder: string,
@@ -154,8 +159,7 @@ export class HeldFiles implements PlainFiles {
   }
 
   async #isFile(path: string): Promise<boolean> {
-    if (path === "/") return false;
-    const result = await this.#inFolder(parentOf(path), { path }, async (folder) => ({
+    const result = await this.#beside(path, async (folder) => ({
       ok: true,
       isFile: (await folder.stat(nameOf(path)))?.isFile() ?? false,
     }));
@@ -230,7 +234,6 @@ const READ_AT_ONCE = 256;
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 
-/** The new content and metadata of a file. */
 interface Replacement {
   path: string;
   content: string | Uint8Array;

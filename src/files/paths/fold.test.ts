@@ -3,11 +3,11 @@ import type { FileBackend } from "../backend/backend.ts";
 import { stateFiles } from "../backends/state.ts";
 import { withPermissions } from "../backends/with-permissions.ts";
 import { foldName } from "./fold.ts";
-import { checkPermission, type PermissionRule } from "./permissions.ts";
+import { compileRules, type PermissionRule } from "./permissions.ts";
 
 const NO_GIT: PermissionRule[] = [{ effect: "deny", paths: "/.git/**" }];
 const allows = (rules: PermissionRule[], path: string): boolean =>
-  checkPermission(rules, "write", path).allowed;
+  compileRules(rules).check("write", path).allowed;
 
 /** Spellings that a file system takes for `.git`, and how it reads names. */
 const FILE_SYSTEMS: [name: string, read: (name: string) => string, spellings: string[]][] = [

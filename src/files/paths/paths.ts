@@ -52,7 +52,6 @@ export function inOrder(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The beginning of a path that is too long to be repeated. */
 function shown(raw: string): string {
   return raw.length > MAX_LENGTH ? `${raw.slice(0, 60).toWellFormed()}…` : raw;
 }

@@ -28,20 +28,8 @@ export interface Permission {
   rule?: string;
 }
 
-/**
- * Decides whether an action on a path is allowed: the first rule that matches wins, and without one it is.
- * A command's path is "/". Throws for a rule that cannot be read.
- */
-export function checkPermission(
-  rules: readonly PermissionRule[],
-  action: FileAction,
-  path: string,
-): Permission {
-  return compileRules(rules).check(action, path);
-}
-
-/** Rules that are ready to be asked. */
-export interface CompiledRules {
+interface CompiledRules {
+  /** Decides about an action on a path: the first rule that matches wins. A command's path is "/". */
   check: (action: FileAction, path: string) => Permission;
   /** True for a folder that may be read, or that is on the way to something that may. */
   mayEnter: (folder: string) => boolean;

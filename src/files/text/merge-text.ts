@@ -23,7 +23,6 @@ export function mergeText(base: string, ours: string, theirs: string): MergedTex
   );
 }
 
-/** Base, ours and theirs. */
 type Sides = [base: string, ours: string, theirs: string];
 
 /** A run of base tokens, from `start` up to `end`, and what one side has instead. */

@@ -116,7 +116,6 @@ function lineWithoutWhitespace(text: string, needle: string): number | undefined
   return undefined;
 }
 
-/** The line numbers of ascending places in a text. */
 function lineNumbers(text: string, places: readonly number[]): number[] {
   let line = 1;
   let from = 0;

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { HarnessError } from "../../errors.ts";
+import { quoted } from "../../files/backends/sandbox.ts";
 import { stateFiles } from "../../files/backends/state.ts";
 import {
   compositeBackend,
@@ -133,8 +134,4 @@ function withRealPaths(command: string, root: string): string {
 /** Output names the paths that the model knows. */
 function virtual(result: FileResult<Execution>, root: string): FileResult<Execution> {
   return result.ok ? { ...result, output: result.output.replaceAll(root, MOUNT) } : result;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

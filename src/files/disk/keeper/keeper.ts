@@ -26,23 +26,15 @@ interface Waiting {
 
 /** The files below a root, used by the keeper. */
 export function keptFiles(root: string): PlainFiles {
-  const ask = async <Method extends keyof PlainFiles>(
-    method: Method,
-    ...args: Parameters<PlainFiles[Method]>
-  ): Promise<Awaited<ReturnType<PlainFiles[Method]>>> => {
-    // What comes back is what the same method has returned over there.
-    return (await keeper.ask({ root, method, args })) as Awaited<ReturnType<PlainFiles[Method]>>;
-  };
-  return {
-    list: (path, options) => ask("list", path, options),
-    entries: (path) => ask("entries", path),
-    read: (path, maxBytes) => ask("read", path, maxBytes),
-    readBytes: (path, maxBytes) => ask("readBytes", path, maxBytes),
-    put: (path, content, before) => ask("put", path, content, before),
-    delete: (path) => ask("delete", path),
-    deleteFolder: (path) => ask("deleteFolder", path),
-  };
+  const ask =
+    (method: keyof PlainFiles) =>
+    (...args: unknown[]): Promise<FileResult> =>
+      keeper.ask({ root, method, args });
+  // What comes back is what the same method has returned over there.
+  return Object.fromEntries(METHODS.map((method) => [method, ask(method)])) as unknown as PlainFiles;
 }
+
+const METHODS = ["list", "entries", "read", "readBytes", "put", "delete", "deleteFolder"] as const;
 
 /**
  * A process that uses files where folders cannot be held by descriptor. It holds one as its working folder, which a

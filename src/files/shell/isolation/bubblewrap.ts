@@ -111,7 +111,6 @@ export function inNamespaces(command: string, root: string, bounds: Bounds): str
   ];
 }
 
-/** Home folders of this user, by the environment and by the system. */
 function homes(): string[] {
   const named = [homedir(), userInfo().homedir].filter((path) => path.startsWith("/") && existsSync(path));
   return [...new Set(named.map((path) => realpathSync(path)))].filter((path) => path !== "/");

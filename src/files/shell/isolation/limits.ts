@@ -129,7 +129,6 @@ function makeGroups(name: string, limits: Required<CommandLimits>): string[] {
   });
 }
 
-/** Removes the groups of processes that have ended. */
 function removeGroups(parent: string): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = /^holdfast-(\d+)-/.exec(name) ?? [];
