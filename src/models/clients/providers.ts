@@ -52,6 +52,17 @@ export interface Provider {
 const OPENAI = { package: "@langchain/openai", install: "@langchain/openai@1.5.8" };
 const client = (name: string): Pick<Provider, "package" | "install"> => ({ package: name, install: name });
 
+/** A provider whose servers speak OpenAI's older protocol, with variables by its name. */
+const compatible = (label: string, baseUrl: string): Provider => ({
+  ...OPENAI,
+  label,
+  endpoints: usual(label.toUpperCase()),
+  needsKey: true,
+  baseUrl,
+  list: "/models",
+  create: createCompatible,
+});
+
 /** Every provider by the name that stands before the colon, in the order in which keys are looked for. */
 export const PROVIDERS: Readonly<Record<string, Provider>> = {
   anthropic: {
@@ -111,54 +122,14 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     create: createGroq,
   },
   deepseek: {
-    ...OPENAI,
-    label: "DeepSeek",
-    endpoints: usual("DEEPSEEK"),
-    needsKey: true,
-    baseUrl: "https://api.deepseek.com/v1",
+    ...compatible("DeepSeek", "https://api.deepseek.com/v1"),
     model: "deepseek-chat",
-    list: "/models",
     create: createDeepSeek,
   },
-  xai: {
-    ...OPENAI,
-    label: "xAI",
-    endpoints: usual("XAI"),
-    needsKey: true,
-    baseUrl: "https://api.x.ai/v1",
-    model: "grok-4.6",
-    owns: /^grok-/,
-    list: "/models",
-    create: createCompatible,
-  },
-  openrouter: {
-    ...OPENAI,
-    label: "OpenRouter",
-    endpoints: usual("OPENROUTER"),
-    needsKey: true,
-    baseUrl: "https://openrouter.ai/api/v1",
-    model: "openrouter/auto",
-    list: "/models",
-    create: createCompatible,
-  },
-  together: {
-    ...OPENAI,
-    label: "Together",
-    endpoints: usual("TOGETHER"),
-    needsKey: true,
-    baseUrl: "https://api.together.xyz/v1",
-    list: "/models",
-    create: createCompatible,
-  },
-  fireworks: {
-    ...OPENAI,
-    label: "Fireworks",
-    endpoints: usual("FIREWORKS"),
-    needsKey: true,
-    baseUrl: "https://api.fireworks.ai/inference/v1",
-    list: "/models",
-    create: createCompatible,
-  },
+  xai: { ...compatible("xAI", "https://api.x.ai/v1"), model: "grok-4.6", owns: /^grok-/ },
+  openrouter: { ...compatible("OpenRouter", "https://openrouter.ai/api/v1"), model: "openrouter/auto" },
+  together: compatible("Together", "https://api.together.xyz/v1"),
+  fireworks: compatible("Fireworks", "https://api.fireworks.ai/inference/v1"),
   // By its newer interface, which is OpenAI's; a model is the name of a deployment.
   azure: {
     ...OPENAI,

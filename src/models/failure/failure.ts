@@ -136,7 +136,6 @@ function kindInStream(text: string): FailureKind | undefined {
 const PASSING =
   /overloaded|rate_limit|server_error|api_error|timeout_error|server busy|unexpected EOF|runner (process )?has/i;
 
-/** The words and codes of an error. */
 function saidBy(link: Link): string {
   const { type, code, error } = link as Link & { error?: { type?: unknown; code?: unknown } | null };
   return [messageOf(link), type, code, error?.type, error?.code]

@@ -77,7 +77,6 @@ export function wasInterrupted(messages: readonly BaseMessage[]): boolean {
   return messages.slice(turn + 1).some((message) => ToolMessage.isInstance(message) && isUnfinished(message));
 }
 
-/** The calls that were answered, in the order in which they were made. */
 function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
   interface Entry {
     call: Call;
@@ -124,7 +123,6 @@ function isContinuation(message: BaseMessage): boolean {
   return /^\s*(?:please\s+)?(?:go on|continue|resume|proceed)\b[^\n]{0,40}$/i.test(message.text);
 }
 
-/** Whether a result stands in for that of a call that was interrupted. */
 function isUnfinished(reply: ToolMessage): boolean {
   return reply.status === "error" && /^Not (?:finished|run): /.test(reply.text);
 }

@@ -29,5 +29,4 @@ export class Silence {
   }
 }
 
-/** The longest delay of a timer. */
 const LONGEST = 2 ** 31 - 1;

@@ -99,7 +99,6 @@ function isOwnTo(value: object): boolean {
   return value instanceof Error || isNativeError(value) || Array.isArray(value) || isPlain;
 }
 
-/** Whether this is an error, also one of another realm. */
 function isNativeError(value: object): boolean {
   return Object.prototype.toString.call(value) === "[object Error]";
 }

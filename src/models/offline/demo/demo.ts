@@ -247,7 +247,6 @@ interface TestFigures {
   problem?: string;
 }
 
-/** The figures of a test run in TAP. */
 function readTests(run: DoneCall): TestFigures {
   const { result } = run;
   const pass = Number(/^# pass (\d+)$/m.exec(result)?.[1] ?? -1);
