@@ -1,6 +1,6 @@
 import { PRESETS, type Policy, type Preset, type Reminders } from "../../plan/index.ts";
 import { LEAN_FINAL_ANSWER, LEAN_REPORTS } from "../../plan/presets/lean.prompt.ts";
-import { REMINDER_TEXTS, type ToolText } from "../../plan/presets/presets.ts";
+import { EXIT_REMINDERS, type ToolText } from "../../plan/presets/presets.ts";
 import { checkPlanOptions } from "./check-options.ts";
 import type { PlanOptions, Switch } from "./options.ts";
 import { workWasDone } from "./plan-call/evidence.ts";
@@ -30,26 +30,13 @@ export const ASK_TOOLS = ["ask_clarification", "ask_user", "ask_user_question", 
 /** Puts options and preset together. Throws `invalid-options` for what cannot work. */
 export function setupPlan(options: PlanOptions = {}): PlanSetup {
   checkPlanOptions(options);
-  const {
-    preset: name = "lean",
-    systemPrompt,
-    toolDescription,
-    updateDescription,
-    reminders,
-    ...rest
-  } = options;
+  const { preset: name = "lean", systemPrompt, toolDescription, updateDescription, ...rest } = options;
   const base = PRESETS[name];
-  const {
-    verify = base.evidence && workWasDone(),
-    verifyTimeout = 60_000,
-    approval = "never",
-    reports = "call",
-    owner = "main",
-    onPlanChange,
-    ...others
-  } = rest;
-  const { askTools = ASK_TOOLS, conversation = false, now = Date.now, ...policy } = others;
+  const { reminders, verify = base.evidence && workWasDone(), verifyTimeout = 60_000, ...others } = rest;
+  const { approval = "never", reports = "call", owner = "main", onPlanChange, ...people } = others;
+  const { askTools = ASK_TOOLS, conversation = false, now = Date.now, ...policy } = people;
   const rules: Policy = { ...base.policy, ...defined(policy) };
+  const { write, update } = base.tools;
   const preset: Preset = {
     ...base,
     // The prompt must not promise what another rule will not keep.
@@ -59,19 +46,13 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
         .replace(LEAN_FINAL_ANSWER.complete, LEAN_FINAL_ANSWER[rules.finalAnswer])
         .replace(LEAN_REPORTS.call, LEAN_REPORTS[reports]),
     tools: {
-      write: { ...base.tools.write, ...(toolDescription !== undefined && { description: toolDescription }) },
-      ...(base.tools.update && {
-        update: {
-          ...base.tools.update,
-          ...(updateDescription !== undefined && { description: updateDescription }),
-        },
-      }),
+      write: { ...write, description: toolDescription ?? write.description },
+      ...(update && { update: { ...update, description: updateDescription ?? update.description } }),
     },
     policy: rules,
     reminders: mergeReminders(base, reminders),
   };
   const toolNames = Object.values(preset.tools).map((tool: ToolText) => tool.name);
-  const people = { approval, askTools, conversation };
   return {
     preset,
     toolNames,
@@ -82,45 +63,29 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     owner,
     onPlanChange,
     now,
-    ...people,
+    approval,
+    askTools,
+    conversation,
   };
 }
 
-function mergeReminders(base: Preset, options: PlanOptions["reminders"]): Reminders {
-  const texts = REMINDER_TEXTS[base.name];
-  const { reminders } = base;
+function mergeReminders({ name, reminders }: Preset, options: PlanOptions["reminders"]): Reminders {
   if (options === false)
     return { ...reminders, contextLoss: false, exit: false, stale: false, edited: false };
-  const stale = { after: 3, backoff: 2, withoutPlan: false };
+  const { tag = reminders.tag, persist = reminders.persist, ...given } = options ?? {};
+  const exit = reminders.exit || EXIT_REMINDERS[name as keyof typeof EXIT_REMINDERS];
   return {
-    tag: options?.tag ?? reminders.tag,
-    persist: options?.persist ?? reminders.persist,
-    contextLoss: switched(reminders.contextLoss, options?.contextLoss, {
-      name: "todo_reminder",
-      text: texts.contextLoss,
-    }),
-    exit: switched(reminders.exit, options?.exit, {
-      name: "todo_completion_reminder",
-      text: texts.exit,
-      max: 2,
-    }),
-    stale: switched(reminders.stale, options?.stale, {
-      name: "todo_stale_reminder",
-      text: texts.stale,
-      ...stale,
-    }),
-    edited: switched(reminders.edited, options?.edited, { name: "todo_edit_reminder", text: texts.edited }),
+    tag,
+    persist,
+    contextLoss: switched(reminders.contextLoss, given.contextLoss),
+    exit: given.exit === undefined ? reminders.exit : switched(exit, given.exit),
+    stale: switched(reminders.stale, given.stale),
+    edited: switched(reminders.edited, given.edited),
   };
 }
 
-function switched<T extends object>(
-  preset: false | T,
-  option: Switch<T> | undefined,
-  defaults: T,
-): false | T {
-  if (option === undefined) return preset;
-  if (option === false) return false;
-  return { ...defaults, ...preset, ...(option === true ? {} : option) };
+function switched<T extends object>(preset: false | T, option: Switch<T> = {}): false | T {
+  return option !== false && preset && { ...preset, ...(option === true ? {} : option) };
 }
 
 function defined<T extends object>(options: T): Partial<T> {

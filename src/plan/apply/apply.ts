@@ -39,12 +39,8 @@ const NONE: ReadonlySet<string> = new Set();
  * content. Completed items stay where the policy freezes them, and open ones that a model leaves out are cancelled; a
  * finished plan makes way for a new one.
  */
-export function applyWrite(
-  plan: Plan,
-  raw: unknown,
-  policy: Policy,
-  { author = "model", refused = NONE, unverified = NONE }: ApplyOptions = {},
-): Result {
+export function applyWrite(plan: Plan, raw: unknown, policy: Policy, options: ApplyOptions = {}): Result {
+  const { author = "model" } = options;
   const reading = new Reading(policyFor(author, policy));
   const drafts = readItems(raw, reading);
   if (reading.isTooMuch) return { ok: false, issues: reading.issues };
@@ -62,17 +58,12 @@ export function applyWrite(
   const cancelled = author === "model" ? leftOut(base, ids, policy).slice(0, Math.max(0, room)) : [];
   const gone = new Set(cancelled.map((todo) => todo.id));
   const todos = [...kept, ...written.map((todo) => without(todo, gone)), ...cancelled];
-  return settle({ plan, base, todos, reading, refused, unverified, isNew: !continued });
+  return settle({ plan, base, todos, reading, isNew: !continued }, options);
 }
 
 /** Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them. */
-export function applyUpdate(
-  plan: Plan,
-  raw: unknown,
-  policy: Policy,
-  { author = "model", refused = NONE, unverified = NONE }: ApplyOptions = {},
-): Result {
-  const reading = new Reading(policyFor(author, policy));
+export function applyUpdate(plan: Plan, raw: unknown, policy: Policy, options: ApplyOptions = {}): Result {
+  const reading = new Reading(policyFor(options.author ?? "model", policy));
   const update = withPresentIds(readUpdate(raw, reading, plan.todos), plan, reading);
   if (reading.isTooMuch) return { ok: false, issues: reading.issues };
   const work = new Workbench(plan, reading);
@@ -85,7 +76,7 @@ export function applyUpdate(
   for (const draft of update.move) work.move(draft);
   if (update.order.length > 0) work.order(update.order);
   const base = work.plan;
-  return settle({ plan, base, todos: base.todos, reading, refused, unverified, isNew: false });
+  return settle({ plan, base, todos: base.todos, reading, isNew: false }, options);
 }
 
 function policyFor(author: Author, policy: Policy): Policy {
@@ -93,25 +84,21 @@ function policyFor(author: Author, policy: Policy): Policy {
   return { ...policy, completed: "editable", earlyStart: "allow", idle: "allow" };
 }
 
-/** Puts the finishing touches that the policy asks for, checks everything, and says what changed. */
-function settle({
-  plan,
-  base,
-  todos,
-  reading,
-  refused,
-  unverified,
-  isNew,
-}: {
+/** A change that was read. */
+interface Applied {
   plan: Plan;
   base: Plan;
   /** The plan before it is over: all items are new. */
   isNew: boolean;
   todos: readonly Todo[];
   reading: Reading;
-  refused: ReadonlySet<string>;
-  unverified: ReadonlySet<string>;
-}): Result {
+}
+
+/** Puts the finishing touches that the policy asks for, checks everything, and says what changed. */
+function settle(
+  { plan, base, todos, reading, isNew }: Applied,
+  { refused = NONE, unverified = NONE }: ApplyOptions,
+): Result {
   const { policy } = reading;
   const ids = new Set(todos.map((todo) => todo.id));
   let list = todos.map((todo) => withKnownDependencies(todo, ids, reading));

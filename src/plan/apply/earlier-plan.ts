@@ -57,14 +57,11 @@ export function withPresentIds(update: UpdateDraft, plan: Plan, reading: Reading
     ...(draft.before !== undefined && { before: present(draft.before) }),
     ...(draft.dependsOn && { dependsOn: draft.dependsOn.map(present) }),
   });
+  const { add, order, ...others } = update;
+  const operations = Object.entries(others).map(([name, drafts]) => [name, (drafts as Draft[]).map(named)]);
   return {
-    start: update.start.map(named),
-    done: update.done.map(named),
-    cancel: update.cancel.map(named),
-    block: update.block.map(named),
-    add: update.add.map(({ id, ...draft }) => ({ ...named(draft), ...(id !== undefined && { id }) })),
-    edit: update.edit.map(named),
-    move: update.move.map(named),
-    order: update.order.map(present),
+    ...(Object.fromEntries(operations) as typeof others),
+    add: add.map(({ id, ...draft }) => ({ ...named(draft), ...(id !== undefined && { id }) })),
+    order: order.map(present),
   };
 }

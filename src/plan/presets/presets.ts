@@ -53,6 +53,25 @@ export interface Preset {
   reminders: Reminders;
 }
 
+interface ReminderTexts extends Record<"contextLoss" | "exit" | "stale" | "edited", string> {
+  exitAgain?: string;
+}
+
+/** All reminders with the texts of a preset, those included that it switches off. */
+function remindersOf(
+  { contextLoss, exit, exitAgain: again, stale, edited }: ReminderTexts,
+  pace: { after: number; backoff?: number; withoutPlan?: boolean },
+) {
+  return {
+    tag: "system_reminder",
+    persist: false,
+    contextLoss: { name: "todo_reminder", text: contextLoss },
+    exit: { name: "todo_completion_reminder", text: exit, ...(again && { again }), max: 2 },
+    stale: { name: "todo_stale_reminder", text: stale, backoff: 2, withoutPlan: false, ...pace },
+    edited: { name: "todo_edit_reminder", text: edited },
+  } satisfies Reminders;
+}
+
 const LEAN: Preset = {
   name: "lean",
   systemPrompt: lean.LEAN_SYSTEM_PROMPT,
@@ -68,29 +87,11 @@ const LEAN: Preset = {
   parallelWrites: "merge",
   evidence: true,
   policy: LEAN_POLICY,
-  reminders: {
-    tag: "system_reminder",
-    persist: false,
-    contextLoss: { name: "todo_reminder", text: lean.LEAN_REMINDERS.contextLoss },
-    exit: {
-      name: "todo_completion_reminder",
-      text: lean.LEAN_REMINDERS.exit,
-      again: lean.LEAN_REMINDERS.exitAgain,
-      max: 2,
-    },
-    stale: {
-      name: "todo_stale_reminder",
-      text: lean.LEAN_REMINDERS.stale,
-      after: 3,
-      backoff: 2,
-      withoutPlan: false,
-    },
-    edited: { name: "todo_edit_reminder", text: lean.LEAN_REMINDERS.edited },
-  },
+  reminders: remindersOf(lean.LEAN_REMINDERS, { after: 3 }),
 };
 
-/** For presets whose sources have no such reminder: only a model that has left its plan behind gets it. */
-const RARELY = { name: "todo_stale_reminder", after: 5, backoff: 2, withoutPlan: false };
+/** For presets whose sources have no stale reminder: only a model that has left its plan behind gets it. */
+const RARELY = { after: 5 };
 
 const CLASSIC: Preset = {
   name: "classic",
@@ -106,14 +107,7 @@ const CLASSIC: Preset = {
   parallelWrites: "refuse",
   evidence: false,
   policy: CLASSIC_POLICY,
-  reminders: {
-    tag: "system_reminder",
-    persist: false,
-    contextLoss: { name: "todo_reminder", text: classic.CLASSIC_REMINDERS.contextLoss },
-    exit: false,
-    stale: { ...RARELY, text: classic.CLASSIC_REMINDERS.stale },
-    edited: { name: "todo_edit_reminder", text: classic.CLASSIC_REMINDERS.edited },
-  },
+  reminders: { ...remindersOf(classic.CLASSIC_REMINDERS, RARELY), exit: false },
 };
 
 const DEERFLOW: Preset = {
@@ -127,19 +121,7 @@ const DEERFLOW: Preset = {
       schema: classic.CLASSIC_WRITE_SCHEMA,
     },
   },
-  reminders: {
-    ...CLASSIC.reminders,
-    persist: true,
-    contextLoss: { name: "todo_reminder", text: deerflow.DEERFLOW_REMINDERS.contextLoss },
-    exit: {
-      name: "todo_completion_reminder",
-      text: deerflow.DEERFLOW_REMINDERS.exit,
-      again: deerflow.DEERFLOW_REMINDERS.exitAgain,
-      max: 2,
-    },
-    stale: { ...RARELY, text: deerflow.DEERFLOW_REMINDERS.stale },
-    edited: { name: "todo_edit_reminder", text: deerflow.DEERFLOW_REMINDERS.edited },
-  },
+  reminders: { ...remindersOf(deerflow.DEERFLOW_REMINDERS, RARELY), persist: true },
 };
 
 const CHECKLIST: Preset = {
@@ -157,18 +139,9 @@ const CHECKLIST: Preset = {
   evidence: false,
   policy: CHECKLIST_POLICY,
   reminders: {
+    ...remindersOf(checklist.CHECKLIST_REMINDERS, { after: 3, backoff: 1, withoutPlan: true }),
     tag: "reminder",
-    persist: false,
-    contextLoss: { name: "todo_reminder", text: checklist.CHECKLIST_REMINDERS.contextLoss },
     exit: false,
-    stale: {
-      name: "todo_stale_reminder",
-      text: checklist.CHECKLIST_REMINDERS.stale,
-      after: 3,
-      backoff: 1,
-      withoutPlan: true,
-    },
-    edited: { name: "todo_edit_reminder", text: checklist.CHECKLIST_REMINDERS.edited },
   },
 };
 
@@ -180,10 +153,13 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   checklist: CHECKLIST,
 };
 
-/** The texts of reminders that a preset has switched off, for those who switch them on. */
-export const REMINDER_TEXTS = {
-  lean: lean.LEAN_REMINDERS,
-  classic: classic.CLASSIC_REMINDERS,
-  deerflow: deerflow.DEERFLOW_REMINDERS,
-  checklist: checklist.CHECKLIST_REMINDERS,
-} as const satisfies Record<PresetName, Record<"contextLoss" | "exit" | "stale" | "edited", string>>;
+/** The names of plan tools, of all presets. */
+export const PLAN_TOOLS: ReadonlySet<string> = new Set(
+  Object.values(PRESETS).flatMap(({ tools }) => Object.values(tools).map(({ name }: ToolText) => name)),
+);
+
+/** The exit reminders of presets that have switched them off, for those who switch them on. */
+export const EXIT_REMINDERS = {
+  classic: remindersOf(classic.CLASSIC_REMINDERS, RARELY).exit,
+  checklist: remindersOf(checklist.CHECKLIST_REMINDERS, RARELY).exit,
+};

@@ -228,16 +228,13 @@ function readItem(raw: unknown, at: string, reading: Reading): Draft | undefined
 
 function readField(draft: Draft, key: string, value: unknown, reading: Reading): void {
   const name = fieldName(key, reading);
-  const bad = (valid: string, rule: Issue["rule"] = "field"): void => {
-    const message = `${draft.at}.${key} is ${show(value)}; use ${valid}.`;
+  const bad = (valid: string, rule: Issue["rule"] = "field", problem = `is ${show(value)}`): void => {
+    const message = `${draft.at}.${key} ${problem}; use ${valid}.`;
     reading.issue({ rule, item: draft.id ?? draft.at, field: key, sent: value, valid, message });
   };
   const { maxLength } = reading.policy;
-  const tooLong = (): void => {
-    const valid = `at most ${maxLength} characters`;
-    const message = `${draft.at}.${key} has ${String(value).length} characters; use ${valid}.`;
-    reading.issue({ rule: "field", item: draft.id ?? draft.at, field: key, sent: value, valid, message });
-  };
+  const tooLong = (): void =>
+    bad(`at most ${maxLength} characters`, "field", `has ${String(value).length} characters`);
   switch (name) {
     case "id":
     case "before": {

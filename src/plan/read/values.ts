@@ -1,3 +1,4 @@
+import { FIELDS } from "../todo/actuals.ts";
 import { own } from "../todo/own.ts";
 import { PRIORITIES, type Actuals, type Issue, type Priority } from "../todo/todo.ts";
 import { isRecord, MAX_OPERATIONS, parsed, show, type Reading } from "./reading.ts";
@@ -83,7 +84,7 @@ export function readMinutes(value: unknown): number | undefined {
 }
 
 export function isActuals(value: unknown): value is Actuals {
-  const keys = ["startedAt", "elapsedMs", "modelCalls", "toolCalls", "inputTokens", "outputTokens"];
+  const keys = ["startedAt", ...FIELDS];
   return (
     isRecord(value) &&
     Object.keys(value).length === keys.length &&

@@ -1,5 +1,5 @@
 import { attempt } from "../../errors.ts";
-import type { Issue, Status, Todo } from "../todo/todo.ts";
+import { PRIORITIES, type Issue, type OptionalField, type Status, type Todo } from "../todo/todo.ts";
 import { MARKS } from "./render.ts";
 
 /** An item as it stands in a Markdown task list. A new line written by hand has no id yet. */
@@ -8,19 +8,54 @@ export type MarkdownTodo = Omit<Todo, "id"> & { id?: string };
 /** The items of a Markdown list, or the reasons why it is no plan. */
 export type MarkdownResult = { ok: true; todos: MarkdownTodo[] } | { ok: false; issues: Issue[] };
 
+/** A detail of an item in a line below it. What is read as undefined is an issue where `valid` says what would do. */
+interface Detail {
+  field: OptionalField;
+  write?: (value: never) => string;
+  read: (text: string) => unknown;
+  valid?: string;
+}
+
+const trimmed = (text: string): string => text.trim();
+const yes = (text: string): true | undefined => /^(?:yes|true)$/i.test(text.trim()) || undefined;
+
+const DETAILS: Readonly<Record<string, Detail>> = {
+  priority: {
+    field: "priority",
+    read: (text) => PRIORITIES.find((priority) => priority === text),
+    valid: "high, medium or low",
+  },
+  after: {
+    field: "dependsOn",
+    write: (ids: string[]) => ids.join(", "),
+    read: (text) => text.split(",").flatMap((id) => id.trim().replace(/^#+/, "") || []),
+  },
+  estimate: {
+    field: "estimate",
+    read: (text) => (/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(text) ? Number(text) : undefined),
+    valid: "minutes as a number",
+  },
+  note: { field: "note", read: trimmed },
+  key: { field: "key", read: trimmed },
+  "must verify": { field: "mustVerify", write: () => "yes", read: yes },
+  unverified: { field: "unverified", write: () => "yes", read: yes },
+  actuals: {
+    field: "actuals",
+    write: JSON.stringify,
+    read: (text) => attempt((): unknown => JSON.parse(text)),
+    valid: "the value as it was exported",
+  },
+};
+const DETAIL = new RegExp(String.raw`^\s{2,}[-*+] (${Object.keys(DETAILS).join("|")}): (.*)$`, "u");
+
 /** A plan as a Markdown task list that a person can edit and `parseMarkdown` reads back unchanged. */
 export function renderMarkdown(todos: readonly Todo[]): string {
   return todos
     .flatMap((todo) => [
       `- ${MARKS[todo.status]} #${shownId(todo.id)}: ${todo.content}`,
-      ...(todo.priority ? [`  - priority: ${todo.priority}`] : []),
-      ...(todo.dependsOn ? [`  - after: ${todo.dependsOn.join(", ")}`] : []),
-      ...(todo.estimate !== undefined ? [`  - estimate: ${todo.estimate}`] : []),
-      ...(todo.note !== undefined ? [`  - note: ${todo.note}`] : []),
-      ...(todo.key !== undefined ? [`  - key: ${todo.key}`] : []),
-      ...(todo.mustVerify ? ["  - must verify: yes"] : []),
-      ...(todo.unverified ? ["  - unverified: yes"] : []),
-      ...(todo.actuals ? [`  - actuals: ${JSON.stringify(todo.actuals)}`] : []),
+      ...Object.entries(DETAILS).flatMap(([name, { field, write = String }]) =>
+        todo[field] === undefined ? [] : `  - ${name}: ${write(todo[field] as never)}`,
+      ),
     ])
     .map((line) => `${line}\n`)
     .join("");
@@ -41,12 +76,13 @@ export function parseMarkdown(markdown: string): MarkdownResult {
       else issues.push(badMark(item[1]!, index + 1));
       return;
     }
-    const detail =
-      /^\s{2,}[-*+] (priority|after|estimate|note|key|must verify|unverified|actuals): (.*)$/u.exec(line);
+    const [, name = "", text = ""] = DETAIL.exec(line) ?? [];
     const todo = todos.at(-1);
-    if (!detail || !todo) return;
-    const issue = readDetail(todo, detail[1] as Detail, detail[2]!, index + 1);
-    if (issue) issues.push(issue);
+    if (!todo || name === "") return;
+    const { field, read, valid } = DETAILS[name]!;
+    const value = read(text);
+    if (value !== undefined) Object.assign(todo, { [field]: value });
+    else if (valid !== undefined) issues.push(badDetail(name, { text, valid, line: index + 1 }));
   });
   return issues.length > 0 ? { ok: false, issues } : { ok: true, todos };
 }
@@ -60,56 +96,12 @@ function readId(shown: string): string {
   return (shown.startsWith('"') ? attempt(() => String(JSON.parse(shown))) : undefined) ?? shown;
 }
 
-type Detail = "priority" | "after" | "estimate" | "note" | "key" | "must verify" | "unverified" | "actuals";
-
-function readDetail(todo: MarkdownTodo, name: Detail, value: string, line: number): Issue | undefined {
-  const bad = (valid: string): Issue => ({
-    rule: "field",
-    item: `line ${line}`,
-    field: name,
-    sent: value,
-    valid,
-    message: `Line ${line}: ${name} is "${value}"; use ${valid}.`,
-  });
-  switch (name) {
-    case "priority":
-      if (value !== "high" && value !== "medium" && value !== "low") return bad("high, medium or low");
-      todo.priority = value;
-      return undefined;
-    case "after":
-      todo.dependsOn = value
-        .split(",")
-        .map((id) => id.trim().replace(/^#+/, ""))
-        .filter(Boolean);
-      return undefined;
-    case "estimate":
-      if (!/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(value)) return bad("minutes as a number");
-      todo.estimate = Number(value);
-      return undefined;
-    case "note":
-      todo.note = value.trim();
-      return undefined;
-    case "key":
-      todo.key = value.trim();
-      return undefined;
-    case "must verify":
-      if (isYes(value)) todo.mustVerify = true;
-      return undefined;
-    case "unverified":
-      if (isYes(value)) todo.unverified = true;
-      return undefined;
-    case "actuals":
-      try {
-        todo.actuals = JSON.parse(value) as NonNullable<Todo["actuals"]>;
-        return undefined;
-      } catch {
-        return bad("the value as it was exported");
-      }
-  }
-}
-
-function isYes(value: string): boolean {
-  return /^(?:yes|true)$/i.test(value.trim());
+function badDetail(
+  field: string,
+  { text: sent, valid, line }: { text: string; valid: string; line: number },
+): Issue {
+  const message = `Line ${line}: ${field} is "${sent}"; use ${valid}.`;
+  return { rule: "field", item: `line ${line}`, field, sent, valid, message };
 }
 
 function statusOf(mark: string): Status | undefined {

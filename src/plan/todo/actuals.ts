@@ -34,18 +34,19 @@ export function figuresSince(before: Figures, now: Figures): Figures {
 /** The later of two readings of an item's figures: they only grow, and a person's list may have old ones. */
 export function laterActuals(a: Actuals | undefined, b: Actuals | undefined): Actuals | undefined {
   if (!a || !b) return a ?? b;
-  const { elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens } = figuresSince(b, a);
-  return elapsedMs + modelCalls + toolCalls + inputTokens + outputTokens > 0 ? a : b;
+  const more = figuresSince(b, a);
+  return FIELDS.some((field) => more[field] > 0) ? a : b;
+}
+
+/** The fields of figures, in the order of a saved row. */
+export const FIELDS = ["elapsedMs", "modelCalls", "toolCalls", "inputTokens", "outputTokens"] as const;
+
+export function figuresBy(of: (field: keyof Figures, at: number) => number): Figures {
+  return Object.fromEntries(FIELDS.map((field, at) => [field, of(field, at)])) as unknown as Figures;
 }
 
 function combined(a: Figures, b: Figures, of: (one: number, other: number) => number): Figures {
-  return {
-    elapsedMs: of(a.elapsedMs, b.elapsedMs),
-    modelCalls: of(a.modelCalls, b.modelCalls),
-    toolCalls: of(a.toolCalls, b.toolCalls),
-    inputTokens: of(a.inputTokens, b.inputTokens),
-    outputTokens: of(a.outputTokens, b.outputTokens),
-  };
+  return figuresBy((field) => of(a[field], b[field]));
 }
 
 /** The marks of the items in progress: one that was in progress before keeps its own. */

@@ -1,4 +1,4 @@
-import { figuresSince, NO_FIGURES, sumFigures, type Figures } from "./actuals.ts";
+import { FIELDS, figuresBy, figuresSince, NO_FIGURES, sumFigures, type Figures } from "./actuals.ts";
 import { own } from "./own.ts";
 import type { Actuals, Todo } from "./todo.ts";
 
@@ -112,8 +112,6 @@ function startedAt(at: number): Actuals {
   return { startedAt: at, ...NO_FIGURES };
 }
 
-const FIELDS = ["elapsedMs", "modelCalls", "toolCalls", "inputTokens", "outputTokens"] as const;
-
 /** Figures by item, while they are shared out. */
 class Book {
   spent: Record<string, Figures>;
@@ -152,9 +150,7 @@ class Book {
 /** Figures in whole parts by weight. */
 function shared(figures: Figures, weights: readonly number[]): Figures[] {
   const parts = Object.fromEntries(FIELDS.map((field) => [field, apportion(figures[field], weights)]));
-  return weights.map(
-    (_, at) => Object.fromEntries(FIELDS.map((field) => [field, parts[field]![at]!])) as unknown as Figures,
-  );
+  return weights.map((_, at) => figuresBy((field) => parts[field]![at]!));
 }
 
 /** A whole number in whole parts by weight: those that were cut off most get what is left. */
