@@ -2,7 +2,7 @@ import { SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import { MCP } from "../mcp/config.ts";
 import { BUDGET, PRICES } from "../middleware/budget/check-options.ts";
-import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
+import { checkOptions, hasMethods, isObject, FUNCTION } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/options.ts";
 import { FILES_METHODS, FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { GOAL } from "../middleware/goal/options.ts";
@@ -105,9 +105,7 @@ const OPTIONS = z
     stateSchema: z.unknown(),
     contextSchema: z.unknown(),
     name: z.string(),
-    streamTransformers: z.array(
-      z.custom<unknown>((value) => typeof value === "function", "must be a function"),
-    ),
+    streamTransformers: z.array(FUNCTION),
   } satisfies Record<keyof DeepAgentOptions, z.ZodType>)
   .partial();
 

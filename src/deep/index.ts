@@ -38,7 +38,7 @@ import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.pro
 import { webToolsOf } from "../web/tools.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
-import { inherited, picked, promptOf, readerOf, sharedFields } from "./inherited.ts";
+import { compiledOf, inherited, picked, promptOf, readerOf, sharedFields } from "./inherited.ts";
 import {
   DEFAULT_MIDDLEWARE,
   type AnyTool,
@@ -254,7 +254,7 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
       spec.modelSettings ?? {},
       `createDeepAgent: subagents.${spec.name}`,
     );
-    const { name, description, timeLimit, budget, fork = false, permissions } = spec;
+    const { fork = false, permissions } = spec;
     const above = permissions && options.permissions ? [options.permissions] : [];
     const ownPlace = {
       ...place,
@@ -266,14 +266,8 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
     const build = (): CompiledSubagent["runnable"] =>
       (agent ??= assemble(ownOptions, ownPlace) as CompiledSubagent["runnable"]);
     return {
-      name,
-      description,
-      runnable: { invoke: (input: never, config?: never) => build().invoke(input, config) },
-      ownsFiles: true,
-      stateFields: sharedFields(options.stateSchema, spec.stateSchema, name),
-      fork,
-      ...(timeLimit !== undefined && { timeLimit }),
-      ...(budget && { budget }),
+      ...compiledOf(spec, { invoke: (input: never, config?: never) => build().invoke(input, config) }),
+      stateFields: sharedFields(options.stateSchema, spec.stateSchema, spec.name),
     };
   });
 }

@@ -5,7 +5,8 @@ import { serversOf } from "../mcp/servers.ts";
 import type { FileToolChoice } from "../middleware/files/options.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { readSkills } from "../middleware/skills/read-skills.ts";
-import { PLAN_TOOLS } from "../subagents/report.ts";
+import { PLAN_TOOLS } from "../plan/presets/presets.ts";
+import type { CompiledSubagent, SubagentTerms } from "../subagents/spec.ts";
 import { READER_DESCRIPTION, READER_PROMPT } from "../subagents/task.prompt.ts";
 import { webToolsOf, WEB_TOOLS } from "../web/tools.ts";
 import { DEFAULT_MIDDLEWARE, type AnyTool, type DeepAgentOptions, type SubagentSpec } from "./options.ts";
@@ -43,6 +44,22 @@ export function inherited(
   };
 }
 
+/** A sub-agent that is built, on the terms of its description. */
+export function compiledOf(
+  { name, description, timeLimit, budget, fork = false }: SubagentTerms,
+  runnable: CompiledSubagent["runnable"],
+): CompiledSubagent {
+  return {
+    name,
+    description,
+    runnable,
+    ownsFiles: true,
+    fork,
+    ...(timeLimit !== undefined && { timeLimit }),
+    ...(budget && { budget }),
+  };
+}
+
 const INHERITED = [
   "without",
   "canExecute",
@@ -67,7 +84,7 @@ const INHERITED = [
 ] as const satisfies readonly (keyof DeepAgentOptions)[];
 
 /** A sub-agent's tools, servers, skills and plan. Throws `invalid-options` for the name of a tool that there is not. */
-export function equipmentOf(spec: SubagentSpec, parent: DeepAgentOptions): Equipment {
+function equipmentOf(spec: SubagentSpec, parent: DeepAgentOptions): Equipment {
   return { ...toolsOf(spec, parent), ...skillsOf(spec, parent), ...mcpOf(spec, parent) };
 }
 

@@ -8,8 +8,7 @@ import type { McpOptions } from "../mcp/options.ts";
 import type { McpServers } from "../mcp/servers.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
-import type { Media } from "../middleware/files/media.ts";
-import type { BackendOption, FileToolChoice } from "../middleware/files/options.ts";
+import type { FilesOptions, FileToolChoice } from "../middleware/files/options.ts";
 import type { GoalOptions } from "../middleware/goal/options.ts";
 import type { InstructionSource } from "../middleware/instructions/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
@@ -71,7 +70,7 @@ export interface SubagentSpec extends SubagentTerms {
 }
 
 /** Options of `createDeepAgent`. */
-export interface DeepAgentOptions {
+export interface DeepAgentOptions extends Omit<FilesOptions, "systemPrompt"> {
   /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
   model?: BaseChatModel | string;
   /** How much the model thinks, where that can be told. Default: as it is set, or as it decides. */
@@ -121,21 +120,6 @@ export interface DeepAgentOptions {
    * back with the reasons at most twice. Not for sub-agents. See `goalMiddleware`.
    */
   goal?: GoalOptions;
-  /** Where files live. Default: in the graph state. */
-  backend?: BackendOption;
-  permissions?: readonly PermissionRule[];
-  /** Whether a backend that is made per call can run commands; any other is asked. */
-  canExecute?: boolean;
-  /** Hold back a write that would lose text which the agent has not seen and nothing else has kept. Default true. */
-  readFirst?: boolean;
-  /** The file tools that there are, in this order; one with a description of its own as `{ name, description }`. Default all. */
-  fileTools?: readonly FileToolChoice[];
-  /** The media that the model takes in `read_file`: images, PDFs. Default: by its profile. */
-  media?: readonly Media[];
-  /** Tool results with more characters are saved to a file. Default 40,000. */
-  resultLimit?: number | false;
-  /** Where they are saved. Default `/tool_results`. */
-  resultFolder?: string;
   /** See `summarizationMiddleware`. `folder`: where the file tools show the conversation. Default `/.history`. */
   summarization?: false | (SummarizationOptions & { folder?: string });
   /**

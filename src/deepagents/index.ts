@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { AnyAgentMiddleware } from "langchain";
 import { createDeepAgent as createAgent, createHelper } from "../deep/index.ts";
-import { inherited } from "../deep/inherited.ts";
+import { compiledOf, inherited } from "../deep/inherited.ts";
 import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
 import { attempt } from "../errors.ts";
 import { unpackBytes } from "../files/backends/packed.ts";
@@ -117,7 +117,6 @@ function memorySources({ backend }: Place, paths: readonly string[]): Instructio
   });
 }
 
-/** The files in the run at hand. */
 function filesHere(workspace: Workspace): FileBackend {
   return workspace.open(stateHere(), runtimeHere()).backend;
 }
@@ -177,7 +176,7 @@ function specOf(
     middleware: [...skillsOf(parent, skills), ...middleware],
   };
   if (!permissions) return own;
-  const { name, description, model } = spec;
+  const { model } = spec;
   const effort = spec.effort ?? (model === undefined ? parent.effort : undefined);
   const options = {
     ...inherited(own, parent, toModel(model ?? parent.model)),
@@ -186,7 +185,7 @@ function specOf(
     subagents: [],
     generalPurpose: false,
   };
-  return { name, description, fork, ownsFiles: true, runnable: createHelper(options as never) };
+  return compiledOf({ ...spec, fork }, createHelper(options as never));
 }
 
 function withFileData<Agent extends { invoke: (...args: never[]) => Promise<object> }>(agent: Agent): Agent {

@@ -53,7 +53,6 @@ export interface CreateDeepAgentParams extends Omit<
 
 type FilesUpdate = Record<string, string | FileData | null> | undefined;
 
-/** The type of a result's `files`. */
 type FilesInState = AgentMiddleware<
   StateSchema<{ files: ReducedValue<Record<string, FileData>, FilesUpdate> }>
 >;

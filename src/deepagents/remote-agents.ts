@@ -172,7 +172,6 @@ function tool<Schema extends z.ZodObject>(
   });
 }
 
-/** The act of a tool that is about one task. */
 function onTask<Args extends { taskId: string }>(
   act: (task: AsyncTask, args: Args) => Promise<[AsyncTask, object?]>,
 ) {
@@ -195,7 +194,6 @@ async function connect(apiUrl?: string, defaultHeaders?: Record<string, string>)
   return new sdk.Client({ ...(apiUrl && { apiUrl }), ...(defaultHeaders && { defaultHeaders }) });
 }
 
-/** The text of the last message of a thread. */
 function lastText(values: unknown): string {
   const { messages = [] } = (values ?? {}) as { messages?: { content: unknown }[] };
   const content = messages.at(-1)?.content ?? "";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { checkSpecs, KEEPING, PARTS, SKILL_LIST, SUMMARIZATION } from "../deep/check-options.ts";
 import { MCP } from "../mcp/config.ts";
 import { BUDGET } from "../middleware/budget/check-options.ts";
-import { checkOptions, hasMethods } from "../middleware/check-options.ts";
+import { checkOptions, hasMethods, FUNCTION } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { GOAL } from "../middleware/goal/options.ts";
@@ -50,7 +50,7 @@ const OPTIONS = z
     middleware,
     interruptOn: INTERRUPT_ON,
     repeats: REPEATS,
-    onWarning: z.custom<unknown>((value) => typeof value === "function", "must be a function"),
+    onWarning: FUNCTION,
   } satisfies Record<keyof LeadOptions, z.ZodType>)
   .partial();
 

@@ -2,8 +2,8 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { createHelper } from "../deep/index.ts";
-import { equipmentOf } from "../deep/inherited.ts";
-import type { SubagentSpec } from "../deep/options.ts";
+import { compiledOf, inherited, picked } from "../deep/inherited.ts";
+import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { withPermissions } from "../files/index.ts";
 import { mcpMiddleware } from "../mcp/middleware.ts";
@@ -97,7 +97,6 @@ export function leadAgentGraph(
   };
 }
 
-/** The models of a request's sub-agents. */
 interface Models {
   modelOf: (spec: SubagentSpec) => BaseChatModel;
 }
@@ -105,7 +104,6 @@ interface Models {
 /** Where commands of a sandbox find skills. */
 const SKILLS_FOLDER = `${MOUNT}/skills`;
 
-/** The middleware of a request, in their order. */
 function chain(
   request: LeadRequest,
   options: LeadOptions,
@@ -165,64 +163,39 @@ function chain(
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
-function helpers(
-  { subagents = [], tools = [], mcp, web, skills, sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
-  modelOf: Models["modelOf"],
-  sandboxes: Sandboxes,
-): CompiledSubagent[] {
+function helpers(options: LeadOptions, modelOf: Models["modelOf"], sandboxes: Sandboxes): CompiledSubagent[] {
+  const { subagents = [], tools = [], sandbox } = options;
   const general: SubagentSpec = {
     name: "general-purpose",
     description: GENERAL_PURPOSE_DESCRIPTION,
     systemPrompt: LEAD_SYSTEM_PROMPT,
     mcp: true,
   };
-  const parent = {
+  const parent: DeepAgentOptions = {
+    ...picked(options, ["mcp", "web", "skills", "interruptOn", "repeats", "loopGuard"]),
     plan: false,
     tools,
-    ...(mcp && { mcp }),
-    ...(web !== undefined && { web }),
-    ...(skills && { skills }),
-  } as const;
+    maxDepth: 0,
+    backend: (context) => withPermissions(sandboxes.backend(context), sandbox?.permissions ?? []),
+    canExecute: true,
+    skillsFolder: SKILLS_FOLDER,
+  };
   const specs = subagents.some(({ name }) => name === general.name) ? subagents : [general, ...subagents];
   return specs.map((spec) => {
     if ("runnable" in spec) return spec;
-    const { name, description, systemPrompt, prompt, responseFormat, middleware = [] } = spec;
-    const { timeLimit, budget: limits, fork, permissions = [], stateSchema, instructions } = spec;
-    const { mayDelegate: _, tools: own = [], ...equipment } = equipmentOf(spec, parent);
-    const consent = interruptOn || spec.interruptOn ? { ...interruptOn, ...spec.interruptOn } : undefined;
+    const { systemPrompt, prompt } = spec;
+    const { tools: own = [], ...others } = inherited(spec, parent, modelOf(spec));
     const agent = createHelper({
-      ...(skills && { skills }),
-      ...equipment,
+      ...(others as object),
       tools: own.filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
-      name,
-      maxDepth: 0,
-      model: modelOf(spec),
-      backend: (context) => withPermissions(sandboxes.backend(context), sandbox?.permissions ?? []),
-      canExecute: true,
-      skillsFolder: SKILLS_FOLDER,
-      ...(instructions && { instructions }),
-      permissions,
-      ...(consent && { interruptOn: consent }),
-      ...(stateSchema !== undefined && { stateSchema }),
-      ...(repeats !== undefined && { repeats }),
-      middleware,
-      ...(loopGuard !== undefined && { loopGuard }),
       systemPrompt: joinedPrompt(systemPrompt ?? prompt, sandboxPrompt(MOUNT, sandboxes)),
-      ...(responseFormat !== undefined && { responseFormat }),
     });
     // The caller's files are also there in a run without a thread.
     const runnable = {
-      invoke: (input: object, config: RunContext = {}) => agent.invoke(input, inThread(config) as never),
+      invoke: (input: object, config: RunContext = {}) =>
+        agent.invoke(input as never, inThread(config) as never),
     };
-    return {
-      name,
-      description,
-      runnable: runnable as CompiledSubagent["runnable"],
-      ownsFiles: true,
-      ...(timeLimit !== undefined && { timeLimit }),
-      ...(limits && { budget: limits }),
-      ...(fork !== undefined && { fork }),
-    };
+    return compiledOf(spec, runnable as CompiledSubagent["runnable"]);
   });
 }
 

@@ -1,32 +1,25 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
+import { own } from "../plan/todo/own.ts";
+
+const REQUEST = z
+  .object({
+    threadId: z.string(),
+    /** Default false: no plan tool, no plan prompt, no `todos`. */
+    isPlanMode: z.boolean(),
+    thinkingEnabled: z.boolean(),
+    modelName: z.string().min(1),
+    reasoningEffort: z.enum(["low", "medium", "high"]),
+    subagentEnabled: z.boolean(),
+    maxConcurrentSubagents: z.number().int().min(1),
+    /** Set where nobody is there to answer: the model gets no tool to ask with. */
+    nonInteractive: z.boolean(),
+  })
+  .partial();
 
 /** A request's wishes for its agent. */
-export interface LeadRequest {
-  threadId: string | undefined;
-  /** Default false: no plan tool, no plan prompt, no `todos`. */
-  isPlanMode: boolean;
-  thinkingEnabled: boolean | undefined;
-  modelName: string | undefined;
-  reasoningEffort: "low" | "medium" | "high" | undefined;
-  subagentEnabled: boolean;
-  maxConcurrentSubagents: number | undefined;
-  /** Set where nobody is there to answer: the model gets no tool to ask with. */
-  nonInteractive: boolean;
-}
-
-const FIELDS = {
-  thread_id: z.string(),
-  is_plan_mode: z.boolean(),
-  thinking_enabled: z.boolean(),
-  model_name: z.string().min(1),
-  reasoning_effort: z.enum(["low", "medium", "high"]),
-  subagent_enabled: z.boolean(),
-  max_concurrent_subagents: z.number().int().min(1),
-  non_interactive: z.boolean(),
-};
-type Field = keyof typeof FIELDS;
+export type LeadRequest = z.output<typeof REQUEST>;
 
 /** Keys that LangGraph and its server put into `configurable` themselves. */
 const FOREIGN =
@@ -40,37 +33,27 @@ export function readRequest(
   config: RunnableConfig & { context?: unknown },
   warn: (message: string) => void,
 ): LeadRequest {
-  const values = {
+  return {
     ...named(config.configurable, "configurable", warn),
     ...named(config.context, "context", warn),
   };
-  return {
-    threadId: values.thread_id as string | undefined,
-    isPlanMode: (values.is_plan_mode as boolean | undefined) ?? false,
-    thinkingEnabled: values.thinking_enabled as boolean | undefined,
-    modelName: values.model_name as string | undefined,
-    reasoningEffort: values.reasoning_effort as LeadRequest["reasoningEffort"],
-    subagentEnabled: (values.subagent_enabled as boolean | undefined) ?? false,
-    maxConcurrentSubagents: values.max_concurrent_subagents as number | undefined,
-    nonInteractive: (values.non_interactive as boolean | undefined) ?? false,
-  };
 }
 
-function named(
-  source: unknown,
-  where: string,
-  warn: (message: string) => void,
-): Partial<Record<Field, unknown>> {
-  const values: Partial<Record<Field, unknown>> = {};
+function named(source: unknown, where: string, warn: (message: string) => void): LeadRequest {
+  const values: Record<string, unknown> = {};
   for (const [key, value] of Object.entries((source ?? {}) as Record<string, unknown>)) {
     if (value === undefined || value === null) continue;
-    const field = key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    if (!Object.hasOwn(FIELDS, field)) {
+    const field = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const schema = own(REQUEST.shape, field);
+    if (!schema) {
+      const names = Object.keys(REQUEST.shape).map((name) =>
+        name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      );
       if (!FOREIGN.test(key))
-        warn(`${where}.${key} is not known to the lead agent; it reads ${Object.keys(FIELDS).join(", ")}`);
+        warn(`${where}.${key} is not known to the lead agent; it reads ${names.join(", ")}`);
       continue;
     }
-    const parsed = FIELDS[field as Field].safeParse(value);
+    const parsed = schema.safeParse(value);
     if (!parsed.success) {
       const reason = parsed.error.issues[0]!.message;
       throw new HarnessError(
@@ -78,7 +61,7 @@ function named(
         `makeLeadAgent: ${where}.${key} is ${JSON.stringify(value)}. ${reason}.`,
       );
     }
-    values[field as Field] = parsed.data;
+    values[field] = parsed.data;
   }
   return values;
 }

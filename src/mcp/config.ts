@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
+import { FUNCTION } from "../middleware/check-options.ts";
 import { isRecord } from "../plan/read/reading.ts";
 import type { McpConfig, McpOptions, McpServer } from "./options.ts";
 
@@ -30,7 +31,6 @@ const ADDRESS = z.strictObject({
   ...both,
 });
 
-const isFunction = z.custom<unknown>((value) => typeof value === "function", "must be a function");
 const duration = z.number().positive();
 
 /** Options beside `mcpServers`. The servers have a check of their own. */
@@ -46,8 +46,8 @@ const SETTINGS = z
     ask: z.enum(["all", "writes", "none"]),
     pins: z.custom<unknown>(isRecord, "must be an object with of and pin"),
     questions: z.boolean(),
-    auth: isFunction,
-    onNote: isFunction,
+    auth: FUNCTION,
+    onNote: FUNCTION,
   } satisfies Record<keyof McpOptions, z.ZodType>)
   .partial();
 

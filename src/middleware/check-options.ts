@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 
 /** A check of options. */
@@ -51,6 +51,9 @@ function keysAt(schema: z.core.$ZodType | undefined, path: readonly PropertyKey[
       return [];
   }
 }
+
+/** The schema of a function. */
+export const FUNCTION = z.custom<unknown>((value) => typeof value === "function", "must be a function");
 
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;

@@ -18,6 +18,7 @@ export type BackendOption = FileBackend | ((context: BackendContext) => FileBack
 
 /** Where an agent's files are, and who may do what. */
 export interface WorkspaceOptions {
+  /** Default: the files are in the graph state. */
   backend?: BackendOption;
   permissions?: readonly PermissionRule[];
   /** Whether a backend that is made per call can run commands. Others are asked. */
@@ -31,9 +32,9 @@ export type FileToolChoice = FileToolName | { name: FileToolName; description?: 
 
 /** Options of `filesMiddleware`. */
 export interface FilesOptions extends WorkspaceOptions {
-  /** The tools that there are, in this order. Default: all. */
+  /** The file tools that there are, in this order; one with a description of its own as `{ name, description }`. Default: all. */
   fileTools?: readonly FileToolChoice[];
-  /** The media that the model takes in `read_file`. Default: by its profile. */
+  /** The media that the model takes in `read_file`: images, PDFs. Default: by its profile. */
   media?: readonly Media[];
   /** Replaces the addition to the system prompt. */
   systemPrompt?: string;
