@@ -7,7 +7,7 @@ import { unparsedState } from "../langgraph/unparsed-state.ts";
 import { CallTurn } from "../middleware/ordered-calls/call-turn.ts";
 import { anyUpdate, harnessField } from "../middleware/state/fields.ts";
 import { answeredOnce } from "../middleware/tool-errors/index.ts";
-import { withContent } from "../middleware/tools/with-content.ts";
+import { copyOf } from "../middleware/tools/message-copies.ts";
 import type { McpOptions } from "./options.ts";
 import { serversOf, type McpServers } from "./servers.ts";
 import { NO_SUCH_TOOL } from "./tools/find-tools.prompt.ts";
@@ -107,7 +107,7 @@ export function withImagesBehind(messages: BaseMessage[]): BaseMessage[] {
         type: "text" as const,
         text: `[${images.length === 1 ? "An image follows" : `${images.length} images follow`}.]`,
       };
-      all.push(withContent(message, [...texts, note]));
+      all.push(copyOf(message, { content: [...texts, note] }));
       waiting.push({ type: "text", text: `From ${message.name ?? "a tool"}, as data:` }, ...images);
     } else all.push(message);
     if (waiting.length === 0 || messages[at + 1]?.type === "tool") continue;

@@ -8,7 +8,7 @@ import { leadingFolder } from "../files/search/glob.ts";
 import { capMatches } from "../files/search/grep.ts";
 import { preview } from "../files/text/offload.ts";
 import { isFromUser } from "./text/from-user.ts";
-import { withWords } from "./tools/with-content.ts";
+import { copyOf } from "./tools/message-copies.ts";
 
 const NAME = "conversation.md";
 
@@ -130,7 +130,7 @@ export function withShortMessages(
     if (at < 0) return message;
     const line = lineCount(conversation.slice(0, at)) + 2;
     const short = preview(message.text, { limit: LONGEST_MESSAGE / 4, path: file, line });
-    const shown = withWords(message, contentOf(message, short));
+    const shown = copyOf(message, { content: contentOf(message, short) });
     // In the file it is as long as it was.
     counts.set(shown, linesOf(message));
     return shown;

@@ -1,5 +1,6 @@
 import type { AIMessage } from "@langchain/core/messages";
 import { GraphInterrupt, isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
+import { unlessAborted } from "../errors.ts";
 import { joinedInterrupts, OWN_SIGNAL, streamOf, withStream } from "../langgraph/nested-run.ts";
 import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
 import { STEP_LIMIT } from "../middleware/budget/options.ts";
@@ -46,8 +47,8 @@ export async function runChild(subagent: CompiledSubagent, given: Given, place: 
   };
   try {
     const run = runnable.invoke(given as never, { ...config, configurable, signal } as never);
-    // A run that ends waits for what listens to its signal.
-    return reported(await Promise.race([run, aborted(timeLimit === undefined ? stop.signal : signal)]), told);
+    // Not everything that a sub-agent calls listens to its signal; a run that ends waits for what does.
+    return reported(await unlessAborted(run, timeLimit === undefined ? stop.signal : signal), told);
   } catch (error) {
     if (!stop.signal.aborted || runtime.signal?.aborted) {
       const namespace = String(runtime.configurable?.["checkpoint_ns"]);
@@ -71,13 +72,6 @@ function inOrder(
   const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
   const placeOf = ({ value }: Interrupt): number => calls.lastIndexOf((value as { call?: string })?.call);
   return new GraphInterrupt(joinedInterrupts(interrupts.toSorted((a, b) => placeOf(a) - placeOf(b))));
-}
-
-/** Fails when a signal is aborted: not everything that a sub-agent calls listens to it. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  });
 }
 
 /**

@@ -33,14 +33,8 @@ export function markFailures(message: BaseMessage, failures: Failures): void {
   message.additional_kwargs = { ...message.additional_kwargs, [FAILURES]: failures };
 }
 
-/** Earlier threads have the reason alone. */
 export function failuresIn({ additional_kwargs }: BaseMessage): Failures {
-  const marks = (additional_kwargs[FAILURES] ?? {}) as Record<string, Verdict | string>;
-  const verdicts = Object.entries(marks).map(([call, mark]): [string, Verdict] => [
-    call,
-    typeof mark === "string" ? { result: "failed", reason: mark } : mark,
-  ]);
-  return Object.fromEntries(verdicts);
+  return (additional_kwargs[FAILURES] ?? {}) as Failures;
 }
 
 /** In the answer to a task: how its sub-agent is asked again. */

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { diffFiles } from "../files/text/merge-files.ts";
 import { checkpointerOf } from "../langgraph/task.ts";
 import type { Standing } from "../middleware/plan/plan-call/turn.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
+import { turnOf } from "../middleware/tools/turn-calls.ts";
 import { isOpen } from "../plan/index.ts";
 import { renderRules } from "../plan/render/render.ts";
 import type { CompiledSubagent } from "./spec.ts";
@@ -86,10 +87,8 @@ function withRules(description: string, { state, standing }: Origin): string {
 
 /** The conversation up to the turn that made a call, which has no result yet. */
 function historyBefore(call: string, messages: readonly BaseMessage[]): readonly BaseMessage[] {
-  const turn = messages.findLastIndex(
-    (message) => AIMessage.isInstance(message) && message.tool_calls?.some(({ id }) => id === call),
-  );
-  return turn < 0 ? messages : messages.slice(0, turn);
+  const turn = turnOf(messages, call);
+  return turn ? messages.slice(0, messages.indexOf(turn)) : messages;
 }
 
 /** The update of the caller's state with what a sub-agent has made of what it was given. */

@@ -12,7 +12,7 @@ import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import { FollowedTodo } from "../middleware/plan/reports/follow.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/tools/loose-tool.ts";
-import { isRecord } from "../middleware/tools/review.ts";
+import { isRecord } from "../plan/read/reading.ts";
 import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
 import { BACKGROUND_TEXTS, TASK_BACKGROUND } from "./background/background.prompt.ts";
 import { Crew } from "./background/crew.ts";

@@ -4,7 +4,8 @@ import { sumTallies, tallyOf } from "../middleware/plan/ledger.ts";
 import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
 import { shortened } from "../middleware/text/shortened.ts";
 import { withoutThoughts } from "../models/thinking/thoughts.ts";
-import { isClosed, PRESETS, type Todo } from "../plan/index.ts";
+import { isClosed, type Todo } from "../plan/index.ts";
+import { PLAN_TOOLS } from "../plan/presets/presets.ts";
 import { ZERO_TALLY, type Tally } from "../plan/todo/actuals.ts";
 import type { Given } from "./exchange.ts";
 
@@ -104,11 +105,6 @@ function finalWords(messages: readonly BaseMessage[]): string | undefined {
   const reports = textsOf(answers.slice(lastWork + 1, -1)).filter(({ length }) => length > last.length);
   return [...reports, last].join("\n\n");
 }
-
-/** The names of plan tools, of all presets. */
-export const PLAN_TOOLS: ReadonlySet<string | undefined> = new Set(
-  Object.values(PRESETS).flatMap(({ tools: { write, update } }) => [write.name, update?.name]),
-);
 
 function lastWords(messages: readonly BaseMessage[]): string | undefined {
   return textsOf(messages).findLast((text) => text !== "");

@@ -3,7 +3,6 @@ import type { AddressServer } from "../options.ts";
 import type { Sdk } from "./sdk.ts";
 import { wantedMessages } from "./wanted-messages.ts";
 
-/** The longest answer that is read. */
 const LONGEST_ANSWER = 64 * 2 ** 20;
 
 /** The transport of a server at an address. */

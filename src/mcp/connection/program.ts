@@ -10,7 +10,6 @@ import { WINDOWS_VARIABLES } from "../../files/shell/windows.ts";
 import type { ProgramServer } from "../options.ts";
 import { wantedMessages } from "./wanted-messages.ts";
 
-/** The longest message that is read. */
 const LONGEST_MESSAGE = 16 * 2 ** 20;
 const MOST_SAID = 2000;
 /** The time for a program to end by itself after the connection is closed. */

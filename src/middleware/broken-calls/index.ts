@@ -1,9 +1,9 @@
 import { AIMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { giveOwnId } from "../../langgraph/messages.ts";
-import { toMessage } from "../plan/messages/answer.ts";
 import { repairCalls, UnreadCalls } from "../plan/messages/broken-calls.ts";
 import { withoutControlTags } from "../text/control-tags.ts";
+import { hiddenMessage } from "../text/from-user.ts";
 
 /**
  * Asks again for tool calls whose arguments are no JSON, which LangChain takes for no calls at all, so that the run
@@ -27,7 +27,7 @@ export function brokenCallsMiddleware() {
         const text = unread.ask(answer);
         if (text === undefined) return answer;
         messages.push(
-          toMessage({ name: "tool_call_reminder", text: `<system_reminder>${text}</system_reminder>` }),
+          hiddenMessage({ name: "tool_call_reminder", text: `<system_reminder>${text}</system_reminder>` }),
         );
       }
     },

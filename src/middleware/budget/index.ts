@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { idsInProgress } from "../../plan/todo/actuals.ts";
@@ -7,6 +7,7 @@ import { OWNER_KEY } from "../plan/events.ts";
 import { figuresIn } from "../plan/ledger.ts";
 import { BUDGET_REASON } from "../plan/messages/final-answer.ts";
 import { readPlanState } from "../plan/state.ts";
+import { hiddenMessage } from "../text/from-user.ts";
 import type { Budget, ItemCosts, UsedUp } from "./account.ts";
 import { NO_TOKENS, sumTokens, usedTokens, type UsedTokens } from "./prices.ts";
 import type { BudgetStop } from "./stop.ts";
@@ -28,13 +29,8 @@ export function budgetMiddleware(budget: Budget) {
       if (owner === undefined && account?.isPerItem) account.noteItems(itemCosts());
       const usedUp = account?.take();
       if (usedUp) return stop(usedUp, owner);
-      const warnings = (account?.warnings(owner ?? "") ?? []).map(
-        (text) =>
-          new HumanMessage({
-            content: text,
-            name: "budget_warning",
-            additional_kwargs: { hide_from_ui: true },
-          }),
+      const warnings = (account?.warnings(owner ?? "") ?? []).map((text) =>
+        hiddenMessage({ name: "budget_warning", text }),
       );
       const answer = await handler(
         warnings.length > 0 ? { ...request, messages: [...request.messages, ...warnings] } : request,

@@ -1,9 +1,10 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { ToolMessage } from "@langchain/core/messages";
 import { interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { answeredOnce } from "../tool-errors/index.ts";
 import { callId, checkedTool } from "../tools/loose-tool.ts";
+import { turnOf } from "../tools/turn-calls.ts";
 import { isPlanTool } from "../tools/wrapped-tool.ts";
 import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
 
@@ -42,7 +43,9 @@ export function clarificationMiddleware({ canAsk = true }: ClarificationOptions 
     wrapToolCall: async (request, handler) => {
       const { toolCall, tool, state } = request;
       const isRun = toolCall.name === CLARIFICATION_TOOL || isPlanTool(tool);
-      if (isRun || !isAsking(state.messages, toolCall.id)) return answeredOnce(request, handler);
+      const calls = turnOf(state.messages, toolCall.id)?.tool_calls ?? [];
+      if (isRun || !calls.some(({ name }) => name === CLARIFICATION_TOOL))
+        return answeredOnce(request, handler);
       const content = `Not run: ${CLARIFICATION_TOOL} was called in the same turn, and the answer may change what is needed. Call it again if it still is.`;
       return new ToolMessage({
         content,
@@ -79,16 +82,6 @@ function clarificationTool() {
         additional_kwargs: { user_answered: true },
       });
     },
-  );
-}
-
-/** Whether the turn that a call belongs to also asks the user. */
-function isAsking(messages: readonly BaseMessage[], id: string | undefined): boolean {
-  const turn = messages.findLast(
-    (message) => AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
-  );
-  return (
-    AIMessage.isInstance(turn) && (turn.tool_calls ?? []).some((call) => call.name === CLARIFICATION_TOOL)
   );
 }
 

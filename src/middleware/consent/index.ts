@@ -17,9 +17,10 @@ import { decidedByUser, saidByUser } from "../text/from-user.ts";
 import { shortened } from "../text/shortened.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
 import { foreseenFailure } from "../tools/loose-tool.ts";
+import { withNote } from "../tools/message-copies.ts";
+import { messagesOf } from "../tools/result-marks.ts";
 import { askPerson, decisionList, reviewFields, type ReviewFields } from "../tools/review.ts";
-import { withNote } from "../tools/with-content.ts";
-import { withholdCalls } from "../tools/withheld-calls.ts";
+import { withholdCalls } from "../tools/turn-calls.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
 import { miscounted, readDecision, type ReadDecision, type Reading, type Reviewed } from "./decision.ts";
 import { CONSENT_OPTIONS, type ConsentOptions, type ConsentRule } from "./options.ts";
@@ -243,7 +244,6 @@ function refused(
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }
 
-/** The answer to a call that a rule refuses. */
 function notMade({ name, id = "" }: ToolCall, reason: string): ToolMessage {
   const content = CONSENT_TEXTS.refused.replace("{name}", () => name).replace("{reason}", () => reason);
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
@@ -260,24 +260,16 @@ function withEditNote(
   return withMarks(withNote(result, note, id), id, saidByUser(note));
 }
 
-/** Adds fields to the message that answers a call. */
 function withMarks(
   result: ToolMessage | Command,
   id: string,
   marks: Record<string, unknown>,
 ): ToolMessage | Command {
-  for (const message of messagesIn(result)) {
+  for (const message of messagesOf(result)) {
     if (message.tool_call_id !== id) continue;
     message.additional_kwargs = { ...message.additional_kwargs, ...marks };
   }
   return result;
-}
-
-function messagesIn(result: ToolMessage | Command): ToolMessage[] {
-  if (ToolMessage.isInstance(result)) return [result];
-  const { update } = result as { update?: { messages?: unknown } };
-  const messages: unknown[] = Array.isArray(update?.messages) ? update.messages : [];
-  return messages.filter((message) => ToolMessage.isInstance(message));
 }
 
 /** The characters shown of an argument. */

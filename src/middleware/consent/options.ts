@@ -1,6 +1,7 @@
 import type { ToolCall } from "@langchain/core/messages";
 import type { InterruptOnConfig, ToolCallRequest } from "langchain";
 import { z } from "zod";
+import { FUNCTION } from "../check-options.ts";
 import { type RepeatOptions, REPEATS } from "../repeats/options.ts";
 
 /** When a tool waits for consent: LangChain's rule, and beside it what is refused without asking anybody. */
@@ -27,20 +28,13 @@ export interface ConsentOptions {
   repeats?: false | RepeatOptions;
 }
 
-const isFunction = (value: unknown): boolean => typeof value === "function";
-
 const RULE = z.strictObject({
   allowedDecisions: z.array(z.enum(["approve", "edit", "reject"])).min(1, "must name at least one decision"),
-  description: z
-    .custom<unknown>(
-      (value) => typeof value === "string" || isFunction(value),
-      "must be a text or a function that makes one",
-    )
-    .optional(),
+  description: z.union([z.string(), FUNCTION], "must be a text or a function that makes one").optional(),
   argsSchema: z.record(z.string(), z.unknown()).optional(),
-  when: z.custom<unknown>(isFunction, "must be a function").optional(),
-  refuse: z.custom<unknown>(isFunction, "must be a function").optional(),
-  notice: z.custom<unknown>(isFunction, "must be a function").optional(),
+  when: FUNCTION.optional(),
+  refuse: FUNCTION.optional(),
+  notice: FUNCTION.optional(),
 });
 
 /** LangChain takes a rule that it cannot read for no rule at all, and asks nobody. */

@@ -7,7 +7,7 @@ import type { RepeatOptions, RepeatPolicy } from "../repeats/options.ts";
 import { policyOf } from "../repeats/policy.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { markRepetition, tellRepetition } from "../repeats/repetition.ts";
-import { withNote } from "../tools/with-content.ts";
+import { withNote } from "../tools/message-copies.ts";
 import type { ConsentRules } from "./rules.ts";
 
 /** The last characters of a stopped command's output, which are kept. */

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
-import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
+import type { AIMessage, ToolCall } from "@langchain/core/messages";
 import type { Runtime, ToolCallRequest } from "langchain";
+import { openCalls, placeOf, turnOf } from "../tools/turn-calls.ts";
 import type { ConsentRule } from "./options.ts";
 
 /** The rule by which a call waits for consent; undefined when it does not. */
@@ -26,10 +26,7 @@ export interface AskingTurn {
 /** Finds the turn that a call belongs to, and who else in it asks. */
 export async function askingTurn(call: ToolCall, ruleOf: RuleOf, context: CallContext): Promise<AskingTurn> {
   const { messages } = context.state;
-  const message = messages.findLast(
-    (other): other is AIMessage =>
-      AIMessage.isInstance(other) && (other.tool_calls ?? []).some(({ id }) => id === call.id),
-  );
+  const message = turnOf(messages, call.id);
   const calls = message ? openCalls(message, messages) : [];
   const own = placeOf(call, calls);
   const asking: ToolCall[] = [];
@@ -47,23 +44,6 @@ export async function askingTurn(call: ToolCall, ruleOf: RuleOf, context: CallCo
     asking.push(isOwn ? call : other);
   }
   return { message, asking, refused, at };
-}
-
-/** The calls of a message that nobody has answered before tools ran. */
-function openCalls(message: AIMessage, messages: readonly BaseMessage[]): ToolCall[] {
-  const replies = messages.slice(messages.indexOf(message) + 1);
-  const answered = new Set(
-    replies.flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
-  );
-  return (message.tool_calls ?? []).filter(({ id }) => id === undefined || !answered.has(id));
-}
-
-/** Some models give all calls of a turn one id; then the arguments tell them apart. */
-function placeOf(call: ToolCall, calls: readonly ToolCall[]): number {
-  const exact = calls.findIndex(
-    ({ id, name, args }) => id === call.id && name === call.name && isDeepStrictEqual(args, call.args),
-  );
-  return exact >= 0 ? exact : calls.findIndex(({ id }) => id === call.id);
 }
 
 async function isRefused(toolCall: ToolCall, ruleOf: RuleOf, context: CallContext): Promise<boolean> {

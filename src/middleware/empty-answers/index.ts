@@ -1,9 +1,9 @@
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { markUnsaid, usedTokens } from "../budget/prices.ts";
 import { isFinalAnswer, asksBack } from "../plan/messages/final-answer.ts";
-import { isFromUser } from "../text/from-user.ts";
+import { isFromUser, hiddenMessage } from "../text/from-user.ts";
 import { EMPTY_ANSWER, MISSED_CALL } from "./empty-answers.prompt.ts";
 
 /**
@@ -57,11 +57,10 @@ function isSilent(block: { type?: unknown; text?: unknown }): boolean {
   return THOUGHTS.includes(String(block.type));
 }
 
-function reminder(text: string): HumanMessage {
-  return new HumanMessage({
-    content: `<system_reminder>${text}</system_reminder>`,
+function reminder(text: string): BaseMessage {
+  return hiddenMessage({
     name: "empty_answer_reminder",
-    additional_kwargs: { hide_from_ui: true },
+    text: `<system_reminder>${text}</system_reminder>`,
   });
 }
 
@@ -77,7 +76,6 @@ const INTENT = new RegExp(
 
 const CALL_TAGS = /<(?:tool_call|function_call|function=|invoke\b|tool_use)/i;
 
-/** Tells whether a text contains a call of one of these tools. */
 function hasCall(text: string, tools: readonly string[]): boolean {
   const [, name] = /"(?:name|tool|function)"\s*:\s*"([\w-]+)"/.exec(text) ?? [];
   if (name !== undefined && tools.includes(name)) return true;

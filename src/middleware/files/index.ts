@@ -1,10 +1,4 @@
-import {
-  HumanMessage,
-  ToolMessage,
-  AIMessage,
-  type BaseMessage,
-  type ToolCall,
-} from "@langchain/core/messages";
+import { ToolMessage, AIMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
@@ -15,6 +9,7 @@ import { unparsedState } from "../../langgraph/unparsed-state.ts";
 import { checkOptions } from "../check-options.ts";
 import { conversationFileFor, readsConversation, withShortMessages } from "../conversation-file.ts";
 import { anyUpdate, harnessField } from "../state/fields.ts";
+import { hiddenMessage } from "../text/from-user.ts";
 import { withSection } from "../text/system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
 import { setArguments } from "../tools/call-arguments.ts";
@@ -22,6 +17,7 @@ import { callId, checkedTool, repairCalls, withTrial, type ToolRuntime } from ".
 import { MUTATIONS } from "../tools/mutations.ts";
 import { refusedCalls, withoutRefusedTexts, isCutNote } from "../tools/refused-texts.ts";
 import { isHeld } from "../tools/result-marks.ts";
+import { turnOf } from "../tools/turn-calls.ts";
 import { plainPath } from "./changes/change-file.ts";
 import type { SeenFile } from "./changes/seen-file.ts";
 import { noteStart, SINCE, sinceUpdate } from "./changes/since.ts";
@@ -96,11 +92,11 @@ function sectionOf(workspace: Workspace, { runtime }: { runtime: object }): stri
 }
 
 /** Tells the model of texts that were kept because parallel changes did not fit together, until it has dealt with them. */
-function conflictNotice(files: Record<string, string> | undefined): HumanMessage[] {
+function conflictNotice(files: Record<string, string> | undefined): BaseMessage[] {
   const kept = Object.keys(files ?? {}).filter((path) => /\.conflict-\d+$/.test(path));
   if (kept.length === 0) return [];
-  const content = `<system_reminder>Parallel changes to a file did not fit together. The later one is in the file, what it replaced is in ${kept.join(", ")}: put right what is wrong, then delete the copy.</system_reminder>`;
-  return [new HumanMessage({ content, name: "file_conflict", additional_kwargs: { hide_from_ui: true } })];
+  const text = `<system_reminder>Parallel changes to a file did not fit together. The later one is in the file, what it replaced is in ${kept.join(", ")}: put right what is wrong, then delete the copy.</system_reminder>`;
+  return [hiddenMessage({ name: "file_conflict", text })];
 }
 
 /** The names of the file tools that a workspace offers. */
@@ -144,7 +140,6 @@ function nameOf(choice: FileToolChoice): FileToolName {
   return typeof choice === "string" ? choice : choice.name;
 }
 
-/** The description that was chosen for a tool. */
 function descriptionOf(name: FileToolName, choices: readonly FileToolChoice[] = []): string {
   const choice = choices.find((one) => nameOf(one) === name);
   return (typeof choice === "object" ? choice.description : undefined) ?? FILE_TOOLS[name];
@@ -235,10 +230,5 @@ function heldText(messages: readonly BaseMessage[], path: unknown): string | und
 }
 
 function callOf({ tool_call_id }: ToolMessage, messages: readonly BaseMessage[]): ToolCall | undefined {
-  return messages
-    .findLast(
-      (message): message is AIMessage =>
-        AIMessage.isInstance(message) && (message.tool_calls ?? []).some(({ id }) => id === tool_call_id),
-    )
-    ?.tool_calls?.find(({ id }) => id === tool_call_id);
+  return turnOf(messages, tool_call_id)?.tool_calls?.find(({ id }) => id === tool_call_id);
 }

@@ -28,22 +28,21 @@ export interface Answer {
   isHeld?: boolean;
 }
 
-/** Options of a tool call. */
 interface OperateOptions {
-  signal?: AbortSignal | undefined;
+  signal: AbortSignal | undefined;
   /** The most characters of a list that a model is shown at once. */
-  limit?: number;
+  limit: number;
   /** The media that the model takes. */
-  media?: readonly Media[];
+  media: readonly Media[];
   /** The files that the agent has seen; without it every change is made. */
-  sightings?: Sightings | undefined;
+  sightings: Sightings | undefined;
 }
 
 /** Runs one file tool on a backend and puts the result in words. */
 export async function operate<Name extends FileToolName>(
   backend: FileBackend,
   call: { name: Name; args: Arguments<Name> },
-  { signal, limit = MOST, media = [], sightings }: OperateOptions = {},
+  { signal, limit = MOST, media = [], sightings }: Partial<OperateOptions> = {},
 ): Promise<Answer> {
   const operation = OPERATIONS[call.name] as Operation<Name>;
   const args = await located(backend, call);
@@ -53,10 +52,7 @@ export async function operate<Name extends FileToolName>(
 type Operation<Name extends FileToolName> = (
   backend: FileBackend,
   args: Arguments<Name>,
-  options: Required<Pick<OperateOptions, "limit" | "media">> & {
-    signal: AbortSignal | undefined;
-    sightings: Sightings | undefined;
-  },
+  options: OperateOptions,
 ) => Promise<Answer>;
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {

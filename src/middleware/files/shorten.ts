@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { ToolMessage } from "@langchain/core/messages";
+import type { ToolMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
 import { type FileBackend } from "../../files/index.ts";
 import { preview } from "../../files/text/offload.ts";
 import type { ToolRuntime } from "../tools/loose-tool.ts";
-import { withContent } from "../tools/with-content.ts";
+import { copyOf, withMessages, withUpdate } from "../tools/message-copies.ts";
+import { messagesOf } from "../tools/result-marks.ts";
 import type { Workspace } from "./workspace.ts";
 
 interface Shortening {
@@ -23,29 +24,18 @@ export async function shortenResult(
   result: ToolMessage | Command,
   { workspace, limit, folder, request }: Shortening,
 ): Promise<ToolMessage | Command> {
-  const update = isCommand(result) ? (result.update ?? {}) : { messages: [result] };
-  const writes = Array.isArray(update) ? update : Object.entries(update);
-  const isLong = (message: unknown): message is ToolMessage =>
-    ToolMessage.isInstance(message) && textOf(message).length > limit;
-  const messages = writes.flatMap(([channel, value]) => (channel === "messages" ? value : []));
-  if (!messages.some(isLong)) return result;
+  const long = messagesOf(result).filter((message) => textOf(message).length > limit);
+  if (long.length === 0) return result;
   const { backend, changes } = workspace.open(request.state, request.runtime as ToolRuntime);
-  const short = new Map<unknown, ToolMessage>();
-  for (const message of messages.filter(isLong)) {
-    short.set(message, await saved(message, { backend, limit, folder }));
-  }
-  const put = ([channel, value]: [string, unknown]): [string, unknown] =>
-    channel === "messages"
-      ? [channel, [value].flat().map((message) => short.get(message) ?? message)]
-      : [channel, value];
-  const files = Object.keys(changes()).length > 0 ? changes() : undefined;
-  const known: object = Array.isArray(update) ? {} : ((update as { files?: object }).files ?? {});
-  return new Command({
-    ...(isCommand(result) && withoutUpdate(result)),
-    update: Array.isArray(update)
-      ? [...writes.map(put), ...(files ? [["files", files] as [string, unknown]] : [])]
-      : { ...Object.fromEntries(writes.map(put)), ...(files && { files: { ...known, ...files } }) },
-  });
+  const previews = new Map<ToolMessage, ToolMessage>();
+  for (const message of long) previews.set(message, await saved(message, { backend, limit, folder }));
+  const short = withMessages(result, (message) => previews.get(message) ?? message);
+  const files = changes();
+  if (Object.keys(files).length === 0) return short;
+  if (!isCommand(short)) return new Command({ update: { messages: [short], files } });
+  const { update = {} } = short;
+  if (Array.isArray(update)) return withUpdate(short, [...update, ["files", files]]);
+  return withUpdate(short, { ...update, files: { ...(update as { files?: object }).files, ...files } });
 }
 
 async function saved(
@@ -75,7 +65,7 @@ function textOf({ content }: ToolMessage): string {
 /** The message with another text in the place of its first one, and none of its own left. */
 function withText(message: ToolMessage, text: string): ToolMessage {
   const { content } = message;
-  return withContent(message, typeof content === "string" ? text : withTextBlock(content, text));
+  return copyOf(message, { content: typeof content === "string" ? text : withTextBlock(content, text) });
 }
 
 type Blocks = Exclude<ToolMessage["content"], string>;
@@ -87,12 +77,4 @@ function withTextBlock(blocks: Blocks, text: string): Blocks {
 
 function isText(block: { type?: unknown; text?: unknown }): block is { type: string; text: string } {
   return (block.type === "text" || block.type === "text-plain") && typeof block.text === "string";
-}
-
-function withoutUpdate({ graph, goto, resume }: Command): ConstructorParameters<typeof Command>[0] {
-  return {
-    ...(graph !== undefined && { graph }),
-    ...(goto !== undefined && { goto }),
-    ...(resume !== undefined && { resume }),
-  };
 }

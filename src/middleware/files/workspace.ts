@@ -1,4 +1,4 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph";
 import { fail } from "../../files/backend/failures.ts";
 import { stateFiles } from "../../files/backends/state.ts";
@@ -17,11 +17,10 @@ import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
 import { readContext } from "../summarization/state.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
-import { earlierResults } from "../tools/earlier-results.ts";
 import type { ToolRuntime } from "../tools/loose-tool.ts";
 import { isMutation, type Mutation } from "../tools/mutations.ts";
 import { messagesOf, updatesOf } from "../tools/result-marks.ts";
-import { isWithheld } from "../tools/withheld-calls.ts";
+import { earlierResults, isWithheld, openCalls, turnOf } from "../tools/turn-calls.ts";
 import { leafOf } from "./changes/change-file.ts";
 import { Sightings } from "./changes/sightings.ts";
 import { sinceOf } from "./changes/since.ts";
@@ -112,7 +111,7 @@ export class Workspace {
     const { messages = [] } = (runtime.state ?? {}) as CallState;
     const results = earlierResults(id, runtime.configurable);
     const files = filesBefore(id, runtime);
-    const turn = turnOf(id, messages);
+    const turn = turnOf(messages, id);
     // Where no results are kept, each call works out what the calls before it come to.
     const earlier = turn && !results ? earlierCalls(id, turn, messages) : [];
     const name = (call: string | undefined): string => `${turn?.id ?? ""} ${call ?? ""}`;
@@ -205,28 +204,17 @@ interface CallState {
   messages?: BaseMessage[];
 }
 
-/** The message that a call stands in. */
-function turnOf(id: string, messages: readonly BaseMessage[]): AIMessage | undefined {
-  return messages.findLast(
-    (message): message is AIMessage =>
-      AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
-  );
-}
-
 /** The calls that change files and stand before one in its turn. */
 function earlierCalls(id: string, turn: AIMessage, messages: readonly BaseMessage[]): EarlierCall[] {
   const calls = turn.tool_calls ?? [];
-  // Another middleware may have refused some before the tools ran.
-  const later = messages.slice(messages.indexOf(turn) + 1);
-  const answered = new Set(
-    later.flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
-  );
-  return calls
-    .slice(
+  const earlier = new Set(
+    calls.slice(
       0,
       calls.findIndex((call) => call.id === id),
-    )
-    .filter((call) => !answered.has(call.id ?? "") && !isWithheld(turn, call))
+    ),
+  );
+  return openCalls(turn, messages)
+    .filter((call) => earlier.has(call) && !isWithheld(turn, call))
     .flatMap(({ id: call, name, args }) => (isMutation(name) ? { id: call, name, args } : []));
 }
 

@@ -13,13 +13,12 @@ import type { Account, Budget } from "../budget/account.ts";
 import { usedTokens } from "../budget/prices.ts";
 import { checkOptions } from "../check-options.ts";
 import { conversationText } from "../conversation-file.ts";
-import { toMessage } from "../plan/messages/answer.ts";
 import { isAwaitingUser, isFinalAnswer } from "../plan/messages/final-answer.ts";
 import { ASK_TOOLS } from "../plan/setup.ts";
 import { readPlanState } from "../plan/state.ts";
 import { harnessField, lastValue } from "../state/fields.ts";
 import { filled } from "../summarization/request/user-words.ts";
-import { isFromUser } from "../text/from-user.ts";
+import { isFromUser, hiddenMessage } from "../text/from-user.ts";
 import { withSection } from "../text/system-prompt.ts";
 import type { RunContext } from "../thread-data/thread-id.ts";
 import { GOAL_REMINDER, GOAL_SECTION, JUDGE_MATERIAL, JUDGE_PROMPT } from "./goal.prompt.ts";
@@ -83,7 +82,7 @@ export function goalMiddleware(
         const goal = await outcomeOf(decide, context);
         if (goal.met !== false || returnsIn(messages) >= MOST_RETURNS || account?.isUsedUp) return { goal };
         const text = `<system_reminder>${filled(GOAL_REMINDER, { reasons: listed(goal.reasons) })}</system_reminder>`;
-        return { goal, messages: [toMessage({ name: REMINDER, text })], jumpTo: "model" as const };
+        return { goal, messages: [hiddenMessage({ name: REMINDER, text })], jumpTo: "model" as const };
       },
     },
   });
@@ -127,7 +126,6 @@ function byModel(model: BaseChatModel, account: Account | undefined): GoalJudge 
   };
 }
 
-/** The reasons in a judgement, one line for each criterion. */
 function reasonsIn(text: string, criteria: readonly string[]): string[] {
   return criteria.flatMap((criterion, at) => {
     const line = new RegExp(String.raw`^\W*${at + 1}\W+(not met|met)\b\W*(.*)$`, "im").exec(text);

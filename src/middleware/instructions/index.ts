@@ -1,8 +1,9 @@
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { lastValue } from "../state/fields.ts";
+import { hiddenMessage } from "../text/from-user.ts";
 import { quotedText } from "../text/quoted-text.ts";
 import { withSection } from "../text/system-prompt.ts";
 import { CHANGED, INSTRUCTIONS } from "./instructions.prompt.ts";
@@ -65,11 +66,10 @@ function withChanges(messages: BaseMessage[], { changes }: Told): BaseMessage[] 
   });
 }
 
-function changeMessage(text: string): HumanMessage {
-  return new HumanMessage({
-    content: `<system_reminder>${CHANGED}\n${text || "none."}</system_reminder>`,
+function changeMessage(text: string): BaseMessage {
+  return hiddenMessage({
     name: "instructions_change",
-    additional_kwargs: { hide_from_ui: true },
+    text: `<system_reminder>${CHANGED}\n${text || "none."}</system_reminder>`,
   });
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { isFromUser } from "../text/from-user.ts";
+import { isFromUser, hiddenMessage } from "../text/from-user.ts";
 import { LOOP_STOP, LOOP_WARNING } from "./loop-guard.prompt.ts";
 
 /** Options of `loopGuardMiddleware`. */
@@ -65,83 +65,49 @@ interface Circle {
 
 /** The circle that the latest tool calls since the user's last message make: the one nearest to its end. */
 function repeated(messages: readonly BaseMessage[], isFree: (name: string) => boolean): Circle {
-  const turns = new LatestTurns(messages, isFree);
-  const circles = PERIODS.flatMap((period): Circle[] => {
-    const next = turns.at(period)?.calls;
-    return [{ next, count: timesRound(turns, period), patience: period === 1 ? 1 : 2 }];
+  const turns = latestTurns(messages, isFree);
+  const circles = PERIODS.map((period): Circle => {
+    const last = turns[period - 1];
+    const next = last && callsOf(last.message);
+    return { next, count: timesRound(turns, period), patience: period === 1 ? 1 : 2 };
   });
   return circles.reduce((most, one) => (one.count / one.patience > most.count / most.patience ? one : most));
 }
 
 /** The number of repetitions in a row of the last `period` turns. */
-function timesRound(turns: LatestTurns, period: number): number {
-  if (!turns.at(period)) return 0;
-  let same = period;
-  for (;;) {
-    const earlier = turns.at(same + 1);
-    if (!earlier || !hasSameResults(earlier, turns.at(same + 1 - period)!)) return Math.floor(same / period);
-    same += 1;
-  }
+function timesRound(turns: readonly Turn[], period: number): number {
+  const end = turns.findIndex((turn, at) => at >= period && !hasSameResults(turn, turns[at - period]!));
+  return Math.floor((end < 0 ? turns.length : end) / period);
 }
 
 /** Calls first: results are long, and most turns are not the same. */
 function hasSameResults(one: Turn, other: Turn): boolean {
-  return one.calls === other.calls && one.results === other.results;
+  return callsOf(one.message) === callsOf(other.message) && resultsOf(one) === resultsOf(other);
 }
 
-/** A turn with tool calls. What they were and what came of them are read only where it is asked for. */
-class Turn {
-  readonly #message: AIMessage;
-  readonly #replies: readonly BaseMessage[];
-  #results: string | undefined;
-
-  constructor(message: AIMessage, replies: readonly BaseMessage[]) {
-    this.#message = message;
-    this.#replies = replies;
-  }
-
-  get calls(): string {
-    return callsOf(this.#message) ?? "";
-  }
-
-  get results(): string {
-    return (this.#results ??= hash(this.#replies.map(({ text }) => text).toSorted()));
-  }
+function resultsOf({ replies }: Turn): string {
+  return hash(replies.map(({ text }) => text).toSorted());
 }
 
-/** The turns since the user's last message, from the last one on: of a long run few are ever looked at. */
-class LatestTurns {
-  readonly #messages: readonly BaseMessage[];
-  readonly #turns: Turn[] = [];
-  readonly #isFree: (name: string) => boolean;
-  #next: number;
-  #replies: BaseMessage[] = [];
+/** A turn with tool calls, and the results that followed it. */
+interface Turn {
+  message: AIMessage;
+  replies: readonly BaseMessage[];
+}
 
-  constructor(messages: readonly BaseMessage[], isFree: (name: string) => boolean) {
-    this.#messages = messages;
-    this.#isFree = isFree;
-    this.#next = messages.length - 1;
+/** The turns since the user's last message, or since one whose tools are free, from the last one on. */
+function latestTurns(messages: readonly BaseMessage[], isFree: (name: string) => boolean): Turn[] {
+  const turns: Turn[] = [];
+  let replies: BaseMessage[] = [];
+  for (const message of messages.slice(messages.findLastIndex(isFromUser) + 1).toReversed()) {
+    if (message.type === "tool") replies.push(message);
+    const calls = message.type === "ai" ? ((message as AIMessage).tool_calls ?? []) : [];
+    if (calls.length === 0) continue;
+    if (calls.every(({ name }) => isFree(name))) break;
+    turns.push({ message: message as AIMessage, replies });
+    replies = [];
   }
-
-  /** The last turn is the first. */
-  at(place: number): Turn | undefined {
-    while (this.#turns.length < place) {
-      const message = this.#messages[this.#next];
-      if (!message || isFromUser(message)) return undefined;
-      this.#next -= 1;
-      if (message.type === "tool") this.#replies.push(message);
-      else if (message.type === "ai" && (message as AIMessage).tool_calls?.length) {
-        if ((message as AIMessage).tool_calls!.every(({ name }) => this.#isFree(name))) {
-          // They end whatever circle there was.
-          this.#next = -1;
-          return undefined;
-        }
-        this.#turns.push(new Turn(message as AIMessage, this.#replies));
-        this.#replies = [];
-      }
-    }
-    return this.#turns[place - 1];
-  }
+  return turns;
 }
 
 /** Worked out once: a long thread passes here in every model call. */
@@ -182,9 +148,9 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-function warning(count: number): HumanMessage {
-  const content = `<system_reminder>${LOOP_WARNING.replaceAll("{count}", String(count))}</system_reminder>`;
-  return new HumanMessage({ content, name: "loop_warning", additional_kwargs: { hide_from_ui: true } });
+function warning(count: number): BaseMessage {
+  const text = `<system_reminder>${LOOP_WARNING.replaceAll("{count}", String(count))}</system_reminder>`;
+  return hiddenMessage({ name: "loop_warning", text });
 }
 
 const times = z.number().min(1, "must be at least 1");

@@ -1,15 +1,15 @@
-import { isDeepStrictEqual } from "node:util";
-import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BaseMessage, ToolCall } from "@langchain/core/messages";
 import { Command, GraphInterrupt } from "@langchain/langgraph";
+import { unlessAborted } from "../../errors.ts";
 import { forgetOthersAnswer } from "../../langgraph/answers.ts";
 import { keepAnswers } from "../../langgraph/call-journal.ts";
 import { savedResults, stepWrites, type SavedWrite } from "../../langgraph/step-writes.ts";
 import { isResuming, taskOf } from "../../langgraph/task.ts";
-import { keepEarlierResults } from "../tools/earlier-results.ts";
 import { messagesOf, type CallResult } from "../tools/result-marks.ts";
+import { keepEarlierResults, openCalls, placeOf, turnOf } from "../tools/turn-calls.ts";
 import { kindOf, mustFollow, type CallKind } from "./order-of.ts";
 
-/** The fields that are used of a call's runtime. */
 interface CallRuntime {
   signal?: AbortSignal | undefined;
   configurable?: Record<string, unknown> | undefined;
@@ -24,7 +24,6 @@ export interface CallRequest {
 
 type Outcome = { result: CallResult } | { stop: unknown };
 
-/** A promise, and what resolves it. */
 class Moment<T> {
   resolve!: (value: T) => void;
   readonly promise = new Promise<T>((resolve) => {
@@ -81,10 +80,7 @@ export class CallTurn {
 
   /** The turn of a call; undefined for a call that is alone in it. */
   static of({ toolCall, state, runtime }: CallRequest): CallTurn | undefined {
-    const message = state.messages.findLast(
-      (other): other is AIMessage =>
-        AIMessage.isInstance(other) && (other.tool_calls ?? []).some(({ id }) => id === toolCall.id),
-    );
+    const message = turnOf(state.messages, toolCall.id);
     if (!message || (message.tool_calls?.length ?? 0) < 2) return undefined;
     const step = runtime.signal ?? message;
     const known = turns.get(step) ?? new Map<string, CallTurn>();
@@ -120,11 +116,11 @@ export class CallTurn {
   #slotOf(wanted: ToolCall, isOpen: (slot: Slot) => boolean): Slot {
     const same = this.#slots.filter(({ call }) => call.id === wanted.id);
     const open = same.filter(isOpen);
-    // Some models give all calls of a turn one id; then the arguments tell them apart.
-    const exact = open.find(
-      ({ call }) => call.name === wanted.name && isDeepStrictEqual(call.args, wanted.args),
+    const at = placeOf(
+      wanted,
+      open.map(({ call }) => call),
     );
-    return exact ?? open[0] ?? same[0] ?? new Slot(wanted);
+    return open[at] ?? same[0] ?? new Slot(wanted);
   }
 
   /** The results of the calls that one has followed, in their order. */
@@ -182,12 +178,12 @@ export class CallPlace {
     const { kind = "change", call, task } = this.#slot;
     if (kind === "free" || this.#earlier.length === 0) return [];
     const { signal, configurable } = this.#runtime;
-    forgetOthersAnswer(await unlessStopped(this.#recall(), signal), configurable);
+    forgetOthersAnswer(await unlessAborted(this.#recall(), signal), configurable);
     const failed: ToolCall[] = [];
     for (const slot of this.#earlier) {
-      if (slot.kind === undefined) await unlessStopped(arrival(slot), signal);
+      if (slot.kind === undefined) await unlessAborted(arrival(slot), signal);
       if (slot.kind === undefined || !mustFollow(kind, slot.kind)) continue;
-      const outcome: Outcome = slot.outcome ?? (await unlessStopped(slot.ended.promise, signal));
+      const outcome: Outcome = slot.outcome ?? (await unlessAborted(slot.ended.promise, signal));
       if ("result" in outcome) {
         if (isFailed(outcome.result, slot.call)) failed.push(slot.call);
         continue;
@@ -217,49 +213,9 @@ export class CallPlace {
 const GRACE_MS = 250;
 
 async function arrival({ announced, arrived }: Slot): Promise<void> {
-  const isComing = await within(Promise.race([announced.promise, arrived.promise]), GRACE_MS);
-  if (isComing) await arrived.promise;
-}
-
-/** Resolves to true if a promise is fulfilled in time. */
-async function within(promise: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const STOPPED = Symbol("stopped");
-
-/** The promise's value, unless the run is stopped before. */
-async function unlessStopped<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  signal.throwIfAborted();
-  const stopped = new Moment<typeof STOPPED>();
-  const stop = (): void => stopped.resolve(STOPPED);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    const value = await Promise.race([promise, stopped.promise]);
-    signal.throwIfAborted();
-    return value as T;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-/** The calls of a message that nobody has answered before tools ran. */
-function openCalls(message: AIMessage, messages: readonly BaseMessage[]): ToolCall[] {
-  const answered = new Set(
-    messages
-      .slice(messages.indexOf(message) + 1)
-      .flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
-  );
-  return (message.tool_calls ?? []).filter(({ id }) => id === undefined || !answered.has(id));
+  const late = sleep(GRACE_MS, true);
+  const isLate = await Promise.race([announced.promise, arrived.promise, late]);
+  if (!isLate) await arrived.promise;
 }
 
 function isFailed(result: CallResult, { id }: ToolCall): boolean {

@@ -1,5 +1,6 @@
 import type { ToolCall } from "@langchain/core/messages";
 import { z } from "zod";
+import { FUNCTION } from "../check-options.ts";
 
 /**
  * The order of a tool's calls among the others of their message. `read`: together with other reads, after earlier
@@ -28,12 +29,7 @@ export interface OrderedCallsOptions {
 
 export const ORDERED_CALLS_OPTIONS = z.strictObject({
   tools: z.record(z.string(), z.enum(["read", "change", "parallel", "free"])).optional(),
-  withhold: z
-    .union([
-      z.literal(false),
-      z.custom<unknown>((value) => typeof value === "function", "must be false or a function"),
-    ])
-    .optional(),
+  withhold: z.union([z.literal(false), FUNCTION]).optional(),
   systemPrompt: z.string().optional(),
-  now: z.custom<unknown>((value) => typeof value === "function", "must be a function").optional(),
+  now: FUNCTION.optional(),
 });

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { PRESET_NAMES, PRESETS, STATUSES } from "../../plan/index.ts";
-import { checkOptions } from "../check-options.ts";
+import { checkOptions, FUNCTION } from "../check-options.ts";
 import type { ExactOptions, PlanOptions } from "./options.ts";
 
 const text = z.string().optional();
 const atLeastOne = z
   .union([z.literal(Number.POSITIVE_INFINITY), z.number().min(1, "must be at least 1")])
   .optional();
-const callback = z.custom<unknown>((value) => typeof value === "function", "must be a function").optional();
+const callback = FUNCTION.optional();
 const named = { name: text, text };
 
 /** The schema of `PlanOptions`, for callers without a compiler. */

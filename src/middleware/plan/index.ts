@@ -4,9 +4,9 @@ import { taskInputOf } from "../../langgraph/task.ts";
 import { type Todo } from "../../plan/index.ts";
 import { dueReminders } from "../../plan/presets/reminders.ts";
 import { coveredBy, readContext } from "../summarization/state.ts";
+import { hiddenMessage } from "../text/from-user.ts";
 import { checkPlanOptions, EXACT_OPTIONS } from "./check-options.ts";
 import type { Stage } from "./events.ts";
-import { toMessage } from "./messages/answer.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
 import { callModel } from "./model-call/index.ts";
 import type { ExactOptions, ExactTodo, PlanOptions, StatusOf } from "./options.ts";
@@ -59,7 +59,7 @@ export function planMiddlewareOf<Item extends ExactTodo | Todo = Todo>(parts: Pl
           const { todos, rules = [] } = readPlanState(state);
           const still = { todos, rules, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
           const due = dueReminders({ ...still, visible }, reminders);
-          return due.length > 0 ? { messages: due.map(toMessage) } : undefined;
+          return due.length > 0 ? { messages: due.map(hiddenMessage) } : undefined;
         },
       }),
     ...(setup.approval !== "never" && {

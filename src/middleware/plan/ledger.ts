@@ -1,7 +1,16 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { PRESETS, type Figures, type Todo } from "../../plan/index.ts";
-import { idsInProgress, NO_FIGURES, sumFigures, ZERO_TALLY, type Tally } from "../../plan/todo/actuals.ts";
+import { PLAN_TOOLS } from "../../plan/presets/presets.ts";
+import {
+  FIELDS,
+  figuresBy,
+  idsInProgress,
+  NO_FIGURES,
+  sumFigures,
+  ZERO_TALLY,
+  type Tally,
+} from "../../plan/todo/actuals.ts";
 import {
   isSameFigures,
   lengthOf,
@@ -15,6 +24,7 @@ import {
 import { usedTokens } from "../budget/prices.ts";
 import { isFromUser } from "../text/from-user.ts";
 import { timeOf } from "../tools/result-marks.ts";
+import { lastTurn } from "../tools/turn-calls.ts";
 import type { PlanSetup } from "./setup.ts";
 import {
   readPlanState,
@@ -102,12 +112,12 @@ export function helpedIn({ ledger, helpers }: PlanMemory): Figures {
   return Object.values(helpers).reduce((sum, { spent = NO_FIGURES }) => sumFigures(sum, spent), before);
 }
 
-function rowOf({ elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens }: Figures): Row {
-  return [elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens];
+function rowOf(figures: Figures): Row {
+  return FIELDS.map((field) => figures[field]);
 }
 
-function figuresOf([elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens]: Row): Figures {
-  return { elapsedMs, modelCalls, toolCalls, inputTokens, outputTokens };
+function figuresOf(row: Row): Figures {
+  return figuresBy((_, at) => row[at]!);
 }
 
 /** The items that the agent itself works on: those in progress that are in nobody's hands, where there are such. */
@@ -143,10 +153,8 @@ export function settleTurn(
   { messages, now, until, moves = state.memory.moves, helpers = state.memory.helpers }: TurnInSight,
 ): Ledger {
   const { at, took, idle } = state.memory;
-  const index = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  const calls = new Map(
-    (messages[index] as AIMessage | undefined)?.tool_calls?.map((call) => [call.id, call]),
-  );
+  const { answer: last, results } = lastTurn(messages);
+  const calls = new Map(last?.tool_calls?.map((call) => [call.id, call]));
   const since = [
     ...Object.values(moves).flatMap(({ active, closed = [] }) => [...active, ...closed]),
     ...Object.values(helpers).flatMap(({ item = [] }) => item),
@@ -155,8 +163,7 @@ export function settleTurn(
   const before = readLedger(state, now, since);
   // An answer that completed an item was shared out with it.
   const isOpen = at > 0 && now.modelCalls > before.settled.modelCalls;
-  const answer = isOpen ? (messages[index] as AIMessage | undefined) : undefined;
-  const results = messages.slice(index + 1);
+  const answer = isOpen ? last : undefined;
   const parts = answer ? partsOf(answer, { results, until, moves, helpers }) : [];
   // A turn that is being run is not in the tally yet.
   const made = until === undefined ? 0 : parts.filter(({ isWork }) => isWork).length;
@@ -175,12 +182,10 @@ export function settleTurn(
   return ledger;
 }
 
-const TOOLS = Object.values(PRESETS).map(({ tools }) => tools);
-const REPORT_TOOLS = new Set(TOOLS.flatMap(({ update }) => update?.name ?? []));
-const PLAN_TOOLS = new Set([...REPORT_TOOLS, ...TOOLS.map(({ write }) => write.name)]);
+const REPORT_TOOLS = new Set(Object.values(PRESETS).map(({ tools }) => tools.update?.name));
 
 interface Parts extends Required<Pick<TurnInSight, "moves" | "helpers">> {
-  results: readonly BaseMessage[];
+  results: readonly ToolMessage[];
   until: string | undefined;
 }
 
@@ -193,8 +198,7 @@ export function figuresIn(values: unknown): {
   const state = readPlanState(values);
   const { tally, at, idle } = state.memory;
   const { messages = [] } = (values ?? {}) as { messages?: BaseMessage[] };
-  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  const results = messages.slice(turn + 1).filter((message) => ToolMessage.isInstance(message));
+  const { results } = lastTurn(messages);
   const worked = lengthOf(results.flatMap((result): Interval[] => [timeOf(result) ?? [0, 0]]));
   const work = results.filter(({ status, name = "" }) => status !== "error" && !PLAN_TOOLS.has(name));
   const { spent } = settleTurn(state, {
@@ -213,11 +217,7 @@ export function figuresIn(values: unknown): {
 /** The parts of an answer: its text, and its calls in their order. A report beside work is hardly any of it. */
 function partsOf(answer: AIMessage, { results, until, moves, helpers }: Parts): Part[] {
   const calls = answer.tool_calls ?? [];
-  const replies = new Map(
-    results.flatMap((result) =>
-      ToolMessage.isInstance(result) ? [[result.tool_call_id, result] as const] : [],
-    ),
-  );
+  const replies = new Map(results.map((result) => [result.tool_call_id, result]));
   const last = until === undefined ? Infinity : calls.findIndex(({ id }) => id === until);
   const parts = calls.map(({ id = "", name, args }, at): Part => {
     const reply = replies.get(id);
@@ -235,7 +235,6 @@ function partsOf(answer: AIMessage, { results, until, moves, helpers }: Parts): 
   return [{ weight: answer.text.length }, ...parts];
 }
 
-/** The item that a call says it is for. */
 function itemOf(args: Record<string, unknown>): string | undefined {
   const { todo_id: id } = args;
   return typeof id === "string" || typeof id === "number" ? String(id) : undefined;

@@ -8,13 +8,14 @@ import type { MemoryUpdate, PlanState } from "./state.ts";
 /** Items are never changed in place: most of a plan is the same objects from one model call to the next. */
 const digests = new WeakMap<Todo, string>();
 
+/** The fields of an item that a model sees, besides its status. */
+const FIELDS = ["content", "priority", "dependsOn", "estimate", "note", "mustVerify"] as const;
+
 /** The model's knowledge of an item, in a few characters. */
 function digest(todo: Todo): string {
   const cached = digests.get(todo);
   if (cached !== undefined) return cached;
-  const { content, priority, dependsOn, estimate, note, mustVerify } = todo;
-  const fields = [content, priority, dependsOn, estimate, note, ...(mustVerify ? [mustVerify] : [])];
-  const text = `${todo.status} ${hash(JSON.stringify(fields))}`;
+  const text = `${todo.status} ${hash(JSON.stringify(FIELDS.map((field) => todo[field])))}`;
   digests.set(todo, text);
   return text;
 }
@@ -111,15 +112,9 @@ function reorder(order: string, todos: readonly Todo[]): Change[] {
   return [{ type: "plan-reorder", order: ids }];
 }
 
-function visibleFields({ content, priority, dependsOn, estimate, note, mustVerify }: Todo): Partial<Todo> {
-  return {
-    content,
-    ...(priority && { priority }),
-    ...(dependsOn && { dependsOn }),
-    ...(estimate !== undefined && { estimate }),
-    ...(note !== undefined && { note }),
-    ...(mustVerify && { mustVerify }),
-  };
+function visibleFields(todo: Todo): Partial<Todo> {
+  const fields = FIELDS.map((field) => [field, todo[field]]);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Partial<Todo>;
 }
 
 /** FNV-1a, 32 bits: enough to notice that a line of text is not the same. */

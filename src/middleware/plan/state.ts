@@ -60,13 +60,8 @@ export interface SavedLedger {
   helped: Row;
 }
 
-export type Row = readonly [
-  elapsedMs: number,
-  modelCalls: number,
-  toolCalls: number,
-  input: number,
-  output: number,
-];
+/** Figures in the order of `FIELDS`. */
+export type Row = readonly number[];
 
 /** A plan call that a person agreed to, as it was sent or with a list of theirs. */
 export interface ApprovedCall {
@@ -194,15 +189,13 @@ export function planFrom({ todos, memory }: PlanState): Plan {
 /** Adds or replaces fields of the memory. */
 export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined): PlanMemory {
   if (!update) return memory;
+  const records = RECORDS.map((field) => [field, mergeEntries<unknown>(memory[field], update[field])]);
   return {
     ...memory,
     ...update,
     nextId: update.nextId ?? memory.nextId,
     retired: [...new Set([...memory.retired, ...(update.retired ?? [])])],
-    seen: mergeEntries(memory.seen, update.seen),
-    marks: mergeEntries(memory.marks, update.marks),
-    moves: mergeEntries(memory.moves, update.moves),
-    helpers: mergeEntries(memory.helpers, update.helpers),
+    ...(Object.fromEntries(records) as unknown as Records),
   };
 }
 

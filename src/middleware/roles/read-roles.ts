@@ -49,7 +49,6 @@ export interface RolesOptions {
   skills?: readonly string[];
 }
 
-/** The most bytes of a role. */
 const LARGEST = 32 * 1024;
 
 /** Reads roles from the `*.md` files of folders. What cannot be used is a note and never a failure. */

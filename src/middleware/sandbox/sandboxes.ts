@@ -81,7 +81,6 @@ function nameOf(runtime: RunContext): string {
   return [runIdOf(runtime), ...nodes.slice(0, -1)].join("|");
 }
 
-/** A backend that is made when it is first used. */
 function lazily(make: () => Promise<FileBackend>): FileBackend {
   return {
     list: async (path, options) => (await make()).list(path, options),

@@ -1,8 +1,9 @@
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { isFromUser } from "../text/from-user.ts";
 import { quotedText } from "../text/quoted-text.ts";
 import { withSection } from "../text/system-prompt.ts";
+import { withText } from "../tools/message-copies.ts";
 import type { SkillLibrary } from "./library.ts";
 import type { PlacedSkill } from "./skill.ts";
 import { skillsPrompt } from "./skills.prompt.ts";
@@ -43,17 +44,7 @@ function withCalled(message: BaseMessage, skills: readonly PlacedSkill[]): BaseM
     `${skill.at}/SKILL.md`,
     skill.body.replaceAll("$ARGUMENTS", () => given.trim()),
   );
-  const { content, id, name: author, additional_kwargs, response_metadata } = message;
-  return new HumanMessage({
-    content:
-      typeof content === "string"
-        ? `${content}\n\n${text}`
-        : ([...content, { type: "text", text }] as HumanMessage["content"]),
-    additional_kwargs,
-    response_metadata,
-    ...(id !== undefined && { id }),
-    ...(author !== undefined && { name: author }),
-  });
+  return withText(message, text);
 }
 
 export { SkillLibrary } from "./library.ts";

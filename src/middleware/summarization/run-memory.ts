@@ -1,5 +1,6 @@
 import type { SystemMessage } from "@langchain/core/messages";
 import type { Send } from "../plan/model-call/watched-model.ts";
+import { setBounded } from "../state/bounded-map.ts";
 import { threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
 import type { Summary } from "./state.ts";
 
@@ -12,28 +13,12 @@ export interface Outgoing {
   send: Send;
 }
 
-/** Values of threads in this process, for the most recent ones. */
-class Recent<Value> {
-  readonly #values = new Map<string, Value>();
-
-  get(thread: string): Value | undefined {
-    return this.#values.get(thread);
-  }
-
-  set(thread: string, value: Value): void {
-    this.#values.delete(thread);
-    this.#values.set(thread, value);
-    const [oldest] = this.#values.keys();
-    if (this.#values.size > MOST_THREADS) this.#values.delete(oldest!);
-  }
-}
-
 const MOST_THREADS = 32;
 
 /** Summaries that were written and may not have been saved yet. */
-const written = new Recent<Summary>();
+const written = new Map<string, Summary>();
 /** The last requests, also of an earlier run of the same thread: a session builds an agent for each. */
-const requests = new Recent<Outgoing>();
+const requests = new Map<string, Outgoing>();
 
 /** The memory of one agent in one run, in this process alone. */
 export class RunMemory {
@@ -54,7 +39,7 @@ export class RunMemory {
   }
 
   noteOutgoing(request: Outgoing): void {
-    requests.set(this.#thread, request);
+    setBounded(requests, this.#thread, request, MOST_THREADS);
   }
 
   /** A summary of the same messages whose model call failed: it is not paid for again. */
@@ -64,7 +49,7 @@ export class RunMemory {
   }
 
   keep(summary: Summary): void {
-    written.set(this.#thread, summary);
+    setBounded(written, this.#thread, summary, MOST_THREADS);
   }
 
   isResting(length: number): boolean {

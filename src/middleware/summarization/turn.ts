@@ -1,10 +1,11 @@
-import { HumanMessage, type BaseMessage, type SystemMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
 import { renderSnapshot } from "../../plan/render/render.ts";
 import type { Account } from "../budget/account.ts";
 import { NO_TOKENS, sumTokens, usedTokens, type UsageSource } from "../budget/prices.ts";
 import { conversationFileFor, withShortMessages, textOf } from "../conversation-file.ts";
-import { ownerOf, type Stage } from "../plan/events.ts";
+import { ownerOf } from "../plan/events.ts";
+import type { ModelRequest } from "../plan/model-call/request.ts";
 import { readPlanState } from "../plan/state.ts";
 import { withoutControlTags } from "../text/control-tags.ts";
 import { shortened } from "../text/shortened.ts";
@@ -26,16 +27,6 @@ import type { RunMemory } from "./run-memory.ts";
 import { readContext, type ContextMemory, type Summary } from "./state.ts";
 import { isPlaceholder, writeSummary, type Summarizer } from "./summarizer.ts";
 
-/** The parts of LangChain's model request that are used here. */
-export interface ModelRequest {
-  model: object;
-  messages: BaseMessage[];
-  systemMessage: SystemMessage;
-  tools: readonly unknown[];
-  state: unknown;
-  runtime: Stage & { signal?: AbortSignal | undefined };
-}
-
 export interface TurnParts {
   options: SummarizationOptions;
   sizes: Sizes;
@@ -53,7 +44,6 @@ export interface Fitting {
   update?: ContextMemory;
 }
 
-/** The default number of tokens for the user's words. */
 const MOST_WORDS = 20_000;
 /** A request that is this share of the limit after old results were left out of it needs no summary yet. */
 const WORTH_CLEARING = 0.75;

@@ -1,5 +1,5 @@
-import { ToolMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
-import { withContent, withWords } from "../tools/with-content.ts";
+import type { BaseMessage, MessageContent } from "@langchain/core/messages";
+import { copyOf } from "../tools/message-copies.ts";
 import { isFromUser } from "./from-user.ts";
 
 /** A message is never changed in place: it is looked through once. */
@@ -48,8 +48,7 @@ function openingOf(names: readonly string[]): RegExp {
 function withoutTags(message: BaseMessage, tag: string): BaseMessage {
   const opening = openingOf([...TAGS, tag.replaceAll(/[^\w-]/g, ".")]);
   const content = shownContent(message.content, opening);
-  if (content === message.content) return message;
-  return ToolMessage.isInstance(message) ? withContent(message, content) : withWords(message, content);
+  return content === message.content ? message : copyOf(message, { content });
 }
 
 /** The same content where nothing has to be shown. */

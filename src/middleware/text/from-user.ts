@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 
 /** Whether a message is the user's own: no reminder of ours, and no summary. */
 export function isFromUser(message: BaseMessage): boolean {
@@ -6,6 +6,11 @@ export function isFromUser(message: BaseMessage): boolean {
   if (message.type !== "human") return false;
   const { hide_from_ui: isHidden, lc_source: source } = message.additional_kwargs;
   return isHidden !== true && source === undefined;
+}
+
+/** A message of the harness in the user's place, which user interfaces hide. */
+export function hiddenMessage({ name, text }: { name: string; text: string }): HumanMessage {
+  return new HumanMessage({ content: text, name, additional_kwargs: { hide_from_ui: true } });
 }
 
 const SAID = "user_said";

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
@@ -29,7 +30,8 @@ export function titleMiddleware({ model, maxLength, timeout = 2000 }: TitleOptio
       const answer = await handler(request);
       if (!AIMessage.isInstance(answer) || (answer.tool_calls ?? []).length > 0) return answer;
       const written = model ? ask(model, asked, request.runtime.signal).catch(() => undefined) : undefined;
-      const title = shortened((await within(timeout, written)) || asked, maxLength);
+      const late = sleep(timeout, undefined, { ref: false });
+      const title = shortened((await Promise.race([written, late])) || asked, maxLength);
       return new Command({ update: { title } });
     },
   });
@@ -56,17 +58,4 @@ async function ask(
     .trim()
     .slice(0, LONGEST)
     .replaceAll(/^["'#\s]+|["'.\s]+$/g, "");
-}
-
-async function within<T>(milliseconds: number, promise: Promise<T> | undefined): Promise<T | undefined> {
-  if (!promise) return undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

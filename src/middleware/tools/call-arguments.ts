@@ -34,13 +34,18 @@ export function changedArguments(
   return { tool_calls: calls, content: blocks };
 }
 
-/** Changes arguments in place, and in what is stored: LangChain keeps the message that the model gave. */
+/** Changes arguments in place: LangChain keeps the message that the model gave. */
 export function setArguments(message: AIMessage, change: (call: ToolCall) => Arguments | undefined): void {
-  const fields = {
-    ...changedArguments(message, change),
-    // From chunks the calls would be worked out again when a checkpoint is read.
-    ...("tool_call_chunks" in message && { tool_call_chunks: [] }),
-  };
+  setCalls(message, changedArguments(message, change));
+}
+
+/** Gives a message other calls, in place and in what is stored of it. */
+export function setCalls(
+  message: AIMessage,
+  calls: Partial<Pick<AIMessage, "tool_calls" | "invalid_tool_calls" | "content">>,
+): void {
+  // From chunks the calls would be worked out again, and be as broken, when a checkpoint is read.
+  const fields = { ...calls, ...("tool_call_chunks" in message && { tool_call_chunks: [] }) };
   Object.assign(message, fields);
   Object.assign(message.lc_kwargs, fields);
 }

@@ -5,10 +5,11 @@ import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils
 import type { Command } from "@langchain/langgraph";
 import { z } from "zod";
 import type { CallConfig } from "../../langgraph/shown-result.ts";
+import type { ToolText } from "../../plan/presets/presets.ts";
+import { isRecord } from "../../plan/read/reading.ts";
 import { problemsOf, repairArguments } from "./argument-repair.ts";
 import { setArguments } from "./call-arguments.ts";
-import { isRecord } from "./review.ts";
-import { withNote } from "./with-content.ts";
+import { withNote } from "./message-copies.ts";
 import { originalTool } from "./wrapped-tool.ts";
 
 /** The fields that are used of LangChain's tool runtime. */
@@ -23,19 +24,12 @@ export interface ToolRuntime {
   config?: CallConfig & { control?: unknown };
 }
 
-/** A tool as the model sees it. `schema` is JSON Schema. */
-export interface LooseToolText {
-  name: string;
-  description: string;
-  schema: object;
-}
-
 /**
  * A tool that shows the model a schema and lets every argument through to `run`: LangChain's own check would
  * answer a mistake with a stack trace.
  */
 export function looseTool(
-  { name, description, schema }: LooseToolText,
+  { name, description, schema }: ToolText,
   run: (args: unknown, runtime: ToolRuntime) => Promise<string | ToolMessage | Command>,
 ): DynamicStructuredTool {
   const anything: z.ZodType<Record<string, unknown>> = z.any().meta({ $schema: undefined, ...schema });

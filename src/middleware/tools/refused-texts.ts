@@ -1,11 +1,7 @@
-import {
-  AIMessage,
-  HumanMessage,
-  type BaseMessage,
-  type ToolCall,
-  ToolMessage,
-} from "@langchain/core/messages";
+import type { AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
+import { hiddenMessage } from "../text/from-user.ts";
 import { changedArguments } from "./call-arguments.ts";
+import { copyOf } from "./message-copies.ts";
 import { isHeld, isUnfinished } from "./result-marks.ts";
 
 /** Tools whose arguments are what is to be written: a refused call of them has left nothing behind. */
@@ -56,8 +52,9 @@ export function refusedCalls(messages: readonly BaseMessage[], tools: readonly s
   });
   if (calls.length === 0) return [];
   const shown = calls.map(({ name, args }) => `${name} ${JSON.stringify(args)}`).join("\n");
-  const content = REFUSED_TEXTS.shown.replace("{calls}", () => shown);
-  return [new HumanMessage({ content, name: "refused_calls", additional_kwargs: { hide_from_ui: true } })];
+  return [
+    hiddenMessage({ name: "refused_calls", text: REFUSED_TEXTS.shown.replace("{calls}", () => shown) }),
+  ];
 }
 
 const isAnswer = ({ type }: BaseMessage): boolean => type === "ai";
@@ -71,7 +68,6 @@ export function isCutNote(text: unknown): boolean {
   return typeof text === "string" && /^\[\d+ characters, refused\]$/.test(text.trim());
 }
 
-/** The refused calls' results, each with the message that its call stands in. */
 function refusals(messages: readonly BaseMessage[]): { turn: AIMessage; result: ToolMessage }[] {
   let turn: AIMessage | undefined;
   return messages.flatMap((message) => {
@@ -96,8 +92,7 @@ export function withNotes(message: AIMessage, calls: readonly string[], note: st
       ? Object.fromEntries(Object.entries(call.args).map(([name, value]) => [name, noteFor(value, note)]))
       : undefined,
   );
-  const copy = Object.create(Object.getPrototypeOf(message) as object) as AIMessage;
-  Object.assign(copy, message, fields);
+  const copy = copyOf(message, fields);
   copies.set(message, { ids, copy });
   // Several parts of an agent may ask for it.
   copies.set(copy, { ids, copy });

@@ -15,9 +15,12 @@ export function messagesOf(result: CallResult): ToolMessage[] {
 /** The writes of a result to a channel. */
 export function updatesOf(result: CallResult, channel: string): unknown[] {
   if (!isCommand(result)) return [];
-  const { update = {} } = result;
-  const writes = Array.isArray(update) ? update : Object.entries(update);
-  return writes.flatMap(([key, value]) => (key === channel && value !== undefined ? [value] : []));
+  return writesOf(result).flatMap(([key, value]) => (key === channel && value !== undefined ? [value] : []));
+}
+
+/** All writes of a command, by channel. */
+export function writesOf({ update = {} }: Command): [string, unknown][] {
+  return Array.isArray(update) ? update : Object.entries(update);
 }
 
 /** The result in what a tool returned. */

@@ -1,5 +1,6 @@
 import { interrupt, isGraphBubbleUp } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
+import { isRecord } from "../../plan/read/reading.ts";
 
 /** An action that a person reviews, as LangChain's user interfaces show it. */
 export interface ReviewedAction {
@@ -105,8 +106,4 @@ export function editedCall(decision: unknown): { name?: unknown; args: Record<st
   const { action: name, args: inner, ...others } = args;
   const isAction = typeof name === "string" && isRecord(inner) && Object.keys(others).length === 0;
   return isAction ? { name, args: inner } : { args };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

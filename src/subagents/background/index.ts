@@ -1,19 +1,27 @@
 import { AIMessage, type ToolMessage } from "@langchain/core/messages";
-import { Command, getConfig, isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
+import {
+  Command,
+  getConfig,
+  isCommand,
+  isGraphBubbleUp,
+  type LangGraphRunnableConfig,
+} from "@langchain/langgraph";
 import { diffFiles, mergeFiles } from "../../files/text/merge-files.ts";
 import { isResuming, readState } from "../../langgraph/task.ts";
-import { toMessage } from "../../middleware/plan/messages/answer.ts";
 import { isFinalAnswer, WORK_GOES_ON } from "../../middleware/plan/messages/final-answer.ts";
 import { joinedTodos, RECORDS, type MemoryUpdate } from "../../middleware/plan/state.ts";
+import { hiddenMessage } from "../../middleware/text/from-user.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
+import { withUpdate } from "../../middleware/tools/message-copies.ts";
+import { writesOf } from "../../middleware/tools/result-marks.ts";
 import type { Todo } from "../../plan/index.ts";
 import { failuresIn, markFailures } from "../events.ts";
 import type { Crew, Ended } from "./crew.ts";
 import { forgetJobs } from "./registry.ts";
 import { backgroundSchema, readBackground } from "./state.ts";
 import { BACKGROUND, backgroundTool, failuresOf, reportText, updatesOf } from "./tool.ts";
-import { withText } from "./working.ts";
+import { withWords } from "./working.ts";
 
 /**
  * Hooks of the sub-agents' middleware for jobs in the background: reports come with the results of other calls; an
@@ -67,7 +75,10 @@ export function backgroundHooks(crew: Crew) {
         // Nobody else hands them on here; what is left comes when the model ends again.
         for (const job of jobs.values()) job.claimedIn = undefined;
         const ended = await crew.collect(crew.together(jobs), runtime);
-        const message = toMessage({ name: "background_reports", text: ended.map(reportText).join("\n\n") });
+        const message = hiddenMessage({
+          name: "background_reports",
+          text: ended.map(reportText).join("\n\n"),
+        });
         markFailures(message, failuresOf(ended));
         return { ...joined(ended, runtime.state), messages: [message], jumpTo: "model" as const };
       },
@@ -96,10 +107,11 @@ function withReports(
 ): ToolMessage | Command {
   if (ended.length === 0) return result;
   const text = ended.map(reportText).join("\n\n");
-  const { update, ...rest } = withText(result, call, text, (message) =>
+  const told = withWords(result, call, text, (message) =>
     markFailures(message, { ...failuresIn(message), ...failuresOf(ended) }),
   );
-  return new Command({ ...rest, update: [...(update as [string, unknown][]), ...updatesOf(ended)] });
+  const command = isCommand(told) ? told : new Command({ update: { messages: [told] } });
+  return withUpdate(command, [...writesOf(command), ...updatesOf(ended)]);
 }
 
 /** The changes of several jobs as one update: a hook cannot write to a channel twice. */

@@ -1,10 +1,10 @@
-import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command, getConfig, isCommand } from "@langchain/langgraph";
+import type { ToolMessage } from "@langchain/core/messages";
+import { getConfig, type Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { checkpointerOf } from "../../langgraph/task.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
-import { withContent } from "../../middleware/tools/with-content.ts";
+import { withMessages, withText } from "../../middleware/tools/message-copies.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
 
 /** A sub-agent at work, for people who talk to it. */
@@ -89,29 +89,22 @@ export function steeringMiddleware() {
       const result = await answered(request, handler);
       const { [NOTES_KEY]: notes } = (getConfig().configurable ?? {}) as { [NOTES_KEY]?: string[] };
       const said = (notes ?? []).splice(0).map((note) => BACKGROUND_TEXTS.said.replace("{note}", () => note));
-      return said.length === 0 ? result : withText(result, request.toolCall.id, said.join("\n"));
+      return said.length === 0 ? result : withWords(result, request.toolCall.id, said.join("\n"));
     },
   });
 }
 
 /** A call's result with a text at its end, which is kept in the thread. `marked`: notes something in the message. */
-export function withText(
+export function withWords(
   result: ToolMessage | Command,
   call: string | undefined,
   text: string,
   marked: (message: ToolMessage) => void = () => {},
-): Command {
-  const { update = {}, ...rest } = isCommand(result) ? result : { update: { messages: [result] } };
-  const writes = Array.isArray(update) ? update : Object.entries(update);
-  const told = (message: BaseMessage): BaseMessage => {
-    if (!ToolMessage.isInstance(message) || message.tool_call_id !== call) return message;
-    const { content } = message;
-    const more = typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }];
-    const longer = withContent(message, more);
+): ToolMessage | Command {
+  return withMessages(result, (message) => {
+    if (message.tool_call_id !== call) return message;
+    const longer = withText(message, text);
     marked(longer);
     return longer;
-  };
-  const put = ([channel, value]: [string, unknown]): [string, unknown] =>
-    channel === "messages" ? [channel, [value as BaseMessage].flat().map(told)] : [channel, value];
-  return new Command({ ...rest, update: writes.map(put) });
+  });
 }

@@ -2,6 +2,7 @@ import { ToolMessage, type BaseMessage, AIMessage } from "@langchain/core/messag
 import { changedLines } from "../../../files/text/changed-lines.ts";
 import { decodeText } from "../../../files/text/decode.ts";
 import { numberedLines } from "../../../files/text/number-lines.ts";
+import { setBounded } from "../../state/bounded-map.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
 import { hashOf, seenIn, type SeenFile } from "./seen-file.ts";
 import { applyEdits, textEdits } from "./text-edits.ts";
@@ -108,14 +109,6 @@ const shownBy = new Map<string, SeenFile>();
 const texts = new Map<string, string>();
 const SHORTEST_PRINTED = 12;
 const MAX_TEXT = 100_000;
-const MAX_ENTRIES = 200;
-
-/** Sets an entry, and forgets the oldest where there are too many. */
-export function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value!);
-}
 
 /**
  * The text of a file as it was seen, put together from the conversation: what was read and written, with the edits

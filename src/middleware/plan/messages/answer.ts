@@ -1,5 +1,4 @@
-import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import type { Reminder } from "../../../plan/presets/reminders.ts";
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 
 /** A model's answer: a message, or a structured response with the messages that carry it. */
 export type Answer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };
@@ -24,9 +23,4 @@ export function repeated(answer: Answer): BaseMessage[] {
       new ToolMessage({ content, status: "error", name, tool_call_id: id });
     return [message, ...open.map(reply)];
   });
-}
-
-/** A reminder as a message that user interfaces hide. */
-export function toMessage({ name, text }: Pick<Reminder, "name" | "text">): HumanMessage {
-  return new HumanMessage({ content: text, name, additional_kwargs: { hide_from_ui: true } });
 }

@@ -2,6 +2,7 @@ import type { AIMessage } from "@langchain/core/messages";
 import { attempt } from "../../../errors.ts";
 import { isOpen, type Change, type Issue, type Todo } from "../../../plan/index.ts";
 import { repairJson } from "../../../plan/read/repair.ts";
+import { setCalls } from "../../tools/call-arguments.ts";
 import { BROKEN_CALL } from "./broken-calls.prompt.ts";
 import { isCutOff } from "./final-answer.ts";
 
@@ -56,15 +57,13 @@ function dropDeepCalls(message: AIMessage): void {
   const deep = tool_calls.filter(({ args }) => isDeeper(args, MAX_DEPTH));
   if (deep.length === 0) return;
   const ids = new Set(deep.map(({ id }) => id));
+  const isKept = (block: { id?: unknown }): boolean => !ids.has(block.id as string);
   setCalls(message, {
     tool_calls: tool_calls.filter((call) => !deep.includes(call)),
     invalid_tool_calls: [...invalid_tool_calls, ...deep.map(({ id, name }) => invalid(id, name, TOO_DEEP))],
+    // Some providers keep their calls in the content, too.
+    content: Array.isArray(content) ? content.filter(isKept) : content,
   });
-  // Some providers keep their calls in the content, too.
-  if (!Array.isArray(content)) return;
-  const kept = content.filter((block) => !ids.has((block as { id?: string }).id));
-  Object.assign(message, { content: kept });
-  Object.assign(message.lc_kwargs, { content: kept });
 }
 
 /** Level by level: recursion would be the fault that this is to keep out. */
@@ -100,7 +99,6 @@ export function lossInRepair(
   return { rule: "arguments", field: name, sent: ids, valid: "valid JSON", message };
 }
 
-/** The most requests in a row for calls that could not be read. */
 const MAX_UNREAD = 2;
 
 /** The answers to one request, of which some have calls that could not be read. */
@@ -130,7 +128,6 @@ function askForCalls(message: AIMessage): string | undefined {
     .replace("{where}", () => breakIn(broken?.args ?? ""));
 }
 
-/** Where a text stops being JSON. */
 function breakIn(text: string): string {
   try {
     JSON.parse(text);
@@ -167,15 +164,4 @@ function invalid(
 function idsInOrder(message: AIMessage): (string | undefined)[] {
   const raw: unknown = message.additional_kwargs["tool_calls"];
   return (Array.isArray(raw) ? (raw as Chunk[]) : chunksOf(message)).map(({ id }) => id);
-}
-
-/** Gives a message other calls, in place and in what is stored of it. */
-export function setCalls(
-  message: AIMessage,
-  calls: Required<Pick<AIMessage, "tool_calls" | "invalid_tool_calls">>,
-): void {
-  // From chunks the calls would be worked out again, and be as broken, when a checkpoint is read.
-  const fields = { ...calls, ...("tool_call_chunks" in message && { tool_call_chunks: [] }) };
-  Object.assign(message, fields);
-  Object.assign(message.lc_kwargs, fields);
 }

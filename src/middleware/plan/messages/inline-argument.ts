@@ -1,7 +1,8 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { isLangChainTool } from "@langchain/core/utils/function_calling";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import { setCalls } from "./broken-calls.ts";
+import { setCalls } from "../../tools/call-arguments.ts";
+import { copyOf, withText } from "../../tools/message-copies.ts";
 
 /** The argument of work tools in which a model says what it has finished. */
 export const DONE_ARGUMENT = "todo_done";
@@ -110,12 +111,12 @@ export function withReports(messages: readonly BaseMessage[], tag: string): Base
     if (message.type === "ai") {
       const reports = reportsIn(message);
       open = reports.filter(({ reply, confirmed }) => (reply ?? confirmed) !== undefined);
-      return reports.length > 0 ? changed(message, { tool_calls: asCalled(message, [...reports]) }) : message;
+      return reports.length > 0 ? copyOf(message, { tool_calls: asCalled(message, [...reports]) }) : message;
     }
     if (message.type !== "tool" || open.length === 0) return message;
     const { reply, confirmed } = taken(open, (message as ToolMessage).tool_call_id) ?? {};
     const text = reply === undefined ? confirmed && `[${confirmed}]` : `<${tag}>${reply}</${tag}>`;
-    return text === undefined ? message : changed(message, withText(message, text));
+    return text === undefined ? message : withText(message, text);
   });
 }
 
@@ -131,15 +132,4 @@ function asCalled(message: BaseMessage, reports: Report[]): ToolCall[] {
 function taken(reports: Report[], id: string | undefined, name?: string): Report | undefined {
   const at = reports.findIndex((one) => one.id === id && (name === undefined || one.name === name));
   return at < 0 ? undefined : reports.splice(at, 1)[0];
-}
-
-function withText({ content }: BaseMessage, text: string): Pick<BaseMessage, "content"> {
-  if (typeof content === "string") return { content: `${content}\n\n${text}` };
-  return { content: [...content, { type: "text", text }] };
-}
-
-/** A copy with other fields: the message itself belongs to the state. */
-export function changed(message: BaseMessage, fields: object): BaseMessage {
-  const copy = Object.create(Object.getPrototypeOf(message) as object) as BaseMessage;
-  return Object.assign(copy, message, fields);
 }

@@ -3,6 +3,7 @@ import { v4 } from "@langchain/core/utils/uuid";
 import { Command, isCommand } from "@langchain/langgraph";
 import { giveOwnId, setId } from "../../../langgraph/messages.ts";
 import { isFromUser } from "../../text/from-user.ts";
+import { copyOf } from "../../tools/message-copies.ts";
 import { messagesOf, repeated, type Answer } from "../messages/answer.ts";
 import { isFinalAnswer } from "../messages/final-answer.ts";
 
@@ -76,7 +77,7 @@ export class CalledBack {
    */
   #inOrder(answer: AIMessage): BaseMessage[] {
     const [first, ...others] = this.#messages as [AIMessage, ...BaseMessage[]];
-    const last = Object.assign(Object.create(Object.getPrototypeOf(answer) as object) as AIMessage, answer);
+    const last = copyOf(answer, {});
     giveOwnId(last, this.#messages);
     if (this.#name !== undefined) last.name = this.#name;
     for (const key of Object.keys(answer))

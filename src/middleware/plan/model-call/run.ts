@@ -1,6 +1,7 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { isClosed, type Todo } from "../../../plan/index.ts";
 import { isFromUser } from "../../text/from-user.ts";
+import { lastTurn } from "../../tools/turn-calls.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
 import { itemsAbout, wordsOf } from "../plan-call/item-words.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -19,11 +20,9 @@ export function enterRun(
 
 /** The number of calls to other tools that the last turn finished successfully. */
 export function finishedCalls(messages: readonly BaseMessage[], { toolNames }: PlanSetup): number {
-  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  return messages
-    .slice(turn + 1)
-    .filter((message) => ToolMessage.isInstance(message) && message.status !== "error")
-    .filter((message) => !toolNames.includes(message.name ?? "")).length;
+  return lastTurn(messages).results.filter(
+    ({ status, name = "" }) => status !== "error" && !toolNames.includes(name),
+  ).length;
 }
 
 /**

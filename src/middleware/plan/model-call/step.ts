@@ -1,4 +1,4 @@
-import { AIMessage, ToolMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { taskInputOf } from "../../../langgraph/task.ts";
 import {
@@ -20,7 +20,8 @@ import type { Mark, Tally } from "../../../plan/todo/actuals.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
 import { NO_ITEM, withFigures, type Ledger } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
-import { saidByUser } from "../../text/from-user.ts";
+import { saidByUser, hiddenMessage } from "../../text/from-user.ts";
+import { lastTurn } from "../../tools/turn-calls.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import {
@@ -35,14 +36,14 @@ import {
   tallyOf,
   uncountedTally,
 } from "../ledger.ts";
-import { toMessage, type Answer } from "../messages/answer.ts";
+import type { Answer } from "../messages/answer.ts";
 import { repairCalls, UnreadCalls } from "../messages/broken-calls.ts";
 import { isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
 import { keepReports, takeReports } from "../messages/inline-argument.ts";
 import { isPlanVisible } from "../messages/visibility.ts";
 import { isWorkOnCurrent } from "../plan-call/evidence.ts";
 import { changedEntries, type Turns } from "../plan-call/turn.ts";
-import { completeByAnswer, type Completion } from "../reports/answer.ts";
+import { completeByAnswer, type Completion, type PlanEffect } from "../reports/answer.ts";
 import { applyReports, type Reported } from "../reports/inline.ts";
 import { keptHelpers, startNext, type Started } from "../reports/start-next.ts";
 import { rememberEdits, rememberSeen, unheardEdits } from "../seen.ts";
@@ -102,9 +103,7 @@ export class ModelStep {
     const { messages } = request.state as { messages: BaseMessage[] };
     this.#conversation = messages;
     const { tally, at } = state.memory;
-    const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-    const results = messages.slice(turn + 1).filter((message) => ToolMessage.isInstance(message));
-    this.#began = { at: setup.now(), idle: idleOf(setup, state.memory, { results }) };
+    this.#began = { at: setup.now(), idle: idleOf(setup, state.memory, lastTurn(messages)) };
     const counted = at === 0 ? sumTallies(tally, uncountedTally(messages)) : tally;
     this.#tally = { ...counted, toolCalls: counted.toolCalls + finishedCalls(messages, setup) };
     this.#before = figuresAt(this.#tally, this.#began);
@@ -182,7 +181,7 @@ export class ModelStep {
     const text = this.#unread.ask(answer);
     if (text === undefined) return undefined;
     const { tag } = preset.reminders;
-    return toMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` });
+    return hiddenMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` });
   }
 
   /** Applies what the answer's work calls say is done. They go on without saying it. */
@@ -238,7 +237,7 @@ export class ModelStep {
     const [reminder] = dueReminders(situation, this.#setup.preset.reminders);
     if (!reminder) return undefined;
     this.#exits += 1;
-    return toMessage(reminder);
+    return hiddenMessage(reminder);
   }
 
   /** Counts an answer as it comes from the model, also one that another middleware sends back. */
@@ -287,16 +286,16 @@ export class ModelStep {
       return Object.keys(limits).length > 0 ? new Command({ update: limits }) : answer;
     }
     const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
-    const changed = this.#completion?.ok ? this.#completion.update : this.#reported?.change?.update;
-    const seen = { ...memory.seen, ...changed?._plan.seen };
-    const marks = { ...memory.marks, ...changed?._plan.marks };
-    const after = { ...memory, ...changed?._plan, seen, marks, ...this.#ledgerAfter() };
+    const changed = this.#change?.memory;
+    const seen = { ...memory.seen, ...changed?.seen };
+    const marks = { ...memory.marks, ...changed?.marks };
+    const after = { ...memory, ...changed, seen, marks, ...this.#ledgerAfter() };
     const update = { _plan: changedFields(after, this.#savedMemory), ...this.#todosAfter(), ...limits };
     return new Command({ update });
   }
 
   /** The call's effect on the plan. */
-  get #change(): { todos: readonly Todo[]; ledger: Ledger } | undefined {
+  get #change(): PlanEffect | undefined {
     return this.#completion?.ok ? this.#completion : this.#reported?.change;
   }
 
@@ -337,7 +336,9 @@ export class ModelStep {
   #status(): HumanMessage[] {
     if (!this.#started) return [];
     const { tag } = this.#setup.preset.reminders;
-    return [toMessage({ name: "todo_status", text: `<${tag}>${renderStatus(this.state.todos)}</${tag}>` })];
+    return [
+      hiddenMessage({ name: "todo_status", text: `<${tag}>${renderStatus(this.state.todos)}</${tag}>` }),
+    ];
   }
 
   /** The model has not seen the plan as it is in anything that stays. */
@@ -447,7 +448,7 @@ export class ModelStep {
     this.#sentReminders.push(...reminders.map(({ kind }) => kind));
     const isOld = ({ name, additional_kwargs }: BaseMessage): boolean =>
       additional_kwargs["hide_from_ui"] === true && reminders.some((reminder) => reminder.name === name);
-    return [...messages.filter((message) => !isOld(message)), ...reminders.map(toMessage)];
+    return [...messages.filter((message) => !isOld(message)), ...reminders.map(hiddenMessage)];
   }
 }
 

@@ -1,24 +1,23 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { applyWrite, diffTodos, isClosed, isOpen } from "../../../plan/index.ts";
-import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
+import type { Change, Plan, Policy, Preset, Result, Todo } from "../../../plan/index.ts";
 import { describeChanges } from "../../../plan/presets/reminders.ts";
-import { show } from "../../../plan/read/reading.ts";
+import { show, isRecord } from "../../../plan/read/reading.ts";
 import { readRules } from "../../../plan/read/values.ts";
 import { renderLines, renderRules } from "../../../plan/render/render.ts";
 import { nextNumber } from "../../../plan/todo/todo.ts";
 import { decidedByUser, saidByUser } from "../../text/from-user.ts";
+import { copyOf } from "../../tools/message-copies.ts";
 import {
   actorOf,
   askPerson,
   decisionList,
   decisionType,
   editedCall,
-  isRecord,
   reasonOf,
   reviewFields,
   type ReviewFields,
 } from "../../tools/review.ts";
-import { changed } from "../messages/inline-argument.ts";
 import { editedPolicy, planCalls, Turns } from "../plan-call/turn.ts";
 import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -154,10 +153,13 @@ function readDecision(answer: unknown): Reading {
   return { type: "unreadable", error: `Resume with ${valid}; got ${show(answer)}.` };
 }
 
-/** The error of a person's list, if it has one. */
 function editError(plan: Plan, todos: readonly EditedTodo[], { preset }: PlanSetup): string | undefined {
-  const result = applyWrite(plan, inWords(todos, preset.policy), editedPolicy(preset.policy));
+  const result = applyEdit(plan, todos, preset);
   return result.ok ? undefined : result.issues.map((issue) => issue.message).join(" ");
+}
+
+function applyEdit(plan: Plan, todos: readonly EditedTodo[], { policy }: Preset): Result {
+  return applyWrite(plan, inWords(todos, policy), editedPolicy(policy));
 }
 
 type Call = NonNullable<AIMessage["tool_calls"]>[number];
@@ -238,10 +240,9 @@ function editedPlan(
   };
 }
 
-/** The message with these of its calls. */
 function withCalls(message: AIMessage, tool_calls: Call[]): BaseMessage {
   const { tool_calls: _raw, ...additional_kwargs } = message.additional_kwargs;
-  return changed(message, { tool_calls, additional_kwargs });
+  return copyOf(message, { tool_calls, additional_kwargs });
 }
 
 /**
@@ -271,7 +272,7 @@ function editNews(
   list: readonly EditedTodo[],
   { setup: { preset }, plan, proposal }: { setup: PlanSetup; plan: Plan; proposal: readonly Todo[] },
 ): string {
-  const result = applyWrite(plan, inWords(list, preset.policy), editedPolicy(preset.policy));
+  const result = applyEdit(plan, list, preset);
   const changes = result.ok ? diffTodos(proposal, result.plan.todos) : [];
   return changes.length > 0 ? describeChanges(changes, proposal) : "";
 }

@@ -50,7 +50,6 @@ function missing(todo: Todo, context: VerifyContext): string | undefined {
   return hasWork(todo, context) ? undefined : "no call has finished that could be its work";
 }
 
-/** Why a command cannot be taken for done. */
 function missingCommand({ text, words }: NamedCommand, calls: readonly FinishedCall[]): string | undefined {
   const runs = calls.filter(
     (call) => isCommand(call) && words.every((word) => commandOf(call).includes(word)),
@@ -123,11 +122,12 @@ const FILE_TOOLS = /^(?:ls|glob|grep|read_file|write_file|edit_file|delete_file)
 /** Commands that show where one is and what there is. */
 const SHOWING = /^(?:ls|dir|tree|pwd|cd|echo|true|:|date|whoami|which|find)\b/;
 
-function commandOf({ name, args }: FinishedCall): string {
-  const field = COMMAND_FIELDS.find((key) => typeof args[key] === "string");
-  return field === undefined
-    ? [name, ...shortTexts({ name, args, isFailed: false })].join(" ")
-    : String(args[field]);
+function commandIn({ args }: FinishedCall): string | undefined {
+  return COMMAND_FIELDS.map((key) => args[key]).find((value) => typeof value === "string");
+}
+
+function commandOf(call: FinishedCall): string {
+  return commandIn(call) ?? [call.name, ...shortTexts(call)].join(" ");
 }
 
 function isCommand(call: FinishedCall): boolean {
@@ -135,9 +135,9 @@ function isCommand(call: FinishedCall): boolean {
 }
 
 /** Whether a call shows no more than which files there are. */
-function isListing({ name, args }: FinishedCall): boolean {
-  if (LISTINGS.test(name)) return true;
-  const command = COMMAND_FIELDS.map((key) => args[key]).find((value) => typeof value === "string");
+function isListing(call: FinishedCall): boolean {
+  if (LISTINGS.test(call.name)) return true;
+  const command = commandIn(call);
   return command !== undefined && command.split(/&&|\|\||[;|\n]/).every((part) => SHOWING.test(part.trim()));
 }
 
@@ -155,7 +155,7 @@ function pathOf({ args }: FinishedCall): string {
 function mentions(call: FinishedCall, file: string): boolean {
   if (isListing(call)) return false;
   const name = file.replace(/^[./~]+/, "").toLowerCase();
-  const command = COMMAND_FIELDS.map((key) => call.args[key]).find((value) => typeof value === "string");
+  const command = commandIn(call);
   return [...shortTexts(call), ...(command === undefined ? [] : [command])].some((text) => {
     // A command may have changed its folder.
     const wanted = text === command ? name.slice(name.lastIndexOf("/") + 1) : name;

@@ -1,7 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { isFromUser } from "../../text/from-user.ts";
-import { earlierResults } from "../../tools/earlier-results.ts";
 import { failedCommand, isHeld, isUnfinished, messagesOf } from "../../tools/result-marks.ts";
+import { earlierResults } from "../../tools/turn-calls.ts";
 
 /** A call to another tool than the plan's that has finished. */
 export interface FinishedCall {

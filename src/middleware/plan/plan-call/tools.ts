@@ -62,11 +62,10 @@ async function runCall(
     return newMemory ? new Command({ update: { _plan: newMemory, messages: [reply] } }) : reply;
   }
   const { changes, patch, rules } = outcome.accepted;
-  if (changes.length > 0) {
-    const todos = turns.advance(id, runtime.state, { before: outcome.before, changes: patch });
+  if (changes.length > 0 || rules) {
+    const step = { before: outcome.before, changes: patch };
+    const todos = changes.length > 0 ? turns.advance(id, runtime.state, step) : outcome.plan.todos;
     await announce(setup, runtime, { by: "model", changes, todos, ...(rules && { rules }) });
-  } else if (rules) {
-    await announce(setup, runtime, { by: "model", changes, todos: outcome.plan.todos, rules });
   }
   // The calls before it in the turn have told the model of items that the state does not know of yet.
   const seen = outcome.isFirst
@@ -105,7 +104,6 @@ function newsOf(edits: readonly Change[]): string {
   return `The user changed the plan before this call: ${describeChanges(edits)}\n`;
 }
 
-/** The parts of a result besides its outcome. */
 interface ResultParts {
   memory: PlanMemory;
   /** Words about people's edits. */

@@ -1,4 +1,4 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage, ToolCall } from "@langchain/core/messages";
 import {
   applyUpdate,
   applyWrite,
@@ -17,7 +17,7 @@ import { readRules } from "../../../plan/read/values.ts";
 import { nextMarks, type Mark } from "../../../plan/todo/actuals.ts";
 import { isSame } from "../../../plan/todo/diff.ts";
 import { withFigures, type Ledger, type Move } from "../../../plan/todo/ledger.ts";
-import { isWithheld } from "../../tools/withheld-calls.ts";
+import { isWithheld, openCalls, placeOf, turnOf } from "../../tools/turn-calls.ts";
 import { figuresAt, idleOf, moveOf, settleTurn } from "../ledger.ts";
 import { isRepaired, lossInRepair } from "../messages/broken-calls.ts";
 import { rememberSeen, unheardEdits } from "../seen.ts";
@@ -33,8 +33,6 @@ import {
 } from "../state.ts";
 import { callsInFront } from "./finished-calls.ts";
 import { verifyCompletions, type Verified } from "./verify.ts";
-
-type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
 const REPAIRED_NOTE = "Repaired the broken JSON of the arguments.";
 
@@ -105,10 +103,7 @@ export class Turns {
     const run = this.#run(call.id, rawState, caller);
     if (!run.message) run.calls = [call];
     const { calls } = run;
-    // Some models give all calls of a turn one id; then the arguments tell them apart.
-    const exact = calls.findIndex((other) => other.id === call.id && isSame(other.args, call.args));
-    const index = exact >= 0 ? exact : calls.findIndex((other) => other.id === call.id);
-    const at = Math.max(index, 0);
+    const at = Math.max(placeOf(call, calls), 0);
     // Another middleware may have changed the arguments on their way here: what arrives is what counts.
     if (isSame(calls[at]?.args, call.args)) return this.#outcome(run, at);
     return this.#start({ ...run, calls: calls.with(at, call) }, [], at);
@@ -167,19 +162,11 @@ export class Turns {
   #run(id: string | undefined, rawState: unknown, { signal, writer, configurable }: Caller): Run {
     const state = readPlanState(rawState);
     const messages = (rawState as { messages?: BaseMessage[] } | undefined)?.messages ?? [];
-    const message = callingMessage(messages, id);
+    const message = turnOf(messages, id);
     const open = message ? planCalls(message, messages, this.#setup) : [];
     const calls = open.filter((call) => call.id === id || !isWithheld(message!, call));
-    return {
-      state,
-      messages,
-      message,
-      calls,
-      signal,
-      writer,
-      configurable,
-      raw: (rawState ?? {}) as Record<string, unknown>,
-    };
+    const raw = (rawState ?? {}) as Record<string, unknown>;
+    return { signal, writer, configurable, raw, state, messages, message, calls };
   }
 
   /** The outcome of the plan call at a place of its turn. */
@@ -216,17 +203,8 @@ export class Turns {
     const isFirst = previous === undefined;
     const approved = approvedOf(run.state.memory, call.id, run.message);
     const current = previous?.rules ?? run.state.rules ?? [];
-    const refused = (issues: Issue[]): Outcome => ({
-      before,
-      plan,
-      marks,
-      moves,
-      edits,
-      isFirst,
-      approved,
-      rules: current,
-      issues,
-    });
+    const turn = { before, edits, isFirst, approved };
+    const refused = (issues: Issue[]): Outcome => ({ ...turn, plan, marks, moves, rules: current, issues });
     const { memory } = run.state;
     const edited = approved?.edit?.args;
     const isWrite = edited !== undefined || call.name === preset.tools.write.name;
@@ -265,13 +243,10 @@ export class Turns {
       ? [{ type: "plan-reset" }, ...diffTodos([], todos)]
       : diffTodos(before, todos);
     return {
-      before,
+      ...turn,
       plan: { ...result.plan, todos },
       marks: next,
       moves: moved,
-      edits,
-      isFirst,
-      approved,
       rules: rules ?? current,
       accepted: {
         args,
@@ -355,7 +330,6 @@ export function editedPolicy(policy: Policy): Policy {
   return { ...policy, completed: "editable" };
 }
 
-/** The approval of a call, where a person agreed to it. */
 function approvedOf(
   { approved }: PlanMemory,
   id: string | undefined,
@@ -416,33 +390,19 @@ interface Run extends Caller {
   calls: ToolCall[];
 }
 
-/** The plan calls of a message that nobody has answered yet; another middleware may have refused some. */
+/** The plan calls of a message that nobody has answered yet. */
 export function planCalls(
   message: AIMessage,
   messages: readonly BaseMessage[],
-  setup: PlanSetup,
+  { toolNames }: PlanSetup,
 ): ToolCall[] {
-  const later = messages.slice(messages.indexOf(message) + 1);
-  const answered = new Set(
-    later.flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
-  );
-  return (message.tool_calls ?? []).filter(
-    (call) => setup.toolNames.includes(call.name) && !(call.id !== undefined && answered.has(call.id)),
-  );
+  return openCalls(message, messages).filter(({ name }) => toolNames.includes(name));
 }
 
-/** The plan calls that stand before a call in its message. */
 function callsBefore(id: string, { message, calls }: Run): ToolCall[] {
   const all = message?.tool_calls ?? [];
   const position = all.findIndex((call) => call.id === id);
   return calls.filter((call) => all.indexOf(call) < position);
-}
-
-function callingMessage(messages: readonly BaseMessage[], id: string | undefined): AIMessage | undefined {
-  return messages.findLast(
-    (message): message is AIMessage =>
-      AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
-  );
 }
 
 /** The memory after an accepted change, where the model knew `seen` before. */

@@ -2,6 +2,7 @@ import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch/web";
 import type { BaseMessage } from "@langchain/core/messages";
 import { ensureConfig } from "@langchain/core/runnables";
 import { isGraphBubbleUp } from "@langchain/langgraph";
+import { unlessAborted } from "../../../errors.ts";
 import type { Change, Issue, Todo } from "../../../plan/index.ts";
 import { own } from "../../../plan/todo/own.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -158,7 +159,7 @@ async function judge(
   const clock = setTimeout(() => timer.abort(new Error("time is up")), Math.min(timeout, MAX_DELAY));
   const either = signal ? AbortSignal.any([signal, timer.signal]) : timer.signal;
   try {
-    const verdict = await Promise.race([verify(todo, { ...context, signal: either }), aborted(either)]);
+    const verdict = await unlessAborted(verify(todo, { ...context, signal: either }), either);
     if ((verdict ?? true) === true) return undefined;
     if (typeof verdict === "object" && verdict) return { reason: verdict.unverified, isOpenToNotes: true };
     return refused(typeof verdict === "string" ? verdict : "the check did not pass");
@@ -169,11 +170,4 @@ async function judge(
   } finally {
     clearTimeout(clock);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    else signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  });
 }

@@ -1,15 +1,9 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import {
-  applyUpdate,
-  diffTodos,
-  type Change,
-  type Figures,
-  type Issue,
-  type Todo,
-} from "../../../plan/index.ts";
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { applyUpdate, type Change, type Figures, type Issue, type Todo } from "../../../plan/index.ts";
 import { actionable } from "../../../plan/todo/dependencies.ts";
 import { withFigures, type Ledger } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
+import { lastTurn } from "../../tools/turn-calls.ts";
 import { settleTurn } from "../ledger.ts";
 import { asksBack } from "../messages/final-answer.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
@@ -20,7 +14,7 @@ import { changedEntries } from "../plan-call/turn.ts";
 import { verifyCompletions } from "../plan-call/verify.ts";
 import { rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
-import { planFrom, todosUpdate, type MemoryUpdate, type PlanState } from "../state.ts";
+import { planFrom, type MemoryUpdate, type PlanState } from "../state.ts";
 
 /** A clean final answer, and what it was given on. */
 export interface Answered {
@@ -36,16 +30,16 @@ export interface Answered {
 }
 
 /** An answer's effect on the item that is left. */
-export type Completion =
-  | {
-      ok: true;
-      changes: Change[];
-      todos: readonly Todo[];
-      /** The items' cost, with the answer. */
-      ledger: Ledger;
-      update: { todos: Todo[]; _plan: MemoryUpdate };
-    }
-  | { ok: false; issues: Issue[] };
+export type Completion = ({ ok: true } & PlanEffect) | { ok: false; issues: Issue[] };
+
+/** The effect of an answer, or of the reports in it, on the plan. */
+export interface PlanEffect {
+  changes: Change[];
+  todos: readonly Todo[];
+  /** The items' cost, with the answer or before it. */
+  ledger: Ledger;
+  memory: MemoryUpdate;
+}
 
 /**
  * Completes the only item that is left, as the model itself would report it: by the rules, verified and charged.
@@ -85,8 +79,7 @@ export async function completeByAnswer(
     rounds: 0,
     nags: 0,
   };
-  const todos = todosUpdate(charged, diffTodos(plan.todos, charged));
-  return { ok: true, changes: done.changes, todos: charged, ledger, update: { todos, _plan: memory } };
+  return { ok: true, changes: done.changes, todos: charged, ledger, memory };
 }
 
 /** The item whose work the answer ends: alone, in progress, worked on or the answer itself, and nothing speaks against it. */
@@ -109,10 +102,9 @@ function itemBehind(setup: PlanSetup, { answer, plan, tally, messages }: Answere
  * And what was done before the news of a person's edit may not be what it asks for.
  */
 function speaksAgainst(messages: readonly BaseMessage[]): boolean {
-  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  if (turn >= 0 && reportsIn(messages[turn]!).some(({ isRefused }) => isRefused)) return true;
-  return messages
-    .slice(turn + 1)
-    .filter((message) => ToolMessage.isInstance(message))
-    .some(({ status, additional_kwargs }) => status === "error" || additional_kwargs[PLAN_EDITED]);
+  const { answer, results } = lastTurn(messages);
+  if (answer && reportsIn(answer).some(({ isRefused }) => isRefused)) return true;
+  return results.some(
+    ({ status, additional_kwargs }) => status === "error" || additional_kwargs[PLAN_EDITED],
+  );
 }

@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import {
   applyUpdate,
   diffTodos,
@@ -15,6 +15,7 @@ import { nextMarks, type Mark } from "../../../plan/todo/actuals.ts";
 import { withFigures } from "../../../plan/todo/ledger.ts";
 import { own } from "../../../plan/todo/own.ts";
 import { LEFT_OPEN } from "../../../plan/todo/todo.ts";
+import { turnOf } from "../../tools/turn-calls.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { changedEntries, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";
@@ -244,10 +245,7 @@ function startedPlan(
 function othersOn(item: string, call: string, { id, state }: CallContext): Helper[] {
   const { helpers } = readPlanState(state).memory;
   const { messages = [] } = (state ?? {}) as { messages?: BaseMessage[] };
-  const turn = messages.findLast(
-    (message) => AIMessage.isInstance(message) && message.tool_calls?.some((other) => other.id === id),
-  ) as AIMessage | undefined;
-  const beside = (turn?.tool_calls ?? []).flatMap(({ id: other = "", args }) =>
+  const beside = (turnOf(messages, id)?.tool_calls ?? []).flatMap(({ id: other = "", args }) =>
     String(args["todo_id"]) === item && !own(helpers, other) ? [[other, { item }] as const] : [],
   );
   const all: (readonly [string, Helper])[] = [...Object.entries(helpers), ...beside];

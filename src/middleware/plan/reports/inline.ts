@@ -1,23 +1,17 @@
-import { diffTodos, type Change, type Figures, type Todo } from "../../../plan/index.ts";
-import type { Ledger } from "../../../plan/todo/ledger.ts";
+import type { Figures, Todo } from "../../../plan/index.ts";
 import { DONE_ARGUMENT, type Report } from "../messages/inline-argument.ts";
 import { planText } from "../plan-call/tools.ts";
 import { changedEntries, rememberChange, type Outcome, type Turns } from "../plan-call/turn.ts";
 import { completedIds } from "../plan-call/verify.ts";
-import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
+import { readPlanState, type PlanMemory } from "../state.ts";
+import type { PlanEffect } from "./answer.ts";
 
 /** The effect of a message's reports. */
 export interface Reported {
   /** The reports, with what the model is to be told of them. */
   reports: Report[];
   /** Absent where nothing changed. */
-  change?: {
-    changes: Change[];
-    todos: readonly Todo[];
-    /** The items' cost before the message. */
-    ledger: Ledger;
-    update: { todos: Todo[]; _plan: MemoryUpdate };
-  };
+  change?: PlanEffect;
 }
 
 /** The context of a message with reports. */
@@ -73,16 +67,10 @@ export async function applyReports(
   const { plan } = last;
   const { todos } = plan;
   const marks = changedEntries(memory.marks, last.marks);
-  const _plan = rememberChange({ plan, changes, marks }, seen);
-  const update = { todos: todosUpdate(todos, diffTodos(before, todos)), _plan };
+  const { ledger } = outcomes.findLast(({ accepted }) => accepted)!.accepted!;
   return {
     reports: isUnseen ? showing(answered, judged.at(-1)!, todos) : answered,
-    change: {
-      changes,
-      todos,
-      ledger: outcomes.findLast(({ accepted }) => accepted)!.accepted!.ledger,
-      update,
-    },
+    change: { changes, todos, ledger, memory: rememberChange({ plan, changes, marks }, seen) },
   };
 }
 

@@ -1,7 +1,8 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import { applyUpdate, diffTodos, type Change, type Todo } from "../../../plan/index.ts";
 import { nextMarks, NO_FIGURES, type Mark } from "../../../plan/todo/actuals.ts";
 import { nextStartable } from "../../../plan/todo/dependencies.ts";
+import { lastTurn } from "../../tools/turn-calls.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, type Helper, type PlanMemory, type PlanState } from "../state.ts";
 
@@ -53,11 +54,11 @@ function finishedItems({ todos, memory }: PlanState, messages: readonly BaseMess
 
 /** The items of the last turn's calls that failed, those of sub-agents that were never started included. */
 function failedItems(messages: readonly BaseMessage[]): string[] {
-  const at = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  const results = messages.slice(at + 1).filter((message) => ToolMessage.isInstance(message));
+  const { answer, results } = lastTurn(messages);
   const failed = new Set(results.flatMap((result) => (result.status === "error" ? result.tool_call_id : [])));
-  const { tool_calls: calls = [] } = (messages[at] ?? {}) as AIMessage;
-  return calls.flatMap(({ id = "", args }) => (failed.has(id) ? String(args["todo_id"]) : []));
+  return (answer?.tool_calls ?? []).flatMap(({ id = "", args }) =>
+    failed.has(id) ? String(args["todo_id"]) : [],
+  );
 }
 
 /** The sub-agents that stay known after a model call: those at work, and with them the others on their items. */

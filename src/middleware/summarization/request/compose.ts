@@ -1,7 +1,9 @@
 import { HumanMessage, type BaseMessage, AIMessage, ToolMessage } from "@langchain/core/messages";
+import { PLAN_TOOLS } from "../../../plan/presets/presets.ts";
 import { lineCount } from "../../conversation-file.ts";
 import { shownTags } from "../../text/control-tags.ts";
 import { userWordsIn } from "../../text/from-user.ts";
+import { copyOf } from "../../tools/message-copies.ts";
 import { withoutRefusedTexts, withNotes } from "../../tools/refused-texts.ts";
 import { coveredBy, type ContextMemory, type Summary } from "../state.ts";
 import { CONTEXT_FILE, CONTEXT_HEADING, CLEARED_TEXTS } from "../summary.prompt.ts";
@@ -65,8 +67,6 @@ function headOf(summary: Summary, covered: readonly BaseMessage[], { file }: Com
 const READING = new Set(["read_file", "ls", "glob", "grep"]);
 /** Tools whose calls have the whole plan in them. */
 const REPLACING = new Set(["write_todos", "todo"]);
-/** Tools whose results only say how the plan stood. */
-const PLANNING = new Set(["write_todos", "update_todos", "todo"]);
 
 /** Shorter results are not worth a line in their place. */
 const SHORTEST = 600;
@@ -81,7 +81,7 @@ const copies = new WeakMap<ToolMessage, ToolMessage>();
 function withoutOldResults(messages: readonly BaseMessage[], upTo: string | undefined): BaseMessage[] {
   const end = upTo === undefined ? -1 : messages.findLastIndex(({ id }) => id === upTo);
   if (end < 0) return [...messages];
-  const lastPlan = messages.findLastIndex(({ name = "" }) => PLANNING.has(name));
+  const lastPlan = messages.findLastIndex(({ name = "" }) => PLAN_TOOLS.has(name));
   const lastWrite = messages.findLastIndex(isPlanWrite);
   const replaced = messages.slice(0, Math.max(0, Math.min(end + 1, lastWrite))).filter(isPlanWrite);
   const ids = replaced.map(({ tool_call_id }) => tool_call_id);
@@ -110,15 +110,8 @@ function cleared(message: ToolMessage): ToolMessage {
   if (known) return known;
   const line = message.text.length < SHORTEST ? undefined : lineFor(message);
   if (line === undefined || userWordsIn(message) !== undefined) return message;
-  const { tool_call_id, name, status, id } = message;
   // Without its artifact: an image that was shown with it goes, too.
-  const copy = new ToolMessage({
-    content: line,
-    tool_call_id,
-    ...(name !== undefined && { name }),
-    ...(status !== undefined && { status }),
-    ...(id !== undefined && { id }),
-  });
+  const copy = copyOf(message, { content: line, artifact: undefined });
   copies.set(message, copy);
   return copy;
 }
@@ -128,7 +121,7 @@ function lineFor({ name = "", text }: ToolMessage): string | undefined {
   const saved = SAVED.exec(text)?.[1];
   if (saved !== undefined) return filled(CLEARED_TEXTS.saved, { count, file: saved });
   if (READING.has(name)) return filled(CLEARED_TEXTS.read, { count });
-  return PLANNING.has(name) ? CLEARED_TEXTS.plan : undefined;
+  return PLAN_TOOLS.has(name) ? CLEARED_TEXTS.plan : undefined;
 }
 
 /** The line in a preview of a long result, see `preview`. */

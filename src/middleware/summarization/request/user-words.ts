@@ -1,8 +1,9 @@
-import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
+import type { BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { headAndTail } from "../../../files/text/offload.ts";
 import { lineCount, textOf } from "../../conversation-file.ts";
 import { isFromUser, userWordsIn } from "../../text/from-user.ts";
 import { shortened } from "../../text/shortened.ts";
+import { turnOf } from "../../tools/turn-calls.ts";
 import { WORDS_CUT, WORDS_LEFT_OUT } from "../summary.prompt.ts";
 
 /** A person's words at one place of a conversation. */
@@ -36,10 +37,7 @@ export function userWords(messages: readonly BaseMessage[]): UserWords[] {
 function aboutOf(message: BaseMessage, before: readonly BaseMessage[]): string | undefined {
   if (message.type !== "tool") return undefined;
   const { tool_call_id: id } = message as ToolMessage;
-  const turn = before.findLast(
-    (other) => other.type === "ai" && (other as AIMessage).tool_calls?.some((call) => call.id === id),
-  ) as AIMessage | undefined;
-  const question: unknown = turn?.tool_calls?.find((call) => call.id === id)?.args["question"];
+  const question: unknown = turnOf(before, id)?.tool_calls?.find((call) => call.id === id)?.args["question"];
   return typeof question === "string" ? shortened(question, LONGEST_QUESTION) : undefined;
 }
 

@@ -1,4 +1,5 @@
-import { decisionList, decisionType, isRecord } from "../../../middleware/tools/review.ts";
+import { decisionList, decisionType } from "../../../middleware/tools/review.ts";
+import { isRecord } from "../../../plan/read/reading.ts";
 
 /** Decisions with the name of the user who gave them, where a server knows its users: nobody decides in another's name. */
 export function signed(

@@ -1,6 +1,6 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { withContent } from "./with-content.ts";
+import { copyOf } from "./message-copies.ts";
 
 it("a result with other content keeps everything else", () => {
   const rest = {
@@ -14,6 +14,8 @@ it("a result with other content keeps everything else", () => {
     response_metadata: { source: "web" },
   };
   const message = new ToolMessage({ ...rest, content: "long" });
-  expect(withContent(message, "short")).toEqual(new ToolMessage({ ...rest, content: "short" }));
-  expect(withContent(message, [{ type: "text", text: "a" }]).content).toEqual([{ type: "text", text: "a" }]);
+  expect(copyOf(message, { content: "short" })).toEqual(new ToolMessage({ ...rest, content: "short" }));
+  expect(copyOf(message, { content: [{ type: "text", text: "a" }] }).content).toEqual([
+    { type: "text", text: "a" },
+  ]);
 });
