@@ -1,32 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import type { Isolation } from "../../../files/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
+import type { FlagsOf, RESUME_FLAGS } from "../options/command-options.ts";
 import { directoryName, isHere } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
-import { projectFor, type ProjectFlags } from "../run/project.ts";
+import { projectFor } from "../run/project.ts";
 import { readStandardInput } from "../run/standard-input.ts";
-import type { OutputFlags, Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
-import { findThread, MANY, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
+import { findThread, MANY, statePath, withSaver } from "../threads/threads.ts";
 import { quoted } from "../wording.ts";
-import { refuseOwnFlags, resumeCommand, settingsFrom, type RunFlags } from "./run.ts";
+import { refuseOwnFlags, resumeCommand, settingsFrom } from "./run.ts";
 
-export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
+export interface ResumeFlags extends FlagsOf<typeof RESUME_FLAGS> {
   thread?: string | undefined;
-  /** The file with the graph that the thread is of, where that is the user's own. */
-  agent?: string | undefined;
-  answer?: readonly string[] | undefined;
-  model?: string | undefined;
-  effort?: RunFlags["effort"];
-  dir?: string | undefined;
-  sandbox?: Isolation | undefined;
-  network?: boolean | undefined;
-  maxTurns?: number | undefined;
-  budget?: string | undefined;
 }
 
 /** `holdfast resume`: goes on with a thread where it stopped. */

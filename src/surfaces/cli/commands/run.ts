@@ -1,47 +1,27 @@
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import type { Isolation } from "../../../files/index.ts";
-import type { PresetName } from "../../../plan/index.ts";
-import type { Mode } from "../../../project/index.ts";
 import { compileRule, RULE } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
 import { readBudget } from "../../../threads/prepare/budget.ts";
 import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
+import type { FlagsOf, RUN_FLAGS } from "../options/command-options.ts";
 import { existingFolder } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
-import { projectFor, type ProjectFlags } from "../run/project.ts";
+import { projectFor } from "../run/project.ts";
 import { isPiped, readStandardInput } from "../run/standard-input.ts";
 import { withPipedText } from "../run/task.prompt.ts";
-import type { OutputFlags, Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
 import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
 import { commandName, quoted } from "../wording.ts";
 
-export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {
+export interface RunFlags extends Omit<FlagsOf<typeof RUN_FLAGS>, "dir"> {
   task?: string | undefined;
-  /** A file with a graph of the user's own, in the place of Holdfast's agent. */
-  agent?: string | undefined;
-  model?: string | undefined;
-  effort?: RunSettings["effort"];
-  preset?: PresetName | undefined;
-  plan?: boolean | undefined;
-  approve?: RunSettings["approve"] | undefined;
+  thread?: string | undefined;
   /** `--no-dir` is false: files live in the thread. */
   dir?: string | false | undefined;
-  shell?: boolean | undefined;
-  ask?: readonly string[] | undefined;
-  yes?: boolean | undefined;
-  mode?: Mode | undefined;
-  sandbox?: Isolation | undefined;
-  network?: boolean | undefined;
-  mcpConfig?: readonly string[] | undefined;
-  web?: boolean | undefined;
-  thread?: string | undefined;
-  maxTurns?: number | undefined;
-  budget?: string | undefined;
-  background?: boolean | undefined;
 }
 
 /** `holdfast run`: starts a thread on a task, or gives a finished one another. */

@@ -9,31 +9,14 @@ import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
 import { Sessions, type ConnectedEditor } from "../../acp/session/sessions.ts";
-import { settingsFrom, type RunFlags } from "../commands/run.ts";
+import { settingsFrom } from "../commands/run.ts";
+import type { ACP_FLAGS, FlagsOf } from "../options/command-options.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import { projectIn } from "../run/project.ts";
 import type { Terminal } from "../terminal.ts";
 import { copiesFolder, statePath } from "../threads/threads.ts";
 
-export interface AcpFlags extends Pick<
-  RunFlags,
-  | "state"
-  | "database"
-  | "model"
-  | "effort"
-  | "mode"
-  | "preset"
-  | "sandbox"
-  | "network"
-  | "web"
-  | "maxTurns"
-  | "budget"
-  | "background"
-  | "timeout"
-> {
-  install?: boolean | undefined;
-  setup?: boolean | undefined;
-}
+export type AcpFlags = FlagsOf<typeof ACP_FLAGS>;
 
 /** Opens the sessions with an editor, by flags and environment, and returns a function that ends them. */
 export async function openSessions(

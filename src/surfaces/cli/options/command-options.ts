@@ -1,174 +1,154 @@
-import type { Argv } from "yargs";
+import type { InferredOptionTypes, Options } from "yargs";
 import { APPROVALS, EFFORTS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
-import { wholeNumber } from "./numbers.ts";
 
 export const EXIT_CODES = `Exit codes: 0 done, 1 failed, 2 usage, 3 stopped with open items or waiting for an answer,
 130 interrupted.`;
 
-export function stateOption<T>(args: Argv<T>) {
-  return args
-    .option("state", {
-      type: "string",
-      requiresArg: true,
-      describe: "The file that threads are kept in ($HOLDFAST_STATE, or your state directory)",
-    })
-    .option("database", {
-      type: "string",
-      requiresArg: true,
-      describe: "A Postgres database instead, postgres://… ($HOLDFAST_DATABASE_URL)",
-    });
+/** The flags of a table, as a command gets them. */
+export type FlagsOf<Table extends Record<string, Options>> = {
+  [Name in keyof Table as InCamelCase<Name>]?: InferredOptionTypes<Table>[Name];
+};
+
+type InCamelCase<Name> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<InCamelCase<Rest>>}`
+  : Name & string;
+
+export const flag = (describe: string) => ({ type: "boolean", describe }) as const;
+export const word = (describe: string) => ({ type: "string", describe }) as const;
+export const text = (describe: string) => ({ type: "string", requiresArg: true, describe }) as const;
+
+/** A flag that may be given several times. */
+export const list = (describe: string) =>
+  ({
+    ...text(describe),
+    coerce: (given: string | string[] | undefined) => (given === undefined ? undefined : [given].flat()),
+  }) as const;
+
+/** A whole number above 0. */
+export function count<Value = number | undefined>(name: string, describe: string) {
+  const coerce = (value: Value): Value => {
+    if (value === undefined || (Number.isInteger(value) && Number(value) > 0)) return value;
+    throw new Error(`--${name} is a whole number above 0.`);
+  };
+  return { type: "number", describe, coerce } as const;
 }
 
-export function mcpOption<T>(args: Argv<T>) {
-  return args.option("mcp-config", {
-    type: "string",
-    requiresArg: true,
-    coerce: (files: string | string[] | undefined) => (files === undefined ? undefined : [files].flat()),
-    describe: "A file with MCP servers, such as .mcp.json; calls that do not only read are asked for",
-  });
-}
+export const THREAD = { ...word("Its id or the beginning of it"), demandOption: true } as const;
+export const PROVIDER = word("Its name in front of a model's, such as anthropic or ollama");
+export const JSON_LINES = flag("One JSON object per line");
 
-export function threadArgument<T>(args: Argv<T>) {
-  return args.positional("thread", {
-    type: "string",
-    demandOption: true,
-    describe: "Its id or the beginning of it",
-  });
-}
+export const STATE_FLAGS = {
+  state: text("The file that threads are kept in ($HOLDFAST_STATE, or your state directory)"),
+  database: text("A Postgres database instead, postgres://… ($HOLDFAST_DATABASE_URL)"),
+} as const;
 
-export function providerArgument<T>(args: Argv<T>) {
-  return args.positional("provider", {
-    type: "string",
-    describe: "Its name in front of a model's, such as anthropic or ollama",
-  });
-}
+export const MCP_FLAGS = {
+  "mcp-config": list("A file with MCP servers, such as .mcp.json; calls that do not only read are asked for"),
+} as const;
 
-export function modelOptions<T>(args: Argv<T>) {
-  return args
-    .option("model", {
-      type: "string",
-      requiresArg: true,
-      alias: "m",
-      describe: "provider:name, offline or demo ($HOLDFAST_MODEL, or the first provider with a key)",
-    })
-    .option("effort", {
-      choices: EFFORTS,
-      describe: "How much the model thinks, where it can be told",
-    })
-    .option("max-turns", {
-      type: "number",
-      describe: "Stop after so many turns, sub-agents' included; resume goes on",
-      coerce: wholeNumber("max-turns")<number | undefined>,
-    })
-    .option("budget", {
-      type: "string",
-      requiresArg: true,
-      describe:
-        "Stop after tokens=200000,cost=5,minutes=30 (item-tokens and so on for one item); resume goes on",
-    })
-    .option("timeout", {
-      type: "number",
-      describe: "Give up a model that is silent for so many seconds ($HOLDFAST_TIMEOUT, or 300)",
-      coerce: wholeNumber("timeout")<number | undefined>,
-    });
-}
+const MODEL_FLAGS = {
+  model: {
+    ...text("provider:name, offline or demo ($HOLDFAST_MODEL, or the first provider with a key)"),
+    alias: "m",
+  },
+  effort: { choices: EFFORTS, describe: "How much the model thinks, where it can be told" },
+  "max-turns": count("max-turns", "Stop after so many turns, sub-agents' included; resume goes on"),
+  budget: text(
+    "Stop after tokens=200000,cost=5,minutes=30 (item-tokens and so on for one item); resume goes on",
+  ),
+  timeout: count("timeout", "Give up a model that is silent for so many seconds ($HOLDFAST_TIMEOUT, or 300)"),
+} as const;
 
-/** Flags for project files. */
-export function projectOptions<T>(args: Argv<T>) {
-  return args
-    .option("project", {
-      type: "boolean",
-      describe:
-        "Read AGENTS.md, skills and settings of a trusted project, the default; --no-project does not",
-    })
-    .option("trust-project", {
-      type: "boolean",
-      describe: "Say that the project in the directory is trusted, as holdfast trust does",
-    });
-}
+const PROJECT_FLAGS = {
+  project: flag(
+    "Read AGENTS.md, skills and settings of a trusted project, the default; --no-project does not",
+  ),
+  "trust-project": flag("Say that the project in the directory is trusted, as holdfast trust does"),
+} as const;
 
-/** Flags for the isolation of commands. */
-export function sandboxOptions<T>(args: Argv<T>) {
-  return args
-    .option("sandbox", {
-      choices: SANDBOXES,
-      describe: "Isolate commands where that works, always, or never (default auto)",
-    })
-    .option("network", {
-      type: "boolean",
-      describe: "Let commands reach the network, where they are isolated",
-    });
-}
+const SANDBOX_FLAGS = {
+  sandbox: {
+    choices: SANDBOXES,
+    describe: "Isolate commands where that works, always, or never (default auto)",
+  },
+  network: flag("Let commands reach the network, where they are isolated"),
+} as const;
 
-export function ownAgentOption<T>(args: Argv<T>) {
-  return args.option("agent", {
-    type: "string",
-    requiresArg: true,
-    describe: "A file with a graph of your own (agent.ts, agent.ts:name), in the place of Holdfast's agent",
-  });
-}
+const OWN_AGENT_FLAGS = {
+  agent: text("A file with a graph of your own (agent.ts, agent.ts:name), in the place of Holdfast's agent"),
+} as const;
 
 /** Flags for the agent of a thread. */
-export function agentOptions<T>(args: Argv<T>) {
-  return mcpOption(sandboxOptions(projectOptions(args)))
-    .option("mode", {
-      choices: MODES,
-      describe:
-        "How much to ask: before a plan is begun, writes and commands, commands, nothing (default edits)",
-    })
-    .option("dir", {
-      type: "string",
-      requiresArg: true,
-      alias: "d",
-      describe:
-        "Work on the files of this directory; a session and run: the present one, unless --no-dir keeps them in the thread",
-    })
-    .option("shell", {
-      type: "boolean",
-      describe: "Let the agent run commands in --dir",
-    })
-    .option("background", {
-      type: "boolean",
-      describe: "Let sub-agents work while the agent goes on",
-    })
-    .option("web", {
-      type: "boolean",
-      describe:
-        "Let the agent read pages, and search where $TAVILY_API_KEY, $EXA_API_KEY or $BRAVE_API_KEY is",
-    })
-    .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
-    .option("plan", {
-      type: "boolean",
-      describe: "Plan, which is the default; --no-plan leaves it out",
-    })
-    .option("approve", {
-      choices: APPROVALS,
-      describe: "Ask before the first plan, or before every change of scope (default never)",
-    })
-    .option("ask", {
-      type: "string",
-      requiresArg: true,
-      describe: "What needs your consent in every mode: tools or execute(git push*), separated by commas",
-      coerce: (names: string | string[] | undefined) =>
-        names === undefined
-          ? undefined
-          : [names]
-              .flat()
-              .flatMap((list) => list.split(/,(?![^(]*\))/))
-              .map((name) => name.trim())
-              .filter(Boolean),
-    })
-    .option("yes", {
-      type: "boolean",
-      alias: "y",
-      describe: "The same as --mode auto, and forgets what --ask has asked for",
-    });
-}
+const AGENT_FLAGS = {
+  ...PROJECT_FLAGS,
+  ...SANDBOX_FLAGS,
+  ...MCP_FLAGS,
+  mode: {
+    choices: MODES,
+    describe:
+      "How much to ask: before a plan is begun, writes and commands, commands, nothing (default edits)",
+  },
+  dir: {
+    ...text(
+      "Work on the files of this directory; a session and run: the present one, unless --no-dir keeps them in the thread",
+    ),
+    alias: "d",
+  },
+  shell: flag("Let the agent run commands in --dir"),
+  background: flag("Let sub-agents work while the agent goes on"),
+  web: flag("Let the agent read pages, and search where $TAVILY_API_KEY, $EXA_API_KEY or $BRAVE_API_KEY is"),
+  preset: { choices: PRESETS, describe: "How the agent plans (default lean)" },
+  plan: flag("Plan, which is the default; --no-plan leaves it out"),
+  approve: {
+    choices: APPROVALS,
+    describe: "Ask before the first plan, or before every change of scope (default never)",
+  },
+  ask: {
+    ...text("What needs your consent in every mode: tools or execute(git push*), separated by commas"),
+    coerce: (names: string | string[] | undefined) =>
+      names === undefined
+        ? undefined
+        : [names]
+            .flat()
+            .flatMap((one) => one.split(/,(?![^(]*\))/))
+            .map((name) => name.trim())
+            .filter(Boolean),
+  },
+  yes: { ...flag("The same as --mode auto, and forgets what --ask has asked for"), alias: "y" },
+} as const;
 
-export function outputOptions<T>(args: Argv<T>) {
-  return args
-    .epilogue(EXIT_CODES)
-    .option("json", { type: "boolean", describe: "Print events as lines of JSON" })
-    .option("quiet", { type: "boolean", alias: "q", describe: "Print only the answer" })
-    .conflicts("json", "quiet");
-}
+const OUTPUT_FLAGS = {
+  json: { ...flag("Print events as lines of JSON"), conflicts: "quiet" },
+  quiet: { ...flag("Print only the answer"), alias: "q" },
+} as const;
+
+/** Flags of a command that runs agents. */
+export const RUNNING_FLAGS = { ...STATE_FLAGS, ...MODEL_FLAGS, ...AGENT_FLAGS } as const;
+
+export const RUN_FLAGS = { ...RUNNING_FLAGS, ...OUTPUT_FLAGS, ...OWN_AGENT_FLAGS } as const;
+
+export const RESUME_FLAGS = {
+  ...STATE_FLAGS,
+  ...MODEL_FLAGS,
+  ...PROJECT_FLAGS,
+  ...SANDBOX_FLAGS,
+  ...OUTPUT_FLAGS,
+  ...OWN_AGENT_FLAGS,
+  dir: { ...text("Where the directory is now, when it was moved"), alias: "d" },
+  answer: {
+    ...list("What it waits for: approve, reject: reason, your words, @file or @-. Once per question"),
+    alias: "a",
+  },
+} as const;
+
+export const ACP_FLAGS = {
+  ...STATE_FLAGS,
+  ...MODEL_FLAGS,
+  ...SANDBOX_FLAGS,
+  mode: { choices: MODES, describe: "How much a new session asks (default ask)" },
+  preset: AGENT_FLAGS.preset,
+  web: flag("Let the agent read pages, as in run"),
+  background: AGENT_FLAGS.background,
+  install: flag("Add it to the settings of Zed, and say what to add elsewhere"),
+  setup: flag("Say what a model lacks, as doctor does"),
+} as const;

@@ -1,39 +1,23 @@
-import type { Argv } from "yargs";
 import { HarnessError } from "../../../errors.ts";
 import type { Limits } from "../../../threads/cluster/index.ts";
 import { QUEUE_NAME } from "../../../threads/host/request/request.ts";
-import { wholeNumber } from "./numbers.ts";
+import { count, list, text, type FlagsOf } from "./command-options.ts";
 
 /** Flags of a command that does runs of a cluster. */
-export interface WorkerFlags {
-  slots: number;
-  queues?: readonly string[] | undefined;
-  limit?: readonly string[] | undefined;
-}
+export const WORKER_FLAGS = {
+  slots: {
+    ...count<number>("slots", "How many runs of a queue at a time; the same number for all its workers"),
+    requiresArg: true,
+    default: 10,
+  },
+  queues: {
+    ...text("Take runs of these queues, such as runs,nightly; runs that name none are in runs"),
+    coerce: (names: string | undefined) => names?.split(",").map((name) => queueName(name.trim())),
+  },
+  limit: list("At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times"),
+} as const;
 
-/** Flags of a worker. */
-export function workerOptions<T>(args: Argv<T>) {
-  return args
-    .option("slots", {
-      type: "number",
-      requiresArg: true,
-      default: 10,
-      describe: "How many runs of a queue at a time; the same number for all its workers",
-      coerce: wholeNumber("slots")<number>,
-    })
-    .option("queues", {
-      type: "string",
-      requiresArg: true,
-      coerce: (text: string | undefined) => text?.split(",").map((name) => queueName(name.trim())),
-      describe: "Take runs of these queues, such as runs,nightly; runs that name none are in runs",
-    })
-    .option("limit", {
-      type: "string",
-      requiresArg: true,
-      coerce: (limits: string | string[] | undefined) => (limits === undefined ? undefined : [limits].flat()),
-      describe: "At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times",
-    });
-}
+export type WorkerFlags = FlagsOf<typeof WORKER_FLAGS> & { slots: number };
 
 /** Throws for what cannot be the name of a queue. */
 export function queueName<Name extends string | undefined>(name: Name): Name {
@@ -44,16 +28,16 @@ export function queueName<Name extends string | undefined>(name: Name): Name {
 /** Reads limits such as `tenant:*=5`. Throws `invalid-options` for what is none. */
 export function limitsFrom(given: readonly string[] = []): Limits {
   return Object.fromEntries(
-    given.map((text) => {
-      const at = text.lastIndexOf("=");
-      const most = Number(text.slice(at + 1));
+    given.map((limit) => {
+      const at = limit.lastIndexOf("=");
+      const most = Number(limit.slice(at + 1));
       if (at < 1 || !Number.isInteger(most) || most < 1) {
         throw new HarnessError(
           "invalid-options",
-          `--limit ${text}: say what and how many, such as tenant:*=5.`,
+          `--limit ${limit}: say what and how many, such as tenant:*=5.`,
         );
       }
-      return [text.slice(0, at), most];
+      return [limit.slice(0, at), most];
     }),
   );
 }
