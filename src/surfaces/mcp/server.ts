@@ -5,15 +5,16 @@ import type {
   ServerContext,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { countTodos } from "../../plan/index.ts";
 import type { Run } from "../../threads/host/hosted-run.ts";
+import { planText } from "../../threads/plan/plan-text.ts";
 import { stateWord } from "../../threads/thread/thread-state.ts";
 import { version } from "../../version.ts";
 import { questionForms, wordsIn } from "./forms.ts";
-import { reportResult } from "./report.ts";
 import { registerResources } from "./resources.ts";
 import type { Sdk } from "./sdk.ts";
-import type { Threads } from "./threads.ts";
-import { FIELD_TEXTS, TOOL_TEXTS } from "./tools.prompt.ts";
+import type { Report, Threads } from "./threads.ts";
+import { FIELD_TEXTS, REPORT_TEXTS, TOOL_TEXTS } from "./tools.prompt.ts";
 
 /** A thread to work with, and the run that it is at, if it is at one. */
 interface Begun {
@@ -160,4 +161,38 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
   );
   registerResources(sdk, server, threads);
   return server;
+}
+
+/** A thread's result as words and data. */
+function reportResult(report: Report, { hasPlan = false } = {}): CallToolResult {
+  const { thread: name, state, todos, rules, answer, questions, files, error } = report;
+  const { completed, cancelled, total } = countTodos([...todos]);
+  const progress = total > 0 ? `, ${completed + cancelled} of ${total} items closed` : "";
+  const asked = questions.map(({ id, text, todos: plan, rules: terms }) =>
+    [`It asks (question ${id}): ${text}`, ...(plan ? [planText(plan, terms)] : [])].join("\n"),
+  );
+  const isOpen = state !== "done" && state !== "failed";
+  const parts = [
+    `Thread ${name}: ${state}${progress}.`,
+    ...(hasPlan && total > 0 ? [planText(todos, rules)] : []),
+    ...(error === undefined ? [] : [error]),
+    ...(answer === "" || state === "running" ? [] : [answer]),
+    ...(files.length > 0 ? [`Files in the thread: ${files.join(", ")}`] : []),
+    ...asked,
+    ...(isOpen ? [REPORT_TEXTS[state]] : []),
+  ];
+  return {
+    content: [{ type: "text", text: parts.join("\n\n") }],
+    structuredContent: {
+      thread: name,
+      state,
+      answer,
+      files,
+      plan: todos.map(({ id, content, status }) => ({ id, content, status })),
+      ...(rules.length > 0 && { rules: [...rules] }),
+      questions: questions.map(({ id, kind, text, options }) => ({ id, kind, text, options: [...options] })),
+      ...(error !== undefined && { error }),
+    },
+    ...(state === "failed" && { isError: true }),
+  };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { InMemoryStore, type BaseCheckpointSaver, type BaseStore } from "@langchain/langgraph";
+import { type BaseCheckpointSaver, type BaseStore, InMemoryStore } from "@langchain/langgraph";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { HarnessError } from "../../errors.ts";
@@ -10,13 +10,12 @@ import type { HostedGraph } from "../../threads/host/graphs.ts";
 import { RunHost } from "../../threads/host/host.ts";
 import { tracesFrom } from "../../threads/traces/index.ts";
 import { version } from "../../version.ts";
-import { hostedGraphs, type GraphSource } from "./graphs.ts";
+import { type GraphSource, hostedGraphs } from "./graphs.ts";
 import { limitBody } from "./guard/body-limit.ts";
 import { guard } from "./guard/index.ts";
 import { Access, type Auth } from "./http/access.ts";
-import { redactedFailure, failure } from "./http/answers.ts";
+import { failure, redactedFailure } from "./http/answers.ts";
 import type { ServerEnv } from "./http/context.ts";
-import { operationRoutes } from "./http/operations.ts";
 import type { ServerParts } from "./http/parts.ts";
 import { Streams } from "./http/streams.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
@@ -161,4 +160,17 @@ async function ownHost(checkpointer: BaseCheckpointSaver, graphs: Host["graphs"]
 async function hostOf(cluster: Cluster, graphs: Host["graphs"]): Promise<Host> {
   const { clusterHost } = await import("../../threads/cluster/index.ts");
   return clusterHost(cluster, graphs);
+}
+
+/** Routes for operators: readiness, and metrics. */
+function operationRoutes({ host }: ServerParts): Hono<ServerEnv> {
+  return new Hono<ServerEnv>()
+    .get("/ready", async (c) => {
+      const isReady = await host.isReady();
+      return c.json({ ready: isReady }, isReady ? 200 : 503);
+    })
+    .get("/metrics", async (c) => {
+      const { metrics } = host;
+      return metrics ? c.text(await metrics()) : c.notFound();
+    });
 }

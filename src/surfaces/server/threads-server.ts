@@ -1,11 +1,14 @@
 import type { BaseStore } from "@langchain/langgraph";
+import { Hono } from "hono";
 import type { Mode } from "../../project/index.ts";
+import type { ThreadStore } from "../../storage/index.ts";
 import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index.ts";
 import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
 import { DEFAULT_MODES } from "../../threads/prepare/settings.ts";
 import { GRAPH } from "../../threads/thread/thread-settings.ts";
 import type { Auth } from "./http/access.ts";
-import { mcpRoutes } from "./mcp.ts";
+import type { ServerEnv } from "./http/context.ts";
+import type { ServerParts } from "./http/parts.ts";
 import { pageRoutes } from "./page/index.ts";
 import { assemble, type Server } from "./server.ts";
 
@@ -64,4 +67,22 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     },
   });
   return { ...server, recover: () => parts.host.recover() };
+}
+
+/** Threads as tools of the Model Context Protocol, for callers that have the token. */
+function mcpRoutes({ host }: Pick<ServerParts, "host">, saver: ThreadStore): Hono<ServerEnv> {
+  let handler: Promise<(request: Request) => Promise<Response>> | undefined;
+  const opened = (): NonNullable<typeof handler> =>
+    // Loaded when somebody calls: most servers have a page and nothing else.
+    (handler ??= import("../mcp/index.ts").then(({ mcpHandler }) => mcpHandler({ host, saver })));
+  return new Hono<ServerEnv>().all("/mcp", async (c) => {
+    try {
+      return await (
+        await opened()
+      )(c.req.raw);
+    } catch (error) {
+      handler = undefined;
+      throw error;
+    }
+  });
 }

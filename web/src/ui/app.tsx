@@ -1,7 +1,7 @@
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { flushSync } from "react-dom";
 import { planOf } from "../../../src/threads/story/thread.ts";
-import { startDraft, type PlanDraft } from "../model/plan-draft.ts";
+import { type PlanDraft, startDraft } from "../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../store/drafts.ts";
 import { statusOf } from "../store/state.ts";
 import { Conversation } from "./conversation/conversation.tsx";
@@ -9,11 +9,8 @@ import { Files } from "./conversation/files.tsx";
 import { Timeline } from "./conversation/timeline.tsx";
 import { Plan } from "./plan/plan.tsx";
 import { useDraft } from "./plan/use-draft.ts";
-import { Region } from "./region.tsx";
 import { StatusLine } from "./status-line.tsx";
-import { Tabs, type RegionName } from "./tabs.tsx";
 import { Threads } from "./threads/threads.tsx";
-import { Unreachable } from "./unreachable.tsx";
 import { useNarrow, usePage } from "./use-store.ts";
 
 /** The whole page: threads, conversation, plan above files, and one status line. */
@@ -103,5 +100,80 @@ function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}
+
+/** A part of the page; where it is the only one that is shown, it is the main one and has a heading that says so. */
+function Region({
+  isMain,
+  className,
+  name,
+  children,
+}: {
+  isMain: boolean;
+  className: string;
+  name: string;
+  children: ReactNode;
+}) {
+  // One element for both: another one would lose what somebody is writing in it when the window gets wider.
+  return (
+    <div className={className} role={isMain ? "main" : undefined} tabIndex={isMain ? 0 : undefined}>
+      {isMain && <h1 className="hidden">{name}</h1>}
+      {children}
+    </div>
+  );
+}
+
+/** The page for a refused key. */
+function Unreachable({ isKnown }: { isKnown: boolean }) {
+  return (
+    <main className="unreachable">
+      <h1>{isKnown ? "The key is not valid any more" : "This page needs its key"}</h1>
+      <p>
+        {isKnown
+          ? "The server was started anew, and has a new key. Nothing is lost: every thread is kept."
+          : "The key is at the end of the address that the server printed when it started."}
+      </p>
+      <p>
+        Open the whole address that <code>holdfast serve</code> printed, with everything after the #.
+      </p>
+    </main>
+  );
+}
+
+type RegionName = "threads" | "talk" | "plan" | "files";
+
+const NAMES: Readonly<Record<RegionName, string>> = {
+  threads: "Threads",
+  talk: "Talk",
+  plan: "Plan",
+  files: "Files",
+};
+
+/** The regions of a narrow page, one at a time. */
+function Tabs({
+  region,
+  onRegion,
+  asks,
+}: {
+  region: RegionName;
+  onRegion: (region: RegionName) => void;
+  /** A question waits in the conversation, which is not shown. */
+  asks: boolean;
+}) {
+  return (
+    <nav className="tabs" aria-label="Parts of the page">
+      {(Object.keys(NAMES) as RegionName[]).map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-current={region === name ? "page" : undefined}
+          onClick={() => onRegion(name)}
+        >
+          {NAMES[name]}
+          {name === "talk" && asks && <span className="badge">asks</span>}
+        </button>
+      ))}
+    </nav>
   );
 }

@@ -7,15 +7,18 @@ import type {
   ListSessionsResponse,
   McpServer,
   SessionConfigOption,
+  SessionMode,
   SessionModeState,
 } from "@agentclientprotocol/sdk";
+import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
-import type { Todo } from "../../../plan/index.ts";
+import type { McpConfig } from "../../../mcp/index.ts";
+import { STATUSES, type Todo } from "../../../plan/index.ts";
 import { EFFORTS } from "../../../project/config.ts";
 import { MODES, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
-import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
+import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
 import { editable } from "../../../threads/plan/plan-text.ts";
 import { withPricedBudget } from "../../../threads/prepare/budget.ts";
 import type { PrepareOptions, WantedSettings } from "../../../threads/prepare/prepare-run.ts";
@@ -24,12 +27,9 @@ import { projectNotice } from "../../../threads/prepare/project.ts";
 import { modeOf, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { editorServers } from "../editor-servers.ts";
 import { INVALID_PARAMS, type Sdk } from "../sdk.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
-import { readEditOf, readShow } from "../updates/plan-request.ts";
 import { commandsFor } from "./commands.ts";
-import { EDITOR_MODES, PLAN_APPROVED } from "./modes.ts";
 import { Session } from "./session.ts";
 
 /** Options of sessions, the same for every editor. */
@@ -247,4 +247,64 @@ async function checkFolder(cwd: string): Promise<void> {
   const stats = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;
   if (stats?.isDirectory()) return;
   throw new HarnessError("invalid-options", `cwd: ${cwd} is no directory; give an absolute path.`);
+}
+
+/** The MCP servers that an editor names, as a file would name them. */
+function editorServers(servers: readonly McpServer[]): Record<string, unknown> {
+  return Object.fromEntries(servers.map((server) => [server.name, configOf(server)]));
+}
+
+function configOf(server: McpServer): McpConfig["mcpServers"][string] | { type: string; url: string } {
+  if (!("type" in server)) {
+    const { command, args, env } = server;
+    return { command, args, env: record(env) };
+  }
+  if (server.type === "http") return { type: "http", url: server.url, headers: record(server.headers) };
+  // Not offered, and said so by whoever reads it.
+  return { type: server.type, url: server.url };
+}
+
+function record(list: readonly { name: string; value: string }[]): Record<string, string> {
+  return Object.fromEntries(list.map(({ name, value }) => [name, value]));
+}
+
+/** The modes as an editor offers them. */
+const EDITOR_MODES = [
+  { id: "plan", name: "Plan first", description: "Proposes a plan and waits for your approval" },
+  { id: "ask", name: "Ask", description: "Asks before it changes files or runs commands" },
+  { id: "edits", name: "Edit", description: "Changes files; asks before it runs commands" },
+  { id: "auto", name: "Auto", description: "Asks for nothing" },
+] as const satisfies readonly SessionMode[];
+
+/** Mode `plan` while an approved plan is worked on. */
+const PLAN_APPROVED = {
+  id: "plan",
+  name: "Plan approved",
+  description: "Works on the plan that you approved; asks again for what leaves it",
+} as const satisfies SessionMode;
+
+const SHOW = z.object({ sessionId: z.string() });
+const EDIT = SHOW.extend({
+  todos: z.array(z.unknown()),
+  // Without it, what the agent has done since the editor looked would be undone.
+  base: z.array(z.looseObject({ id: z.string(), content: z.string(), status: z.enum(STATUSES) })),
+  rules: z.array(z.string()).optional(),
+});
+
+/** The session whose plan is asked for. Throws `invalid-request`. */
+function readShow(params: unknown): string {
+  return read(SHOW, params).sessionId;
+}
+
+/** An edit as an editor sent it. Throws `invalid-request`. */
+function readEditOf(params: unknown): { sessionId: string; edit: PlanEdit } {
+  const { sessionId, ...edit } = read(EDIT, params);
+  return { sessionId, edit };
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  const { path, message } = result.error.issues[0]!;
+  throw new HarnessError("invalid-request", [path.join("."), message].filter(Boolean).join(": "));
 }

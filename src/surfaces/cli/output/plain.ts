@@ -1,7 +1,10 @@
+import type { Prices } from "../../../threads/prepare/prices.ts";
+import { canAsk, isLive, type OutputFlags, paintOf, type Terminal } from "../terminal.ts";
 import { exact, joined, shown, shownJson, type Sink } from "./harmless.ts";
 import { linesOf } from "./lines.ts";
+import { LiveOutput } from "./live.ts";
 import type { Output } from "./output.ts";
-import { plainPaint, type Paint } from "./paint.ts";
+import { type Paint, plainPaint } from "./paint.ts";
 
 /** One line per thing that happened, for logs and pipes. */
 export function plainOutput(screen: Pick<Sink, "write">, paint: Paint): Output {
@@ -42,4 +45,18 @@ export function jsonOutput(screen: Pick<Sink, "write">): Output {
     resume: () => {},
     close: () => {},
   };
+}
+
+/** The output that the flags and the terminal ask for. */
+export function outputFor(
+  terminal: Terminal,
+  { json, quiet }: OutputFlags,
+  prices: Prices | undefined,
+): Output {
+  const { stdout, stderr } = terminal;
+  if (json) return jsonOutput(stdout);
+  if (quiet) return quietOutput(stdout, stderr);
+  if (isLive(terminal))
+    return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks: canAsk(terminal, {}) });
+  return plainOutput(stdout, plainPaint);
 }

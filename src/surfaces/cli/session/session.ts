@@ -7,6 +7,7 @@ import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
 import type { RuledCall } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
+import type { LiveRules } from "../../../threads/consent/consent-rules.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN } from "../../../threads/events/view.ts";
 import type { Attendance } from "../../../threads/host/attendance.ts";
@@ -15,13 +16,13 @@ import type { Run } from "../../../threads/host/hosted-run.ts";
 import { localHost } from "../../../threads/host/threads-graph.ts";
 import { hasIsolation } from "../../../threads/prepare/isolation.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
-import { pricesOf, type Prices } from "../../../threads/prepare/prices.ts";
+import { type Prices, pricesOf } from "../../../threads/prepare/prices.ts";
 import { modeOf, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { withImages, type WithImages } from "../../../threads/run/named-images.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
-import { harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { type Harmless, harmlessLines, oneLine, shown } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
 import { Agreement } from "./agreement.ts";
@@ -29,7 +30,6 @@ import { Clipboard } from "./clipboard.ts";
 import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
 import type { Display } from "./display/display.ts";
-import { liveRules } from "./live-rules.ts";
 import { nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
 import { takeUp } from "./resume-thread.ts";
@@ -378,4 +378,16 @@ const STOPPED = shown`/continue goes on where it stopped.`;
 function stopTurn(turn: Turn): void {
   turn.isStopped = true;
   void turn.run?.stop();
+}
+
+/** The mode and the rules of a session, as they are when a call is judged. */
+function liveRules(now: () => Pick<Conversation, "mode" | "project">): LiveRules {
+  return {
+    get mode() {
+      return now().mode;
+    },
+    get allow() {
+      return now().project.config.allow ?? [];
+    },
+  };
 }

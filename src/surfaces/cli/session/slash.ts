@@ -1,10 +1,12 @@
+import { resolve } from "node:path";
 import type { Project } from "../../../project/index.ts";
+import { replay } from "../../../threads/record/replay.ts";
 import { commandIn } from "../../../threads/run/slash-text.ts";
 import { oneLine, padded, shown } from "../output/harmless.ts";
+import { threadFile, threadText, writeNew } from "../threads/thread-file.ts";
 import type { SlashCommand } from "./conversation.ts";
 import { plan } from "./slash/plan.ts";
 import { allow, compact, cost, effort, login, mode, model, tools } from "./slash/settings.ts";
-import { exportThread, quit } from "./slash/text.ts";
 import { fork, fresh, goOn, resume, threads, undo } from "./slash/threads.ts";
 
 const KEYS = [
@@ -26,6 +28,30 @@ const help: SlashCommand = {
       ...KEYS.map((line) => paint("dim", oneLine(line))),
     );
   },
+};
+
+const exportThread: SlashCommand = {
+  name: "export",
+  usage: "[file.md|file.html|file.json]",
+  about: "write the conversation to a file: Markdown, with .html a page, with .json every event",
+  isBeside: true,
+  run: async (args, conversation) => {
+    const { thread, terminal } = conversation;
+    if (thread === undefined) return conversation.say(shown`There is nothing to export yet.`);
+    const events = await replay(await thread.read(), { isRunning: conversation.isBusy });
+    const file = resolve(terminal.cwd, args || threadFile(thread.id, ".md"));
+    const { prices } = conversation;
+    await writeNew(file, threadText({ title: thread.id, events, questions: [], prices }, file, ".md"));
+    conversation.say(oneLine(`Written to ${file}`));
+  },
+};
+
+const quit: SlashCommand = {
+  name: "quit",
+  alias: "exit",
+  about: "leave; the thread can be taken up again with holdfast --continue",
+  isBeside: true,
+  run: async (_args, conversation) => conversation.quit(),
 };
 
 /** All commands of a session, in the order of the help. */

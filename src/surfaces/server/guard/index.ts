@@ -3,7 +3,6 @@ import { isIP } from "node:net";
 import type { MiddlewareHandler } from "hono";
 import type { Auth } from "../http/access.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
-import { HEADERS, PAGE_HEADERS } from "./headers.ts";
 
 export interface GuardOptions {
   /** Sent as `Authorization: Bearer` or `x-api-key`. Not asked for where `auth` says who it is. */
@@ -118,3 +117,33 @@ function preflight(c: ServerContext, origin: string): Response {
 function refuse(c: ServerContext, status: 401 | 403 | 415 | 421, message: string): Response {
   return c.json({ error: String(status), message, detail: message }, status);
 }
+
+/** Headers of every answer: no type guessing, no referrer, no frames. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
+/** Scripts of the page's own files alone, and no way to make text into one. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types default dompurify",
+];
+
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  ...HEADERS,
+  "content-security-policy": POLICY.join("; "),
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+};

@@ -13,14 +13,13 @@ import type { PlanEdit } from "../../../threads/plan/merged-plan.ts";
 import { waitingInput } from "../../../threads/plan/pending-edit.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { copyThread } from "../../../threads/undo/copy-thread.ts";
-import { createdAt, hasFailed, stateUpdatedAt, updatedAt, type KnownThread } from "../http/access.ts";
+import { createdAt, hasFailed, type KnownThread, stateUpdatedAt, updatedAt } from "../http/access.ts";
 import { body, checked, json, jsonText, metadataOf, toJson } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
-import { listPart, queryPart, type ListPart } from "../http/list-part.ts";
+import { listPart, type ListPart, queryPart } from "../http/list-part.ts";
 import type { ServerParts } from "../http/parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { checkpointOf, interruptOut, stateOut } from "./events/wire.ts";
-import { extracted, extractOf, isWithin } from "./extract.ts";
 import { contains, selected, selectOf, sorted } from "./listing.ts";
 
 type Body = Record<string, unknown>;
@@ -307,4 +306,42 @@ function placeOf(checkpoint: unknown): object {
     ...(typeof ns === "string" && { checkpoint_ns: ns }),
     ...(typeof map === "object" && map !== null && { checkpoint_map: map }),
   };
+}
+
+/** `values.messages[-1].content`: names, and places in lists, from their end where they are negative. */
+const PATH = /^[^.[\]]+(?:\.[^.[\]]+|\[-?\d+\])*$/;
+const MOST_PATHS = 10;
+const EXTRACT = z.looseObject({
+  extract: z
+    .record(z.string(), z.string().regex(PATH, "write a path as values.messages[-1].content"))
+    .refine((paths) => Object.keys(paths).length <= MOST_PATHS, `there are at most ${MOST_PATHS} paths`)
+    .nullish(),
+});
+
+/** Parts of a thread that a client wants under names of its own: each a path, step by step. */
+type Extract = ReadonlyMap<string, readonly string[]>;
+
+/** Answers 422 for what is no path. */
+function extractOf(given: Record<string, unknown>): Extract {
+  const { extract } = checked(EXTRACT, given);
+  return new Map(Object.entries(extract ?? {}).map(([name, path]) => [name, path.match(/[^.[\]]+/g)!]));
+}
+
+/** Whether one of the paths begins with a field. */
+function isWithin(field: string, extract: Extract): boolean {
+  return [...extract.values()].some(([first]) => first === field);
+}
+
+/** The parts of a thread, as they are in its JSON; null for what it has not. */
+function extracted(thread: object, extract: Extract): { extracted?: Record<string, unknown> } {
+  if (extract.size === 0) return {};
+  const plain: unknown = JSON.parse(toJson(thread));
+  const parts = [...extract].map(([name, path]) => [name, path.reduce(partOf, plain) ?? null] as const);
+  return { extracted: Object.fromEntries(parts) };
+}
+
+function partOf(value: unknown, step: string): unknown {
+  if (Array.isArray(value)) return /^-?\d+$/.test(step) ? (value.at(Number(step)) as unknown) : undefined;
+  const isThere = typeof value === "object" && value !== null && Object.hasOwn(value, step);
+  return isThere ? (value as Record<string, unknown>)[step] : undefined;
 }

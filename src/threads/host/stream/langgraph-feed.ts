@@ -3,7 +3,6 @@ import { isCheckpointEnvelope } from "@langchain/langgraph/stream";
 import type { StreamTap } from "../../run/run-thread.ts";
 import type { Chunk, Run } from "../hosted-run.ts";
 import { streamModes } from "../request/stream-modes.ts";
-import { publicCheckpoint, type CheckpointChunk } from "./checkpoint-chunk.ts";
 import type { Sink } from "./event-log.ts";
 import { ThreadProtocol, type ThreadSink } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
@@ -73,4 +72,33 @@ export class LangGraphFeed {
 
 function isSame(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((part, at) => part === other[at]);
+}
+
+interface StreamedConfig {
+  callbacks?: unknown;
+  configurable?: Record<string, unknown>;
+}
+
+/** The fields that are read here of LangGraph's stream mode `checkpoints`. */
+interface CheckpointChunk {
+  config: StreamedConfig;
+  parentConfig?: StreamedConfig;
+}
+
+/**
+ * A whole checkpoint as clients may see it. LangGraph streams the config that it is run with: in it are the lease that
+ * the run writes by, which is as good as the thread itself, and whoever listens to callbacks.
+ */
+function publicCheckpoint(chunk: CheckpointChunk): CheckpointChunk {
+  const { config, parentConfig } = chunk;
+  return {
+    ...chunk,
+    config: publicConfig(config),
+    ...(parentConfig && { parentConfig: publicConfig(parentConfig) }),
+  };
+}
+
+function publicConfig({ callbacks: _callbacks, configurable = {}, ...rest }: StreamedConfig): StreamedConfig {
+  const own = Object.entries(configurable).filter(([key]) => !key.startsWith("__"));
+  return { ...rest, configurable: Object.fromEntries(own) };
 }

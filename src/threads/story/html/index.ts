@@ -1,14 +1,14 @@
 import type { Todo } from "../../../plan/todo/todo.ts";
 import { MAIN } from "../../events/view.ts";
 import type { Entry } from "../entries.ts";
+import { type Bar, timelineOf } from "../lanes.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
-import { itemFacts, planTitle, type PlanRecord } from "../plans.ts";
-import { agentOf, factsOf, type ThreadState } from "../thread.ts";
-import { answerWords, changeWords } from "../words.ts";
+import { itemFacts, type PlanRecord, planTitle } from "../plans.ts";
+import { agentOf, factsOf, type ThreadState, timeWords } from "../thread.ts";
+import { answerWords, changeWords, duration, failureWord } from "../words.ts";
 import { callHtml } from "./call.ts";
 import { escaped } from "./escaped.ts";
 import { proseHtml } from "./prose.ts";
-import { timelineHtml } from "./timeline.ts";
 
 /**
  * A thread as one file that needs nothing else. It is text: nothing that a model or a tool said is markup in it, it has
@@ -131,4 +131,38 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
     case "end":
       return `<p class="note">${escaped([`Run ended: ${entry.outcome}`, entry.error].filter(Boolean).join(". "))}</p>`;
   }
+}
+
+const WIDTH = 1000;
+const ROW = 18;
+const HEAD = 20;
+
+/** Durations as bars, and in words for readers who cannot see them. */
+function timelineHtml({ spans, time }: Pick<ThreadState, "spans" | "time">): string {
+  const now = Math.max(0, ...spans.map(({ from, to = from }) => to));
+  const { lanes } = timelineOf(spans, now);
+  if (lanes.length === 0) return "";
+  let top = 0;
+  const drawn = lanes.map(({ name, rows }) => {
+    const title = `<text x="0" y="${top + 14}">${escaped(name)}</text>`;
+    top += HEAD;
+    const bars = rows.flatMap((row) => {
+      const y = top;
+      top += ROW;
+      return row.bars.map((bar) => barSvg(bar, y));
+    });
+    return title + bars.join("");
+  });
+  return `<h2 id="timeline">Timeline</h2>
+<p class="about">${escaped(timeWords(time).join(", "))}</p>
+<svg viewBox="0 0 ${WIDTH} ${top}" role="img" aria-label="What took how long">${drawn.join("")}</svg>`;
+}
+
+function barSvg({ span, start, width, took }: Bar, y: number): string {
+  const { kind, label, ok } = span;
+  const words = [label, duration(took), failureWord(span)].filter(Boolean).join(", ");
+  const x = (start * WIDTH).toFixed(1);
+  const wide = (Math.min(width, 1 - start) * WIDTH).toFixed(1);
+  const look = `${kind}${ok === false ? " failed" : ""}`;
+  return `<rect class="${look}" x="${x}" y="${y}" width="${wide}" height="${ROW - 4}" rx="3"><title>${escaped(words)}</title></rect>`;
 }

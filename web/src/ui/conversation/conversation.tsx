@@ -1,14 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { MAIN } from "../../../../src/threads/events/view.ts";
-import { agentOf } from "../../../../src/threads/story/thread.ts";
+import { exportHtml } from "../../../../src/threads/story/html/index.ts";
+import { agentOf, costOfThread } from "../../../../src/threads/story/thread.ts";
 import { clock, duration, inSight } from "../../../../src/threads/story/words.ts";
-import { shownThread, titleOf, type PageState } from "../../store/state.ts";
+import { remove } from "../../store/actions.ts";
+import { type PageState, shownThread, titleOf } from "../../store/state.ts";
 import { Composer } from "../composer/composer.tsx";
 import { Failed } from "../failed.tsx";
+import { pressed } from "../pressed.ts";
 import { Questions } from "../questions/questions.tsx";
-import { Delete } from "../threads/delete.tsx";
-import { Export } from "../threads/export.tsx";
-import { useNow, usePage } from "../use-store.ts";
+import { useNow, usePage, useStore } from "../use-store.ts";
 import { Entries } from "./entries.tsx";
 
 /** The conversation, and below it, always in sight, open questions and the composer. */
@@ -125,4 +126,45 @@ function useStickyEnd(grows: unknown, open: string | undefined) {
     if (isAtEnd) toEnd();
   }, [grows]);
   return { box, isAtEnd, toEnd };
+}
+
+/** Deletes a thread when it was meant: the second press counts, and not for long. */
+function Delete({ id }: { id: string }) {
+  const store = useStore();
+  const [isSure, setSure] = useState(false);
+  useEffect(() => {
+    if (!isSure) return undefined;
+    const timer = setTimeout(() => setSure(false), 5000);
+    return () => clearTimeout(timer);
+  }, [isSure]);
+  return (
+    <button
+      type="button"
+      className={isSure ? "danger small" : "quiet small"}
+      onClick={pressed(() => (isSure ? remove(store, id) : setSure(true)))}
+    >
+      {isSure ? "Delete for good" : "Delete"}
+      <span className="hidden"> this thread</span>
+    </button>
+  );
+}
+
+/** Hands the thread to the person as one file. */
+function Export() {
+  const store = useStore();
+  return (
+    <button type="button" className="quiet small" onClick={() => save(store.state)}>
+      Export
+    </button>
+  );
+}
+
+function save(page: PageState): void {
+  const { open = "", thread, info } = page;
+  const html = exportHtml(titleOf(page), thread, costOfThread(thread, info?.prices));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([html], { type: "text/html" }));
+  link.download = `${open.replaceAll(/[^\w.-]+/g, "-")}.html`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -1,17 +1,16 @@
 import { useRef } from "react";
 import { flushSync } from "react-dom";
 import type { Conflict } from "../../../../src/plan/apply/merge.ts";
-import { STATUSES, type Status, type Todo } from "../../../../src/plan/todo/todo.ts";
+import { type Status, STATUSES, type Todo } from "../../../../src/plan/todo/todo.ts";
 import { inSight, STATUS_NAMES } from "../../../../src/threads/story/words.ts";
 import {
   addItem,
   moveItem,
+  type PlanDraft,
   removeItem,
   renameItem,
   setStatus,
-  type PlanDraft,
 } from "../../model/plan-draft.ts";
-import { ConflictChoice } from "./conflict.tsx";
 
 export interface DraftListProps {
   draft: PlanDraft;
@@ -133,4 +132,37 @@ function Row({ todo, place, count, onRename, onStatus, onMove, onRemove, onEnter
       </div>
     </div>
   );
+}
+
+/** An item that the agent changed while somebody edited it: both versions, and the choice. */
+function ConflictChoice({
+  conflict,
+  onSettle,
+}: {
+  conflict: Conflict;
+  onSettle: (conflict: Conflict, keep: "mine" | "theirs") => void;
+}) {
+  return (
+    <div className="conflict" role="group" aria-label="Changed by both of you">
+      <p>The agent changed this item too.</p>
+      <dl>
+        <dt>Yours</dt>
+        <dd>{versionWords(conflict.mine)}</dd>
+        <dt>The agent’s</dt>
+        <dd>{versionWords(conflict.theirs)}</dd>
+      </dl>
+      <div className="row">
+        <button type="button" onClick={() => onSettle(conflict, "mine")}>
+          Keep mine
+        </button>
+        <button type="button" onClick={() => onSettle(conflict, "theirs")}>
+          Take theirs
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function versionWords(todo: Todo | undefined): string {
+  return todo ? `${inSight(todo.content)} (${STATUS_NAMES[todo.status]})` : "Removed";
 }

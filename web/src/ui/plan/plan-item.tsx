@@ -1,10 +1,10 @@
-import type { Todo } from "../../../../src/plan/todo/todo.ts";
+import type { ReactNode } from "react";
+import type { Status, Todo } from "../../../../src/plan/todo/todo.ts";
 import { MAIN, tokensOf } from "../../../../src/threads/events/view.ts";
 import { parentOf } from "../../../../src/threads/story/entries.ts";
 import { agentOf, type Helper, type ThreadState } from "../../../../src/threads/story/thread.ts";
 import { amount, duration, inSight, statusName } from "../../../../src/threads/story/words.ts";
 import { HelperFacts } from "../conversation/helper.tsx";
-import { StatusMark } from "../threads/marks.tsx";
 import { useNow } from "../use-store.ts";
 
 /** An item with what it cost, and the sub-agents that worked on it. */
@@ -98,3 +98,40 @@ function names(ids: readonly string[], thread: ThreadState): string {
   const todos = agentOf(thread, MAIN)?.todos ?? [];
   return ids.map((id) => todos.findIndex((todo) => todo.id === id) + 1 || id).join(", ");
 }
+
+/** A drawing of an item's status; the word stands beside it. */
+function StatusMark({ status }: { status: Status }) {
+  return (
+    <svg className={`mark mark-${status}`} viewBox="0 0 20 20" aria-hidden="true" focusable="false">
+      {DRAWINGS[status]}
+    </svg>
+  );
+}
+
+const DRAWINGS: Readonly<Record<Status, ReactNode>> = {
+  pending: <circle cx="10" cy="10" r="7" />,
+  in_progress: (
+    <>
+      <circle cx="10" cy="10" r="7" className="mark-track" />
+      <path d="M10 3a7 7 0 0 1 7 7" className="mark-turn" />
+    </>
+  ),
+  completed: (
+    <>
+      <circle cx="10" cy="10" r="7.5" className="mark-fill" />
+      <path d="m6.5 10.2 2.4 2.4 4.6-5" className="mark-tick" />
+    </>
+  ),
+  blocked: (
+    <>
+      <circle cx="10" cy="10" r="7" />
+      <path d="M10 6.2v4.6M10 13.6v.2" />
+    </>
+  ),
+  cancelled: (
+    <>
+      <circle cx="10" cy="10" r="7" />
+      <path d="M6.8 10h6.4" />
+    </>
+  ),
+};
