@@ -114,7 +114,7 @@ describe("an agent in a directory", () => {
     [false, false],
   ])(
     "leaves alone what git and agents run for the user (commands: %s, consent to all: %s), unasked",
-    async (shell, trusted) => {
+    async (shell, isAuto) => {
       const places = [
         "/.git/hooks/pre-commit",
         "/.mcp.json",
@@ -122,7 +122,7 @@ describe("an agent in a directory", () => {
         "/.Agents/skills/x",
       ];
       const calls = places.map((file_path) => callTool("write_file", { file_path, content: "x" }));
-      const { replies } = await run([calls, "ok"], { dir, shell, trusted });
+      const { replies } = await run([calls, "ok"], { dir, shell, ...(isAuto && { mode: "auto" }) });
       for (const [at, place] of places.entries()) {
         expect(replies[at]).toContain(`Writing "${place}" is not allowed`);
       }
@@ -134,7 +134,7 @@ describe("an agent in a directory", () => {
     const notice = (settings: Partial<RunSettings>) => isolationNotice({ shell: true, ...settings });
     expect(notice({ shell: false, sandbox: "never" })).toBeUndefined();
     expect(notice({ sandbox: "never" })).toMatch(/with your rights, and each is asked for/);
-    expect(notice({ sandbox: "never", trusted: true })).toMatch(/none is asked for/);
+    expect(notice({ sandbox: "never", mode: "auto" })).toMatch(/none is asked for/);
     expect(notice({}) === undefined).toBe(isIsolated());
   });
 });

@@ -40,8 +40,8 @@ import { forkNoteMiddleware } from "./fork-note.ts";
 import { streamGraph } from "./graph-stream.ts";
 import { chosenMode, DEFAULT_MODES, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
-/** Where the harness keeps what is its own: never in the user's directory. Older threads have a history, too. */
-const [RESULTS, HISTORY] = ["/.holdfast/results", "/.holdfast/history"];
+/** Where the harness keeps what is its own: never in the user's directory. */
+const RESULTS = "/.holdfast/results";
 
 /** The tools of a run that consent can be asked for. */
 export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task", ...WEB_TOOLS];
@@ -255,7 +255,7 @@ function directory(
   const files = place.files ? { ...disk, ...withPermissions(place.files(disk), [FROZEN_FILES]) } : disk;
   return {
     // The rest of the folder is the project's, and frozen: what is written there is refused, and not kept elsewhere.
-    backend: ({ state }) => compositeBackend(files, { [`${RESULTS}/`]: state, [`${HISTORY}/`]: state }),
+    backend: ({ state }) => compositeBackend(files, { [`${RESULTS}/`]: state }),
     canExecute: shell,
     resultFolder: RESULTS,
   };

@@ -9,7 +9,7 @@ import { chosenMode, type RunSettings } from "./settings.ts";
  * isolation is required and not available.
  */
 export function isolationNotice(
-  settings: Pick<RunSettings, "shell" | "sandbox" | "mode" | "trusted">,
+  settings: Pick<RunSettings, "shell" | "sandbox" | "mode">,
   config: Pick<Config, "sandbox" | "mode"> = {},
 ): string | undefined {
   const { shell, sandbox = config.sandbox ?? "auto" } = settings;

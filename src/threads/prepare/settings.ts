@@ -16,7 +16,7 @@ export const RUN_SETTINGS = z.object({
   approve: z.enum(APPROVALS),
   /** A working directory on disk, absolute; without one, files live in the thread. */
   dir: z.string().optional(),
-  /** The directory that its latest task was given in, absolute; threads from before it was kept have none. */
+  /** The directory that its latest task was given in, absolute. */
   startedIn: z.string().optional(),
   /** Whether commands may be run in `dir`. */
   shell: z.boolean(),
@@ -26,8 +26,6 @@ export const RUN_SETTINGS = z.object({
   network: z.boolean().optional(),
   /** The consent mode that the user chose for this thread; else settings files decide. */
   mode: z.enum(MODES).optional(),
-  /** The same as mode `auto`, in threads from before there were modes. */
-  trusted: z.boolean().optional(),
   /** Files with MCP servers, absolute. */
   mcp: z.array(z.string()).optional(),
   /** Whether pages of the web are read, and searched where there is a key. */
@@ -48,7 +46,7 @@ export const DEFAULT_MODES = { attended: "ask", alone: "edits" } as const satisf
 
 /** The mode of a thread's runs, for every surface: that of the thread, else of settings files, else the default. */
 export function modeOf(
-  settings: Pick<RunSettings, "mode" | "trusted">,
+  settings: Pick<RunSettings, "mode">,
   { config, at }: { config?: { mode?: Mode | undefined } | undefined; at: keyof typeof DEFAULT_MODES },
 ): Mode {
   return chosenMode(settings, config) ?? DEFAULT_MODES[at];
@@ -56,10 +54,10 @@ export function modeOf(
 
 /** The mode that somebody has chosen, if somebody has. */
 export function chosenMode(
-  { mode, trusted }: Pick<RunSettings, "mode" | "trusted">,
+  { mode }: Pick<RunSettings, "mode">,
   config: { mode?: Mode | undefined } = {},
 ): Mode | undefined {
-  return mode ?? (trusted ? "auto" : config.mode);
+  return mode ?? config.mode;
 }
 
 export type RunSettings = z.output<typeof RUN_SETTINGS>;

@@ -35,7 +35,6 @@ export interface TimedEvent {
 }
 
 const TASK = "task";
-const FAILED = /the sub-agent "[^"]*" failed: /;
 
 /** The replay of one agent: the difference from frame to frame, as events. */
 export class AgentReplay {
@@ -80,9 +79,8 @@ export class AgentReplay {
       if (!ToolMessage.isInstance(message) || message.name !== TASK) continue;
       for (const id of helpersIn([message]).keys()) this.#askedBy.set(id, message.tool_call_id);
       if (message.status !== "error") continue;
-      const { tool_call_id: call, text } = message;
-      // Threads from before failures were marked have them in words alone.
-      if (!this.#failures.has(call) && !FAILED.test(text)) this.#refused.add(call);
+      const { tool_call_id: call } = message;
+      if (!this.#failures.has(call)) this.#refused.add(call);
     }
   }
 

@@ -135,12 +135,11 @@ describe("a mode", () => {
     },
   );
 
-  it("that the user chose for a thread counts before the one of settings, and older threads keep theirs", async () => {
+  it("that the user chose for a thread counts before the one of settings", async () => {
     const config: Config = { mode: "auto" };
     expect((await play([run("true"), "ok"], { settings: { mode: "ask" }, config })).asked).toEqual([
       "execute",
     ]);
-    expect((await play([run("true"), "ok"], { settings: { trusted: true } })).asked).toEqual([]);
   });
 
   it("leaves alone what it does not ask for: nothing of it is looked up before a call", async () => {

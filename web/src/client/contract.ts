@@ -43,7 +43,6 @@ export interface Settings {
   model?: string;
   effort?: Effort;
   mode?: Mode;
-  trusted?: boolean;
   plan?: boolean;
   preset?: string;
   approve?: string;

@@ -154,7 +154,7 @@ export async function settingsFrom(
   }
   if (yes) return { ...settings, ask: [], mode: "auto" };
   if (!ask && !shell) return settings;
-  const { mode: kept, trusted: _trusted, ...rest } = settings;
+  const { mode: kept, ...rest } = settings;
   const isKept = mode !== undefined || (kept !== undefined && chosenMode(before) !== "auto");
   return {
     ...rest,

@@ -14,9 +14,10 @@ export const MODE_TEXTS: Readonly<Record<Mode, string>> = {
  * The settings of a thread that a session goes on with: its mode stays. Somebody has answered for `auto` once, and is
  * asked again where nothing isolates commands.
  */
-export function keptSettings<
-  Settings extends Parameters<typeof hasIsolation>[0] & Pick<RunSettings, "mode" | "trusted">,
->(settings: Settings, config: Config): { settings: Settings; notice?: Harmless } {
+export function keptSettings<Settings extends Parameters<typeof hasIsolation>[0] & Pick<RunSettings, "mode">>(
+  settings: Settings,
+  config: Config,
+): { settings: Settings; notice?: Harmless } {
   if (chosenMode(settings) !== "auto" || hasIsolation(settings, config)) return { settings };
   return { settings: { ...settings, mode: DEFAULT_MODES.attended }, notice: AUTO_LEFT };
 }

@@ -10,8 +10,8 @@ const MODE_TEXTS: Record<Mode, string> = {
 };
 
 /** The mode of settings, as the server reads them. */
-export function modeOf({ mode, trusted }: Settings): Mode {
-  return mode ?? (trusted ? "auto" : "edits");
+export function modeOf({ mode = "edits" }: Settings): Mode {
+  return mode;
 }
 
 /** The modes that ask no less than the server was started with. */
