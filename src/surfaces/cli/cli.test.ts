@@ -580,8 +580,8 @@ describe("threads", () => {
   it("are listed with state and progress, the last used first", async () => {
     const { out } = await holdfast(["threads"]);
     const rows = out.trimEnd().split("\n");
-    expect(rows[1]).toMatch(/^hello-1 +done +- +just now +\. +Say hello$/);
-    expect(rows[2]).toMatch(/^garden-1 +open +0\/2 +just now +\. +A garden with 漢字 in its title$/);
+    expect(rows[1]).toMatch(/^hello-1 +done +- +now +\. +Say hello$/);
+    expect(rows[2]).toMatch(/^garden-1 +open +0\/2 +now +\. +A garden with 漢字 in its title$/);
     const [first] = (await holdfast(["threads", "--json", "--limit", "1"])).out.trimEnd().split("\n");
     expect(JSON.parse(first!)).toMatchObject({ id: "hello-1", state: "done" });
   });
@@ -594,9 +594,9 @@ describe("threads", () => {
       ...[1, 2, 3].map(() => say("I stop.")),
     ];
     await holdfast(["resume", "garden-1"]);
-    expect((await holdfast(["threads"])).out).toMatch(/^garden-1 +done +2\/2 +just now/m);
+    expect((await holdfast(["threads"])).out).toMatch(/^garden-1 +done +2\/2 +now/m);
     await holdfast(["run", "--thread", "garden-1", "Care for it"]);
-    expect((await holdfast(["threads"])).out).toMatch(/^garden-1 +open +0\/3 of plan 2 +just now/m);
+    expect((await holdfast(["threads"])).out).toMatch(/^garden-1 +open +0\/3 of plan 2 +now/m);
     const rows = (await holdfast(["threads", "--json"])).out.trimEnd().split("\n");
     expect(rows.map((row) => (JSON.parse(row) as { plans?: number }).plans)).toEqual([2, undefined]);
   });

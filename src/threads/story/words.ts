@@ -86,7 +86,7 @@ export function sentBackWords({
 }
 
 export function dollars(cost: number): string {
-  return `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
+  return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
 }
 
 export function clock(at: number): string {

@@ -51,7 +51,7 @@ describe("the live plan", () => {
       "[x] 1 Item 1 0:05 · 1.2k tokens",
       "[>] 2 Item 2 ⠋ · 1:00 · 2.5k tokens",
       "[ ] 3 Item 3",
-      "⠋ 1/3 read_file /a.md 1:00 · 1:00 · 2.5k tokens · $0.013 · under a minute left",
+      "⠋ 1/3 read_file /a.md 1:00 · 1:00 · 2.5k tokens · $0.0135 · under a minute left",
     ]);
   });
 

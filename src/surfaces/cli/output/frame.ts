@@ -11,7 +11,8 @@ import {
   type RunView,
 } from "../../../threads/events/view.ts";
 import { costOf, type Prices } from "../../../threads/prepare/prices.ts";
-import { clock, dollars, duration, roughly, short } from "./amounts.ts";
+import { amount, dollars } from "../../../threads/story/words.ts";
+import { clock, duration, roughly } from "./amounts.ts";
 import { fit, oneLine, shown, type Harmless } from "./harmless.ts";
 import { STATUS_STYLES, type Paint } from "./paint.ts";
 
@@ -130,7 +131,7 @@ function doing({ tools, waiting }: AgentView, now: number): string | undefined {
 }
 
 function tokens(count: number): string | undefined {
-  return count > 0 ? `${short(count)} tokens` : undefined;
+  return count > 0 ? `${amount(count)} tokens` : undefined;
 }
 
 function join(parts: readonly (string | undefined)[]): Harmless {

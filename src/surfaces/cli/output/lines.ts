@@ -3,8 +3,8 @@ import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import { itemWords } from "../../../plan/render/render.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/events/view.ts";
-import { answerWords, sentBackWords, summaryWords } from "../../../threads/story/words.ts";
-import { clock, dollars, duration, short } from "./amounts.ts";
+import { amount, answerWords, dollars, sentBackWords, summaryWords } from "../../../threads/story/words.ts";
+import { clock, duration } from "./amounts.ts";
 import { harmless, harmlessLines, oneLine, shown, type Harmless } from "./harmless.ts";
 import { STATUS_STYLES, type Paint } from "./paint.ts";
 
@@ -195,7 +195,7 @@ function endLines(event: RunEnd, view: RunView, paint: Paint): Harmless[] {
     total > 0 ? `${completed}/${total - cancelled}` : undefined,
     clock(workedMs(view, event.at)),
     waitedMs >= 1000 ? `waited ${clock(waitedMs)}` : undefined,
-    tokensOf(usage) > 0 ? `${short(tokensOf(usage))} tokens` : undefined,
+    tokensOf(usage) > 0 ? `${amount(tokensOf(usage))} tokens` : undefined,
     event.cost === undefined ? undefined : dollars(event.cost),
   ];
   const why = event.error === undefined ? shown`` : shown`: ${oneLine(event.error)}`;

@@ -2,11 +2,11 @@ import stringWidth from "string-width";
 import type { PlanMemory } from "../../../../middleware/plan/state.ts";
 import type { ThreadStore, ThreadSummary } from "../../../../storage/index.ts";
 import type { RunSettings } from "../../../../threads/prepare/settings.ts";
+import { ago } from "../../../../threads/story/words.ts";
 import { isAsking } from "../../../../threads/thread/finished-tasks.ts";
 import { settingsOfThread } from "../../../../threads/thread/thread-settings.ts";
 import { stateWord } from "../../../../threads/thread/thread-state.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { ago } from "../../output/amounts.ts";
 import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../../output/harmless.ts";
 import { directoryName, isHere } from "../../run/directories.ts";
 import { isLive, paintOf, type Terminal } from "../../terminal.ts";
@@ -94,7 +94,7 @@ function cells(thread: Listed, terminal: Terminal): Harmless[] {
     id,
     stateWord(thread),
     progress,
-    ago(Date.now() - updatedAt.getTime()),
+    ago(updatedAt.getTime(), Date.now()),
     directoryName(thread, terminal),
     title ?? "",
   ].map(oneLine);

@@ -2,9 +2,8 @@ import { EFFORTS } from "../../../../project/config.ts";
 import { MODES, type Mode } from "../../../../project/index.ts";
 import { ownTools } from "../../../../threads/prepare/agent.ts";
 import { costOf } from "../../../../threads/prepare/prices.ts";
-import { compactWords } from "../../../../threads/story/words.ts";
+import { amount, compactWords, dollars } from "../../../../threads/story/words.ts";
 import { compactAt } from "../../../../threads/undo/earlier-messages.ts";
-import { dollars, short } from "../../output/amounts.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import type { SlashCommand } from "../conversation.ts";
 import { MODE_TEXTS } from "../modes.ts";
@@ -129,7 +128,7 @@ export const cost: SlashCommand = {
     const money = prices ? dollars(costOf(usage, prices)) : "no prices set (HOLDFAST_PRICES)";
     say(
       oneLine(
-        `${short(inputTokens)} tokens read (${short(cachedTokens)} from the cache), ${short(outputTokens)} written; ${money}`,
+        `${amount(inputTokens)} tokens read (${amount(cachedTokens)} from the cache), ${amount(outputTokens)} written; ${money}`,
       ),
     );
   },

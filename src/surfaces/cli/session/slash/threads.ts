@@ -2,11 +2,11 @@ import { HarnessError } from "../../../../errors.ts";
 import { shortened } from "../../../../middleware/text/shortened.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { OFFLINE } from "../../../../threads/prepare/model.ts";
+import { ago } from "../../../../threads/story/words.ts";
 import { newThreadId } from "../../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../../threads/thread/thread-settings.ts";
 import { earlierMessages, type EarlierMessage } from "../../../../threads/undo/earlier-messages.ts";
 import { undoneWords } from "../../../../threads/undo/undo-last.ts";
-import { ago } from "../../output/amounts.ts";
 import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import { isHere } from "../../run/directories.ts";
 import { findThread, MANY } from "../../threads/threads.ts";
@@ -174,5 +174,5 @@ async function threadsHere({ saver, terminal }: Conversation): Promise<ThreadSum
 function threadLine({ id, title = "", updatedAt, todos }: ThreadSummary, { thread }: Conversation): Harmless {
   const progress = todos.total > 0 ? ` ${todos.done}/${todos.total}` : "";
   const mark = id === thread?.id ? " (this one)" : "";
-  return oneLine(`${id}${progress} ${ago(Date.now() - updatedAt.getTime())} ${shortened(title, 40)}${mark}`);
+  return oneLine(`${id}${progress} ${ago(updatedAt.getTime(), Date.now())} ${shortened(title, 40)}${mark}`);
 }

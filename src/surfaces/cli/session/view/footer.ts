@@ -1,6 +1,6 @@
 import { tokensOf } from "../../../../threads/events/view.ts";
 import { costOf } from "../../../../threads/prepare/prices.ts";
-import { dollars, short } from "../../output/amounts.ts";
+import { amount, dollars } from "../../../../threads/story/words.ts";
 import { oneLine, type Harmless } from "../../output/harmless.ts";
 import { directoryName } from "../../run/directories.ts";
 import type { Conversation } from "../conversation.ts";
@@ -13,7 +13,7 @@ export function footer(conversation: Conversation, isStopping: boolean): Harmles
     `${mode === "plan" && isApproved ? "plan approved" : mode} (shift-tab)`,
     model.name,
     directoryName(settings, terminal),
-    spent > 0 ? `${short(spent)} tokens` : undefined,
+    spent > 0 ? `${amount(spent)} tokens` : undefined,
     prices && spent > 0 ? dollars(costOf(usage, prices)) : undefined,
     isStopping ? "stopping; once more leaves" : undefined,
   ];
