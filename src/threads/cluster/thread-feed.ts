@@ -1,8 +1,8 @@
 import type { HostedThread, RunStatus } from "../../storage/index.ts";
 import type { Run } from "../host/hosted-run.ts";
 import { EventLog } from "../host/stream/event-log.ts";
-import { isWholeState } from "../host/stream/thread-log.ts";
 import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
+import { isWholeState } from "../host/thread-queue.ts";
 
 /** The identity of a thread: a deleted thread's name may be used again. */
 export type ThreadIdentity = Pick<HostedThread, "owner" | "createdAt">;

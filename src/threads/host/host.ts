@@ -89,7 +89,7 @@ export class RunHost extends HostBase implements Host {
   }
 
   async protocol(thread: string): Promise<EventLog<ThreadEvent>> {
-    return this.#queue(thread, await this.ledger.thread(thread)).protocol.ask();
+    return this.#queue(thread, await this.ledger.thread(thread)).protocol;
   }
 
   async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {

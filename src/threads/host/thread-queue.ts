@@ -1,6 +1,7 @@
 import type { Run } from "./hosted-run.ts";
 import { risingNumber } from "./records.ts";
-import { ThreadLog } from "./stream/thread-log.ts";
+import { EventLog } from "./stream/event-log.ts";
+import type { ThreadEvent } from "./stream/thread-protocol.ts";
 
 /** A thread that is at work, or was a moment ago. */
 export class ThreadQueue {
@@ -10,7 +11,7 @@ export class ThreadQueue {
   arriving = 0;
   arrival: Promise<unknown> = Promise.resolve();
   /** LangGraph's newer protocol, of all runs. */
-  protocol: ThreadLog;
+  protocol: EventLog<ThreadEvent>;
   readonly #onUnread: () => void;
   /** When its thread was made: another may have the name later. */
   #madeAt: number | undefined;
@@ -38,7 +39,12 @@ export class ThreadQueue {
     this.#madeAt = madeAt ?? this.#madeAt;
   }
 
-  #newProtocol(): ThreadLog {
-    return new ThreadLog({ first: risingNumber(), onUnread: this.#onUnread });
+  #newProtocol(): EventLog<ThreadEvent> {
+    return new EventLog({ first: risingNumber(), onUnread: this.#onUnread, isKept: isWholeState });
   }
+}
+
+/** Whether an event has the whole state of its thread. */
+export function isWholeState({ method, params }: ThreadEvent): boolean {
+  return method === "values" && params.namespace.length === 0;
 }

@@ -4,13 +4,13 @@ import type { StreamTap } from "../../run/run-thread.ts";
 import type { Chunk, Run } from "../hosted-run.ts";
 import { streamModes } from "../request/stream-modes.ts";
 import type { Sink } from "./event-log.ts";
-import { ThreadProtocol, type ThreadSink } from "./thread-protocol.ts";
+import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
 
 export interface FeedSinks {
   /** Gets all that LangGraph streams. */
   chunks: Sink<Chunk>;
-  protocol: ThreadSink;
+  protocol: Sink<ThreadEvent>;
 }
 
 /** Tells readers of LangGraph's two protocols of a run. */

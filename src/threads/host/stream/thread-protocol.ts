@@ -24,72 +24,54 @@ export interface StreamPiece {
   payload: unknown;
 }
 
-/** A message of a run: a piece of its stream, or a function that writes one. */
-export type Said = StreamPiece | (() => void);
-
-/** Puts what a run says into the words of the protocol. */
-export interface ThreadWriter {
-  write: (said: Said, at: number) => void;
-}
-
-/**
- * A receiver of a thread's events. One that has `say` is told before they are made, and has them written when it
- * likes.
- */
-export interface ThreadSink extends Sink<ThreadEvent> {
-  say?: (writer: ThreadWriter, said: Said) => void;
-}
-
 type RootState = "running" | "completed" | "interrupted" | "failed";
 
 /** Writes a run into a thread's log in LangGraph's newer protocol. */
-export class ThreadProtocol implements ThreadWriter {
+export class ThreadProtocol {
   /** Reads the model's words. */
   readonly callback = new ContentBlocks((namespace, node, data) =>
-    this.#say(() => this.#push("messages", namespace, data, node)),
+    this.#push("messages", namespace, data, node),
   );
-  readonly #log: ThreadSink;
+  readonly #log: Sink<ThreadEvent>;
   readonly #graph: string;
   readonly #asked = new Set<string>();
-  /** When it was said that is being written. */
-  #at = 0;
   #held: StreamPiece | undefined;
   #knownLifecycle: ReturnType<typeof createLifecycleTransformer> | undefined;
 
-  constructor(log: ThreadSink, graph: string) {
+  constructor(log: Sink<ThreadEvent>, graph: string) {
     this.#log = log;
     this.#graph = graph;
   }
 
   /** Reports the state of the run itself. */
   root(event: RootState, error?: string): void {
-    this.#say(() => this.#root(event, error));
+    if (this.#held) this.#take(this.#held);
+    this.#held = undefined;
+    if (event !== "running") void this.#lifecycle.finalize?.();
+    const data = { event, graph_name: this.#graph, ...(error !== undefined && { error }) };
+    this.#push("lifecycle", [], data);
   }
 
-  /** Reports the run's open interrupts. */
+  /** Reports open interrupts, each once. */
   ask(namespace: string[], interrupts: readonly Interrupt[]): void {
-    this.#say(() => this.#ask(namespace, interrupts));
+    for (const { id = "", value } of interrupts) {
+      if (this.#asked.has(id)) continue;
+      this.#asked.add(id);
+      this.#push("input.requested", namespace, { interrupt_id: id, payload: value as unknown });
+    }
   }
 
   chunk(piece: StreamPiece): void {
     const { namespace, mode, payload } = piece;
     // The callback says more of messages.
     if (mode === "messages") return;
-    if (mode !== "checkpoints" || isCheckpointEnvelope(payload)) return this.#say(piece);
-    // Not to be kept as it is: it has the config of the run in it, and so all of the run.
-    const announced = { namespace, mode, payload: envelopeOf(payload) };
-    this.#say(() => this.#announce(announced));
-  }
-
-  write(said: Said, at: number): void {
-    this.#at = at;
-    if (typeof said === "function") said();
-    else this.#piece(said);
-  }
-
-  #say(said: Said): void {
-    if (this.#log.say) this.#log.say(this, said);
-    else this.write(said, Date.now());
+    const isWhole = mode === "checkpoints" && !isCheckpointEnvelope(payload);
+    if (isWhole) return this.#announce({ namespace, mode, payload: envelopeOf(payload) });
+    const held = this.#held;
+    this.#held = undefined;
+    if (held) this.#take(held);
+    if (mode === "values") this.#held = piece;
+    else this.#take(piece);
   }
 
   get #lifecycle(): ReturnType<typeof createLifecycleTransformer> {
@@ -99,30 +81,6 @@ export class ThreadProtocol implements ThreadWriter {
       push: (namespace, { method, params }) => this.#push(method, namespace, params.data, params.node),
     });
     return (this.#knownLifecycle = lifecycle);
-  }
-
-  #root(event: RootState, error: string | undefined): void {
-    if (this.#held) this.#take(this.#held);
-    this.#held = undefined;
-    if (event !== "running") void this.#lifecycle.finalize?.();
-    const data = { event, graph_name: this.#graph, ...(error !== undefined && { error }) };
-    this.#push("lifecycle", [], data);
-  }
-
-  #ask(namespace: string[], interrupts: readonly Interrupt[]): void {
-    for (const { id = "", value } of interrupts) {
-      if (this.#asked.has(id)) continue;
-      this.#asked.add(id);
-      this.#push("input.requested", namespace, { interrupt_id: id, payload: value as unknown });
-    }
-  }
-
-  #piece(piece: StreamPiece): void {
-    const held = this.#held;
-    this.#held = undefined;
-    if (held) this.#take(held);
-    if (piece.mode === "values") this.#held = piece;
-    else this.#take(piece);
   }
 
   /** A checkpoint is announced before its values. LangGraph does so itself, or streams whole ones after them. */
@@ -151,11 +109,11 @@ export class ThreadProtocol implements ThreadWriter {
     const { namespace, data, node } = params;
     if (method === "values") {
       const { __interrupt__: asked, ...values } = (data ?? {}) as { __interrupt__?: Interrupt[] };
-      if (asked) this.#ask(namespace, asked);
+      if (asked) this.ask(namespace, asked);
       if (Object.keys(values).length > 0) this.#push(method, namespace, values, node);
     } else if (method === "updates") {
       const { node: from, values } = data as { node?: string; values: Record<string, unknown> };
-      if (from === "__interrupt__") this.#ask(namespace, Object.values(values) as Interrupt[]);
+      if (from === "__interrupt__") this.ask(namespace, Object.values(values) as Interrupt[]);
       else this.#push(method, namespace, values, from);
     } else {
       this.#push(method, namespace, data, node);
@@ -163,7 +121,7 @@ export class ThreadProtocol implements ThreadWriter {
   }
 
   #push(method: string, namespace: string[], data: unknown, node?: string): void {
-    const params = { namespace, timestamp: this.#at, ...(node !== undefined && { node }), data };
+    const params = { namespace, timestamp: Date.now(), ...(node !== undefined && { node }), data };
     this.#log.push({ method, params });
   }
 }
