@@ -54,9 +54,3 @@ function wholeDiff(before: string, after: string): Hunk[] {
     },
   ];
 }
-
-export function countLines(hunks: readonly Hunk[]): { added: number; removed: number } {
-  const lines = hunks.flatMap((hunk) => hunk.lines);
-  const count = (kind: DiffLine["kind"]): number => lines.filter((line) => line.kind === kind).length;
-  return { added: count("added"), removed: count("removed") };
-}

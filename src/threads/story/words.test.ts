@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { fieldValue, shownArguments } from "./arguments.ts";
-import { countLines, lineDiff } from "./line-diff.ts";
+import { lineDiff, type Hunk } from "./line-diff.ts";
 import { ago, amount, changeWords, dollars, duration, inSight, sentBackWords } from "./words.ts";
+
+const countLines = (hunks: readonly Hunk[]) => {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const count = (kind: string): number => lines.filter((line) => line.kind === kind).length;
+  return { added: count("added"), removed: count("removed") };
+};
 
 describe("words for people", () => {
   it("say times, amounts and costs briefly", () => {

@@ -62,9 +62,9 @@ describe("an exported thread", () => {
       "t",
       follow(EMPTY_THREAD, [{ ...stamp, type: "model-end", owner: "main", text, usage }]),
     );
-    expect(page).toContain('<p class="heading">Changes</p>');
+    expect(page).toContain('<p class="heading heading-2">Changes</p>');
     expect(page).toContain("<p><strong>All</strong> of <code>a.ts</code>, see <a href=");
-    expect(page).toContain('href="https://a.example/%22x" rel="noopener noreferrer">it</a>');
+    expect(page).toContain('href="https://a.example/%22x" target="_blank" rel="noopener noreferrer"');
     expect(page).toContain('<tr><th scope="col">file</th><th scope="col">lines</th></tr>');
     expect(page.match(/<(script|img)\b/gi)).toBeNull();
   });
@@ -102,7 +102,9 @@ describe("an exported thread", () => {
       { ...call, at: 3000, call: "p", name: "update_todos", about: "", args: { done: "1" } },
     ];
     const page = exportHtml("t", follow(EMPTY_THREAD, told));
-    expect(page).toContain('<span class="removed">- let b;</span><span class="added">+ const b = 1;</span>');
+    expect(page).toMatch(
+      /<tr class="line-removed">.*?let b;<\/td><\/tr><tr class="line-added">.*?const b = 1;/,
+    );
     expect(page).toContain("<title>edit_file /a.ts, 2 s</title></rect>");
     expect(page).not.toContain("update_todos");
   });

@@ -1,14 +1,14 @@
 import type { Todo } from "../../../plan/todo/todo.ts";
 import { MAIN } from "../../events/view.ts";
-import type { Entry } from "../entries.ts";
+import type { CallEntry, Entry } from "../entries.ts";
 import { type Bar, timelineOf } from "../lanes.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
 import { itemFacts, type PlanRecord, planTitle } from "../plans.ts";
 import { agentOf, factsOf, type ThreadState, timeWords } from "../thread.ts";
 import { answerWords, changeWords, duration, failureWord } from "../words.ts";
-import { callHtml } from "./call.ts";
+import { argumentParts } from "./call-parts.ts";
 import { escaped } from "./escaped.ts";
-import { proseHtml } from "./prose.ts";
+import { prose, type MakeElement } from "./prose.ts";
 
 /**
  * A thread as one file that needs nothing else. It is text: nothing that a model or a tool said is markup in it, it has
@@ -44,7 +44,7 @@ h1{font-size:1.5rem}h2{font-size:1rem}.about,.note{opacity:.7;font-size:.875rem}
 .prose{overflow-wrap:anywhere}.heading{font-weight:600}table{border-collapse:collapse}th,td{border:1px solid;padding:.25rem .5rem;text-align:left}blockquote{border-left:3px solid;margin-left:0;padding-left:1rem}
 .helper{border-left:1px solid;margin:1rem 0;padding-left:1rem}summary{cursor:pointer}dd{margin:0}
 svg{width:100%}svg text{font-size:13px;fill:currentColor}rect{fill:#7a8699}rect.item{fill:#2f7ad1}rect.helper{fill:#8a63d2}rect.question{fill:#c98a12}rect.failed{fill:#c8323c}
-.diff span{display:block}.added{background:#2ea04333}.removed{background:#f8514933}`;
+.hidden{position:absolute;clip-path:inset(50%)}.diff td{border:0;padding:0 .5rem;white-space:pre-wrap;font-family:monospace}.line-added{background:#2ea04333}.line-removed{background:#f8514933}`;
 
 interface Section {
   id: string;
@@ -99,12 +99,21 @@ function thoughtsHtml(thoughts: string | undefined): string {
     : `<details class="thoughts"><summary>Thoughts</summary><p class="text about">${escaped(thoughts)}</p></details>\n`;
 }
 
+const element: MakeElement<{ html: string }> = (tag, attributes, ...content) => {
+  const named = Object.entries(attributes).map(
+    ([name, value]) => ` ${name === "className" ? "class" : name.toLowerCase()}="${escaped(String(value))}"`,
+  );
+  const inner = content.map((one) => (typeof one === "string" ? escaped(one) : one.html)).join("");
+  const isEmpty = tag === "br" || tag === "hr";
+  return { html: `<${tag}${named.join("")}>${inner}${isEmpty ? "" : `</${tag}>`}` };
+};
+
 function entryHtml(entry: Entry, thread: ThreadState): string {
   switch (entry.kind) {
     case "task":
       return `<p class="text task">${escaped(entry.text)}</p>`;
     case "text":
-      return `${thoughtsHtml(entry.thoughts)}${proseHtml(entry.text)}`;
+      return `${thoughtsHtml(entry.thoughts)}${prose(entry.text, element).html}`;
     case "call":
       // What it came to is told as a change of the plan.
       return PLAN_TOOLS.includes(entry.name) && entry.ok ? "" : callHtml(entry);
@@ -165,4 +174,30 @@ function barSvg({ span, start, width, took }: Bar, y: number): string {
   const wide = (Math.min(width, 1 - start) * WIDTH).toFixed(1);
   const look = `${kind}${ok === false ? " failed" : ""}`;
   return `<rect class="${look}" x="${x}" y="${y}" width="${wide}" height="${ROW - 4}" rx="3"><title>${escaped(words)}</title></rect>`;
+}
+
+/** A tool call: a line, and all of it behind it. */
+function callHtml({
+  name,
+  about,
+  at,
+  endedAt,
+  ok,
+  args,
+  output,
+  result,
+  exitCode,
+  verdict,
+}: CallEntry): string {
+  const facts = [
+    failureWord({ ok, verdict }),
+    exitCode !== undefined && exitCode !== 0 && (exitCode === null ? "stopped" : `exit code ${exitCode}`),
+    endedAt === undefined ? "not finished" : endedAt - at >= 1000 && duration(endedAt - at),
+  ].filter((fact) => typeof fact === "string");
+  const summary = `<code>${escaped(name)}</code> ${escaped(about)} <span class="about">${escaped(facts.join(" · "))}</span>`;
+  const said = output ?? result;
+  const given = argumentParts(name, args, element)
+    .map(({ html }) => html)
+    .join("");
+  return `<details><summary>${summary}</summary>${given}${said ? `<pre>${escaped(said)}</pre>` : ""}</details>`;
 }

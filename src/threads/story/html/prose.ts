@@ -1,57 +1,68 @@
-import { escaped } from "./escaped.ts";
 import { parseMarkdown, type Block, type Inline } from "./markdown.ts";
 
-/** A model's words as the page draws them. All tags are ours: what they hold is escaped. */
-export function proseHtml(text: string): string {
-  return `<div class="prose">${blocksHtml(parseMarkdown(text))}</div>`;
-}
+type Attributes = Readonly<Record<string, string | number>>;
 
-function blocksHtml(blocks: readonly Block[]): string {
-  return blocks.map(blockHtml).join("");
-}
+/** Makes an element of a tag, its attributes by their names in React, and its content. */
+export type MakeElement<Element> = (
+  tag: string,
+  attributes: Attributes,
+  ...content: (Element | string)[]
+) => Element;
 
-function blockHtml(block: Block): string {
-  switch (block.type) {
-    case "paragraph":
-      return `<p>${block.lines.map(wordsHtml).join("<br>")}</p>`;
-    case "heading":
-      // The file has headings of its own: a model's are strong lines among them.
-      return `<p class="heading">${wordsHtml(block.children)}</p>`;
-    case "code":
-      return `<pre><code>${escaped(block.text)}</code></pre>`;
-    case "list": {
-      const items = block.items.map((item) => `<li>${blocksHtml(item)}</li>`).join("");
-      return block.isOrdered ? `<ol start="${block.start}">${items}</ol>` : `<ul>${items}</ul>`;
+/** A model's words as elements, on the page and in an export. All tags are ours: what they hold is text. */
+export function prose<Element>(source: string, make: MakeElement<Element>): Element {
+  const wordsOf = (pieces: readonly Inline[]): (Element | string)[] => pieces.map(pieceOf);
+  const pieceOf = (piece: Inline): Element | string => {
+    switch (piece.type) {
+      case "text":
+        return piece.text;
+      case "code":
+        return make("code", {}, piece.text);
+      case "strong":
+        return make("strong", {}, ...wordsOf(piece.children));
+      case "emphasis":
+        return make("em", {}, ...wordsOf(piece.children));
+      case "link": {
+        const { href } = piece;
+        const attributes = { href, target: "_blank", rel: "noopener noreferrer", title: href };
+        return make("a", attributes, ...wordsOf(piece.children));
+      }
     }
-    case "quote":
-      return `<blockquote>${blocksHtml(block.blocks)}</blockquote>`;
-    case "table": {
-      const head = block.head.map((cell) => `<th scope="col">${wordsHtml(cell)}</th>`).join("");
-      const rows = block.rows.map(
-        (row) => `<tr>${row.map((cell) => `<td>${wordsHtml(cell)}</td>`).join("")}</tr>`,
-      );
-      return `<table><thead><tr>${head}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
+  };
+  const rowOf = (tag: "th" | "td", cells: readonly Inline[][], attributes: Attributes = {}): Element =>
+    make("tr", {}, ...cells.map((cell) => make(tag, attributes, ...wordsOf(cell))));
+  const blockOf = (block: Block): Element => {
+    switch (block.type) {
+      case "paragraph": {
+        const lines = block.lines.flatMap((line, at) => [
+          ...(at > 0 ? [make("br", {})] : []),
+          ...wordsOf(line),
+        ]);
+        return make("p", {}, ...lines);
+      }
+      case "heading":
+        // The page has headings of its own: a model's are strong lines among them.
+        return make(
+          "p",
+          { className: `heading heading-${Math.min(3, block.level)}` },
+          ...wordsOf(block.children),
+        );
+      case "code":
+        return make("pre", { tabIndex: 0 }, make("code", {}, block.text));
+      case "list": {
+        const items = block.items.map((item) => make("li", {}, ...item.map(blockOf)));
+        return block.isOrdered ? make("ol", { start: block.start }, ...items) : make("ul", {}, ...items);
+      }
+      case "quote":
+        return make("blockquote", {}, ...block.blocks.map(blockOf));
+      case "table": {
+        const head = make("thead", {}, rowOf("th", block.head, { scope: "col" }));
+        const body = make("tbody", {}, ...block.rows.map((cells) => rowOf("td", cells)));
+        return make("div", { className: "table", tabIndex: 0 }, make("table", {}, head, body));
+      }
+      case "rule":
+        return make("hr", {});
     }
-    case "rule":
-      return "<hr>";
-  }
-}
-
-function wordsHtml(pieces: readonly Inline[]): string {
-  return pieces.map(pieceHtml).join("");
-}
-
-function pieceHtml(piece: Inline): string {
-  switch (piece.type) {
-    case "text":
-      return escaped(piece.text);
-    case "code":
-      return `<code>${escaped(piece.text)}</code>`;
-    case "strong":
-      return `<strong>${wordsHtml(piece.children)}</strong>`;
-    case "emphasis":
-      return `<em>${wordsHtml(piece.children)}</em>`;
-    case "link":
-      return `<a href="${escaped(piece.href)}" rel="noopener noreferrer">${wordsHtml(piece.children)}</a>`;
-  }
+  };
+  return make("div", { className: "prose" }, ...parseMarkdown(source).map(blockOf));
 }

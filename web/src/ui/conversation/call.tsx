@@ -1,8 +1,7 @@
-import { fieldText, shownArguments } from "../../../../src/threads/story/arguments.ts";
 import type { CallEntry } from "../../../../src/threads/story/entries.ts";
 import { duration, failureWord, inSight } from "../../../../src/threads/story/words.ts";
 import { useNow } from "../use-store.ts";
-import { Diff } from "./diff.tsx";
+import { Arguments } from "./diff.tsx";
 
 /** A tool call: a line, and all of it on demand. */
 export function Call({ entry }: { entry: CallEntry }) {
@@ -37,56 +36,4 @@ function CallState({ entry: { at, endedAt, cutAt, ok, verdict } }: { entry: Call
   const failure = failureWord({ ok: ok === true, verdict });
   if (failure) return <>{time ? `${failure}, ${time}` : failure}</>;
   return <>{time || "done"}</>;
-}
-
-/** The arguments of a call, as they are easiest to read. */
-export function Arguments({ name, args }: { name: string; args: unknown }) {
-  if (args === undefined) return null;
-  // Arguments that could not be read stand as they came.
-  if (typeof args !== "object" || args === null) return <pre tabIndex={0}>{inSight(fieldText(args))}</pre>;
-  const shown = shownArguments(name, args as Record<string, unknown>);
-  switch (shown.type) {
-    case "command":
-      return (
-        <>
-          <pre tabIndex={0} className="command">
-            {inSight(shown.command)}
-          </pre>
-          <Fields fields={shown.rest} />
-        </>
-      );
-    case "write":
-      return (
-        <>
-          <p className="path">{inSight(shown.path)}</p>
-          <pre tabIndex={0}>{inSight(shown.content)}</pre>
-        </>
-      );
-    case "edit":
-      return (
-        <>
-          <p className="path">
-            {inSight(shown.path)}
-            {shown.isEverywhere && " (everywhere)"}
-          </p>
-          <Diff before={shown.before} after={shown.after} label={`Changes in ${inSight(shown.path)}`} />
-        </>
-      );
-    case "fields":
-      return <Fields fields={shown.fields} />;
-  }
-}
-
-function Fields({ fields }: { fields: [string, string][] }) {
-  if (fields.length === 0) return null;
-  return (
-    <dl className="fields">
-      {fields.map(([field, value]) => (
-        <div key={field}>
-          <dt>{inSight(field)}</dt>
-          <dd>{inSight(value)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
 }

@@ -3,8 +3,7 @@ import { fieldText, fieldValue, shownArguments } from "../../../../src/threads/s
 import { inSight } from "../../../../src/threads/story/words.ts";
 import { ApiError } from "../../client/api.ts";
 import { questionDraft } from "../../store/drafts.ts";
-import { Arguments } from "../conversation/call.tsx";
-import { Diff } from "../conversation/diff.tsx";
+import { Arguments, Diff } from "../conversation/diff.tsx";
 import { Failed } from "../failed.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import { usePage, useStore } from "../use-store.ts";
