@@ -137,25 +137,17 @@ export class PageStore {
   }
 
   /** Loads a part again. */
-  async loadPart(part: Part): Promise<void> {
-    switch (part) {
-      case "info":
-        return this.#loadInfo();
-      case "threads":
-        return this.loadThreads();
-      case "older":
-        return this.loadMoreThreads();
-      case "thread":
-        return this.loadThread();
-      case "calls":
-        return this.#loadCalls();
-      case "files":
-        return this.#loadFiles();
-      case "history":
-        return this.loadHistory();
-      case "earlier":
-        return this.loadEarlier();
-    }
+  loadPart(part: Part): Promise<void> {
+    return {
+      info: () => this.#loadInfo(),
+      threads: () => this.loadThreads(),
+      older: () => this.loadMoreThreads(),
+      thread: () => this.loadThread(),
+      calls: () => this.#loadCalls(),
+      files: () => this.#loadFiles(),
+      history: () => this.loadHistory(),
+      earlier: () => this.loadEarlier(),
+    }[part]();
   }
 
   async #loadFailed(): Promise<void> {
