@@ -14,8 +14,6 @@ export class MarkdownStream {
   #source = "";
   /** The opening line of the code that the source goes on with. */
   #fence: string | undefined;
-  /** The number of rows of the first block that were returned. */
-  #given = 0;
   /** Whether something of the first block has been given out, and whether anything has. */
   #isBegun = false;
   #isAny = false;
@@ -57,7 +55,6 @@ export class MarkdownStream {
       .flatMap((block) => {
         const rows = this.#spaced(this.#rest(block, options));
         this.#fence = undefined;
-        this.#given = 0;
         this.#isBegun = false;
         this.#isAny = true;
         return rows;
@@ -67,11 +64,7 @@ export class MarkdownStream {
   /** The rows of the first block that have not been given out. */
   #rest(block: Token, options: MarkdownOptions): Harmless[] {
     const isGiven = this.#fence !== undefined && block.type === "code" && block.text === "";
-    if (isGiven) return [];
-    // A paragraph that turns out to be a heading or a table, with a line below it, has begun as a paragraph.
-    const isOther = this.#given > 0 && block.type !== "paragraph";
-    const rows = isOther ? paragraphRows(block.raw, options) : blockRows(block, options);
-    return rows.slice(this.#given);
+    return isGiven ? [] : blockRows(block, options);
   }
 
   /** An empty row stands between two blocks. */
@@ -79,7 +72,7 @@ export class MarkdownStream {
     return this.#isAny && !this.#isBegun && rows.length > 0 ? [shown``, ...rows] : rows;
   }
 
-  /** The final part of the open block: whole lines of code, all items but the last, whole rows. */
+  /** The final part of the open block: whole lines of code, all items but the last, most of a very long paragraph. */
   #early(block: Token, options: MarkdownOptions): Harmless[] {
     const cut =
       block.type === "code"
@@ -87,7 +80,7 @@ export class MarkdownStream {
         : block.type === "list"
           ? wholeItems(block as Tokens.List, this.#source)
           : block.type === "paragraph"
-            ? this.#wholeRows(block.raw, options)
+            ? longStart(block.raw, options)
             : undefined;
     if (!cut) return [];
     const rows = this.#spaced(cut.rows ?? blockRows(cut.block!, options));
@@ -110,22 +103,6 @@ export class MarkdownStream {
     const lang = fence.replace(/^ *[`~]+/, "").trim();
     return { block: { type: "code", raw: text, text, lang }, length };
   }
-
-  #wholeRows(raw: string, options: MarkdownOptions): Cut | undefined {
-    // It may become a table.
-    if (/^\s*\|/m.test(raw)) return undefined;
-    if (raw.length > LONG) {
-      const length = Math.max(raw.lastIndexOf(" ", LONG), raw.lastIndexOf("\n", LONG)) + 1 || LONG;
-      const rows = paragraphRows(raw.slice(0, length), options).slice(this.#given);
-      this.#given = 0;
-      return { rows, length };
-    }
-    const rows = paragraphRows(raw.slice(0, openMark(raw)), options).slice(this.#given, -1);
-    if (rows.length === 0) return undefined;
-    const cut = { rows, length: 0 };
-    this.#given += rows.length;
-    return cut;
-  }
 }
 
 /** A part of the source that is final. */
@@ -147,19 +124,9 @@ function placeOf(parts: readonly { raw: string }[], at: number, source: string):
   return Math.max(before, source.indexOf(parts[at]!.raw.trimEnd(), before));
 }
 
-/** Where the first mark stands that has no end yet: what is before it will not look different. */
-function openMark(text: string): number {
-  const open: { mark: string; at: number }[] = [];
-  for (const { 0: mark, index: at } of text.matchAll(/\\.|`+|\*{1,3}|_{1,3}|~~|\[|\]\([^)\s]*\)?|\]/g)) {
-    const [previous, next] = [text[at - 1] ?? " ", text[at + mark.length] ?? "x"];
-    if (mark.startsWith("\\")) continue;
-    const same = open.findLastIndex((one) => one.mark === (mark.startsWith("]") ? "[" : mark));
-    const isInCode = open.at(-1)?.mark.startsWith("`") ?? false;
-    if (isInCode && open.at(-1)!.mark !== mark) continue;
-    if (same >= 0 && !(mark.startsWith("](") && !mark.endsWith(")"))) open.splice(same);
-    else if (mark.startsWith("]") || /\s/.test(next)) continue;
-    else if (mark.startsWith("_") && /\w/.test(previous)) continue;
-    else open.push({ mark, at });
-  }
-  return open[0]?.at ?? text.length;
+/** The beginning of a paragraph that is too long to be read again with each word, unless it may become a table. */
+function longStart(raw: string, options: MarkdownOptions): Cut | undefined {
+  if (raw.length <= LONG || /^\s*\|/m.test(raw)) return undefined;
+  const length = Math.max(raw.lastIndexOf(" ", LONG), raw.lastIndexOf("\n", LONG)) + 1 || LONG;
+  return { rows: paragraphRows(raw.slice(0, length), options), length };
 }
