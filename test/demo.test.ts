@@ -44,7 +44,7 @@ const YES = "approve";
 describe("the demo", () => {
   it("mends the test, asks, and adds a discount with a skill, a server and a sub-agent", async () => {
     const { code, out } = await answered(["edit_file", "write_file"], YES, "Up, for the shop", YES, YES);
-    expect(out).toContain("✗ execute node --test --test-reporter=tap: Exit code 1.");
+    expect(out).toContain("✗ $ node --test --test-reporter=tap exit 1");
     expect(out).toContain("10 percent off, as the MCP server till says; rounded up, as you said.");
     expect(out).toContain("Its test is named as the skill till-tests asks.");
     expect(out).toContain(

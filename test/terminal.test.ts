@@ -154,10 +154,8 @@ describe("the offline survey on a terminal", () => {
     async () => {
       const command = ["sh", "-c", 'stty cols 0 rows 0; exec "$@"', "sh", process.execPath, MAIN];
       const screen = started([...command, ...SURVEY, "--approve", "first"]);
-      await screen.see(/approve, edit or reject: reason > /);
-      screen.type("perhaps\r");
-      await screen.see(/"perhaps" is not understood/);
-      screen.type("approve\r");
+      await screen.see(/Work on this plan\?\s+1\. yes[^]*or type what to change > /);
+      screen.type("1\r");
       expect(await screen.exit).toBe(0);
       expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
     },
@@ -188,7 +186,7 @@ describe("the offline survey on a terminal", () => {
           return parts.length === at + 1 && parts[at]!.includes("Work on this plan?");
         }, `the question of command ${at}`);
       await asked(0);
-      await screen.see(/Work on this plan\?[^]*└/);
+      await screen.see(/Work on this plan\?[^]*❯/);
       screen.type(DOWN + ENTER);
       await asked(1);
       expect(readFileSync(join(home, "seen.md"), "utf8")).toMatch(/^<!-- One item per line/);
@@ -203,6 +201,10 @@ describe("the offline survey on a terminal", () => {
       await asked(2);
       screen.type(CTRL_C);
       await asked(4);
+      await screen.until(
+        () => screen.raw.split("[ended with")[4]!.includes("❯"),
+        "a question that can be answered",
+      );
       screen.type(ENTER);
       const ended = await endedOn(screen);
       expect(ended.map(({ code }) => code)).toEqual([0, 130, 130, 0, 0]);
@@ -235,10 +237,10 @@ describe("a model behind HTTP on a terminal", () => {
     const env = { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${server.url}/v1` };
     const flags = ["--model", "openai:gpt-5.1", "--dir", ".", "--ask", "write_file"];
     const screen = open(["run", ...flags, "A garden"], { env });
-    await screen.see(/Which bed\?[^]*left[^]*Something else/);
+    await screen.see(/Which bed\?[^]*❯ 1\. left/);
     screen.type(ENTER);
-    await screen.see(/write_file \{"file_path":"\/bed\.md"[^]*Allow this\?/);
-    screen.type(ENTER);
+    await screen.see(/write bed\.md \+1[^]*\+left[^]*Allow it\?[^]*or type why not/);
+    screen.type("1");
     expect(await screen.exit).toBe(0);
     expect(screen.all()).toContain("Planted on the left.");
     expect(readFileSync(join(home, "bed.md"), "utf8")).toBe("left");

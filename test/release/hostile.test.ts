@@ -145,14 +145,14 @@ describe("hostile words of a model", () => {
       { args: [...RUN, "--quiet"] },
     ];
     const screen = onTerminal(commands);
-    await screen.see(/Your answer/);
+    await screen.see(/Your answer\s+❯/);
     screen.type(ENTER);
-    await screen.see(/Work on this plan\?/);
+    await screen.see(/Work on this plan\?\s+❯/);
     screen.type(ENTER);
-    await screen.see(/Allow this\?/);
+    await screen.see(/Allow it\?[^]*or type why not/);
     // What nobody would see is shown where consent is asked for.
-    expect(screen.all().replaceAll("\n", "")).toContain(String.raw`"/evil\u202etxt.\u200bmd\u2066"`);
-    screen.type(ENTER);
+    expect(screen.all().replaceAll("\n", "")).toContain(String.raw`evil\u202etxt.\u200bmd\u2066`);
+    screen.type("1");
     expect(await leftOnTerminal(commands, screen)).toEqual([]);
     expect((await endedOn(screen))[1]).toMatchObject({ code: 0 });
     expect(screen.all()).toMatch(/evil/);

@@ -76,7 +76,7 @@ describe("holdfast run", () => {
       "0/2 [>] 1 Dig",
       "0/2 [ ] 2 Plant",
     ]);
-    expect(out).toContain("✓ write_file /a.md\n");
+    expect(out).toContain("✓ write a.md 1 line\n");
     expect(out).toContain("Planted.\nDone (2/2, ");
     expect(code).toBe(0);
   });
@@ -181,7 +181,7 @@ describe("holdfast run", () => {
     const command = "for i in 1 2 3 4 5 6 7; do echo line $i; done; exit 3";
     script = [call("execute", { command }), say("So be it.")];
     const { out } = await holdfast(["run", "--dir", ".", "--shell", "--yes", "Try"]);
-    expect(out).toContain(`✗ execute ${command}: Exit code 3.\n    line 3\n`);
+    expect(out).toContain(`✗ $ ${command} exit 3\n    line 3\n`);
     expect(out).toContain("    line 7\nSo be it.\n");
   });
 
@@ -407,7 +407,7 @@ describe("a question to the user, with nobody to ask", () => {
     const second = await holdfast(["resume", "t", "-a", "approve", "-a", "reject: not b"]);
     expect(second.code).toBe(3);
     expect(readFileSync(join(home, "a"), "utf8")).toBe("a");
-    expect(second.out.match(/✗ write_file \/b.*not b$/gm)).toHaveLength(1);
+    expect(second.out.match(/✗ write b.*not b$/gm)).toHaveLength(1);
     const later = second.out.slice(second.out.lastIndexOf("asks for permission"));
     expect(later).toContain('"/c"');
     expect(second.out).toContain("Go on with: holdfast resume t --answer approve\n");

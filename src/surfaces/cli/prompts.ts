@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { confirm, isCancel, password, select, text } from "@clack/prompts";
 import type { Harmless } from "./output/harmless.ts";
@@ -9,10 +9,6 @@ export interface PromptPlace {
   terminal: Terminal;
   signal?: AbortSignal | undefined;
 }
-
-export type LineReader = Pick<Interface, "once" | "close"> & {
-  question: (words: Harmless, options: { signal: AbortSignal }) => Promise<string>;
-};
 
 export interface Choice {
   value: string;
@@ -74,12 +70,6 @@ export async function askForSecret(message: Harmless, place: PromptPlace): Promi
 export async function confirmed(message: Harmless, place: PromptPlace): Promise<boolean> {
   const answer = await confirm({ ...streams(place), message });
   return !isCancel(answer) && answer;
-}
-
-/** Reads lines where no menu can be drawn. */
-export function lineReader({ terminal }: PromptPlace): LineReader {
-  const { input, output } = streams({ terminal });
-  return createInterface({ input, output, terminal: false });
 }
 
 /** Prompts write by themselves, and so get the stream itself: what they write is said above, and is harmless. */

@@ -6,6 +6,7 @@ import { MAIN, ownerName } from "../events/view.ts";
 import { shownArguments } from "./arguments.ts";
 import { clockOf } from "./lanes.ts";
 import { lineDiff } from "./line-diff.ts";
+import { PLAN_TOOLS } from "./plan-tools.ts";
 import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
 import { factsOf, type ThreadState } from "./thread.ts";
 import { answerWords, clock, duration, failureWord, inSight, sentBackWords, summaryWords } from "./words.ts";
@@ -109,7 +110,7 @@ function partOf(event: RunEvent): string[] {
       return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
     case "tool-end": {
       const { owner, name, about, args, ok, verdict, result, output = result } = event;
-      if (ok && PLAN_TOOLS.has(name)) return [];
+      if (ok && PLAN_TOOLS.includes(name)) return [];
       const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
       const given = args === undefined ? "" : `\n\n${argumentsText(name, args)}`;
       const sign = ok ? "✓" : verdict === "part" ? "◐" : "✗";
@@ -147,8 +148,6 @@ function argumentsText(name: string, args: unknown): string {
 }
 
 const SIGNS = { same: " ", added: "+", removed: "-" } as const;
-
-const PLAN_TOOLS = new Set(["write_todos", "update_todos", "todo"]);
 
 function speaker(owner: string): string {
   return owner === MAIN ? "Agent" : `Sub-agent ${ownerName(owner)}`;

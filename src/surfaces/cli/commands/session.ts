@@ -1,4 +1,4 @@
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import type { Project } from "../../../project/index.ts";
@@ -17,16 +17,14 @@ import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { directoryName, isHere } from "../run/directories.ts";
 import { projectFor } from "../run/project.ts";
 import type { SessionModel } from "../session/conversation.ts";
-import type { Display } from "../session/display/display.ts";
-import { LiveDisplay } from "../session/display/live-display.ts";
-import { PlainDisplay } from "../session/display/plain-display.ts";
+import { displayFor } from "../session/display/live-display.ts";
 import { keptSettings } from "../session/modes.ts";
 import { History } from "../session/prompt/history.ts";
 import { listFiles, type Suggestion } from "../session/prompt/suggestions.ts";
 import { Session } from "../session/session.ts";
 import { SLASH_COMMANDS } from "../session/slash.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
-import { copiesFolder, localFolder, MANY, statePath, withSaver } from "../threads/threads.ts";
+import { copiesFolder, historyFile, MANY, statePath, withSaver } from "../threads/threads.ts";
 import { asTyped, commandName } from "../wording.ts";
 import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 
@@ -68,14 +66,17 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     const { dir } = settings;
     const paint = paintOf(terminal);
     const prices = pricesOf(model.name, env, project.config);
-    const display = displayFor(flags, {
-      terminal,
-      commands: () => commandsOf(project),
-      files: filesOf(dir),
-      history: new History(join(localFolder(path), "history")),
-      prices: () => conversation.prices,
-      paint,
-    });
+    const display = displayFor(
+      {
+        terminal,
+        commands: () => commandsOf(project),
+        files: filesOf(dir),
+        history: new History(historyFile(path)),
+        prices: () => conversation.prices,
+        paint,
+      },
+      flags.plain,
+    );
     const conversation: Session = new Session({
       terminal,
       display,
@@ -150,16 +151,6 @@ async function modelOf(
 /** The directory is what a session is about, with commands, each of which is asked for. */
 function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {
   return isKept ? flags : inDirectory({ ...flags, shell: flags.shell ?? flags.dir !== false });
-}
-
-function displayFor(
-  flags: SessionFlags,
-  options: ConstructorParameters<typeof LiveDisplay>[0] & { terminal: Terminal },
-): Display {
-  const { terminal } = options;
-  return flags.plain || !isLive(terminal) || !terminal.stdout.columns
-    ? new PlainDisplay(terminal)
-    : new LiveDisplay(options);
 }
 
 function commandsOf(project: Project): Suggestion[] {

@@ -97,7 +97,7 @@ function play(makeOutput: (paper: Paper, errors: Paper) => Output): { paper: str
     view = reduce(view, event);
     output.show(event, view);
   }
-  output.close();
+  output.close?.();
   return { paper: paper.text, errors: errors.text };
 }
 
@@ -107,7 +107,7 @@ describe("hostile text", () => {
   });
 
   it.each<[string, (paper: Paper, errors: Paper) => Output]>([
-    ["plain lines", (paper) => plainOutput(paper, colourPaint)],
+    ["plain lines", (paper) => plainOutput(paper, { paint: colourPaint })],
     ["the live plan", (paper) => new LiveOutput(paper, { paint: colourPaint, asks: false })],
     ["the answer alone", quietOutput],
     ["events", jsonOutput],
@@ -119,7 +119,7 @@ describe("hostile text", () => {
   });
 
   it("keeps our own colours", () => {
-    expect(play((paper) => plainOutput(paper, colourPaint)).paper).toContain("\u001B[36m[>] ");
+    expect(play((paper) => plainOutput(paper, { paint: colourPaint })).paper).toContain("\u001B[36m[>] ");
   });
 
   it("is the same value in events, to whoever reads them", () => {

@@ -4,12 +4,12 @@ import { itemWords } from "../../../plan/render/render.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/events/view.ts";
 import { amount, answerWords, dollars, sentBackWords, summaryWords } from "../../../threads/story/words.ts";
+import { callLines } from "../session/view/call-lines.ts";
 import { clock, duration } from "./amounts.ts";
 import { harmless, harmlessLines, oneLine, shown, type Harmless } from "./harmless.ts";
 import { STATUS_STYLES, type Paint } from "./paint.ts";
 
 type PlanChange = Extract<RunEvent, { type: "plan-change" }>;
-type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
 /** Plain lines for an event, given the view after it. Empty for events that only a live view shows. */
@@ -35,13 +35,8 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
         ...(text ? harmlessLines(text).map((line) => shown`${prefix(event.owner)}${line}`) : []),
       ];
     }
-    case "tool-end": {
-      // The plan and the sub-agents have lines of their own.
-      if (event.ok && OWN_LINES.has(event.name)) return [];
-      return event.ok
-        ? [toolLine(event, paint("green", shown`✓`), event.about, paint)]
-        : failureLines(event, paint);
-    }
+    case "tool-end":
+      return callLines(event, paint);
     case "model-retry": {
       const text = `retrying in ${event.seconds} s (${event.reason})`;
       return [shown`${prefix(event.owner)}${paint("yellow", oneLine(text))}`];
@@ -84,30 +79,8 @@ export function thoughtLine(thoughts: string, paint: Paint, verb = "thought"): H
   return paint("dim", oneLine(`${verb}: ${shortened(thoughts, MOST)}`));
 }
 
-/** The lines shown of a failed command's output, from its end. */
-const LAST = 5;
-
-/** Why a tool failed; of a command how it ended, which its output says last, and what it said before. */
-function failureLines(event: ToolEnd, paint: Paint): Harmless[] {
-  const { about, result, output = result, exitCode } = event;
-  const lines = harmlessLines(output).filter((line) => line.trim() !== "");
-  const why = exitCode === undefined ? result : (lines.pop() ?? "").replace(/^\[(.*)\]$/, "$1");
-  const said = exitCode === undefined ? [] : lines.slice(-LAST);
-  return [
-    toolLine(event, paint("red", shown`✗`), `${about}: ${why}`, paint),
-    ...said.map((line) => shown`${prefix(event.owner)}    ${paint("dim", line)}`),
-  ];
-}
-
-function toolLine({ owner, name, repeated }: ToolEnd, sign: Harmless, about: string, paint: Paint): Harmless {
-  const mark = repeated ? " (was stopped before)" : "";
-  return shown`${prefix(owner)}${sign} ${paint("dim", oneLine(`${name}${mark} ${about}`))}`;
-}
-
 /** The characters shown of a sub-agent's task. */
 const MOST = 100;
-
-const OWN_LINES = new Set(["write_todos", "update_todos", "todo", "task"]);
 
 /** All items of a plan, one line each. */
 export function planLines(todos: readonly Todo[], owner: string, paint: Paint): Harmless[] {

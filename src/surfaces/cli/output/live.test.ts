@@ -158,7 +158,7 @@ describe("the live output", () => {
     stage.show(start, { type: "model-start", owner: MAIN }, text("Half an"));
     stage.show({ type: "model-retry", owner: MAIN, seconds: 1, reason: "the connection was cut" });
     stage.show({ type: "model-start", owner: MAIN }, text("A whole answer."), end);
-    expect((await stage.lines()).slice(1, 4)).toEqual([
+    expect((await stage.lines()).filter(Boolean).slice(1, 4)).toEqual([
       "Half an",
       "retrying in 1 s (the connection was cut)",
       "A whole answer.",
@@ -169,7 +169,11 @@ describe("the live output", () => {
     stage = new Stage(60, 20);
     stage.show(start, { type: "model-start", owner: MAIN }, text("Hm. Well."));
     stage.show({ type: "text", owner: MAIN, text: "Yes.", anew: true }, end);
-    expect((await stage.lines()).slice(1, 4)).toEqual(["Hm. Well.", "(that was thinking)", "Yes."]);
+    expect((await stage.lines()).filter(Boolean).slice(1, 4)).toEqual([
+      "Hm. Well.",
+      "(that was thinking)",
+      "Yes.",
+    ]);
   });
 
   it("leaves the terminal alone while a question is asked", async ({ onTestFinished }) => {

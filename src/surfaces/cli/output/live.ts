@@ -1,14 +1,14 @@
 import type { RunEvent } from "../../../threads/events/events.ts";
-import { EMPTY_VIEW, MAIN, type RunView } from "../../../threads/events/view.ts";
+import { EMPTY_VIEW, type RunView } from "../../../threads/events/view.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
+import { AnswerView } from "../session/view/answer-view.ts";
 import { frame } from "./frame.ts";
-import { fit, harmless, oneLine, shown, wrapped, type Harmless } from "./harmless.ts";
-import { linesOf, planLines, thoughtLine } from "./lines.ts";
+import { fit, shown, type Harmless } from "./harmless.ts";
+import { linesOf } from "./lines.ts";
 import { LiveRegion } from "./live-region.ts";
 import type { Output, Screen } from "./output.ts";
 import type { Paint } from "./paint.ts";
 
-const WAS_THINKING = "(that was thinking)";
 const TICK_MS = 100;
 
 export interface LiveOptions {
@@ -18,26 +18,21 @@ export interface LiveOptions {
   asks: boolean;
 }
 
-/** Text that scrolls, and below it the plan as it stands, drawn anew whenever something happens. */
+/** Text that scrolls, as in a session, and below it the plan as it stands. */
 export class LiveOutput implements Output {
   readonly #screen: Screen;
   readonly #region: LiveRegion;
-  readonly #paint: Paint;
-  readonly #prices: Prices | undefined;
-  readonly #asks: boolean;
+  readonly #answer: AnswerView;
+  readonly #options: LiveOptions;
   #view: RunView = EMPTY_VIEW;
-  /** The line of text that is being written. */
-  #text = shown``;
-  #thoughts = "";
   #timer: NodeJS.Timeout | undefined;
   readonly #onResize = (): void => this.#draw([]);
 
-  constructor(screen: Screen, { paint, prices, asks }: LiveOptions) {
+  constructor(screen: Screen, options: LiveOptions) {
     this.#screen = screen;
     this.#region = new LiveRegion(screen);
-    this.#paint = paint;
-    this.#prices = prices;
-    this.#asks = asks;
+    this.#answer = new AnswerView(options.paint);
+    this.#options = options;
     screen.on("resize", this.#onResize);
     this.resume();
   }
@@ -45,14 +40,12 @@ export class LiveOutput implements Output {
   show(event: RunEvent, view: RunView): void {
     this.#view = view;
     const lines = this.#scrolled(event);
-    if (event.type === "run-end") this.#finish(lines);
+    if (event.type === "run-end") this.#rest(lines);
     else this.#draw(lines);
   }
 
   pause(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    this.#region.draw(this.#takeText(), []);
+    this.#rest(this.#answer.flush(this.#columns));
   }
 
   resume(): void {
@@ -64,93 +57,31 @@ export class LiveOutput implements Output {
     this.#screen.off("resize", this.#onResize);
   }
 
-  /** The lines that an event adds to the text above the plan. */
   #scrolled(event: RunEvent): Harmless[] {
-    switch (event.type) {
-      case "text":
-        if (event.owner !== MAIN) return [];
-        // What has scrolled stays on the screen: it is said what it was.
-        return [
-          ...this.#takeThoughts(),
-          ...(event.anew ? [...this.#takeText(), this.#paint("dim", oneLine(WAS_THINKING))] : []),
-          ...this.#write(event.text),
-        ];
-      case "model-end":
-        // What was streamed is on the screen already.
-        return event.owner === MAIN ? [...this.#takeThoughts(), ...this.#takeText()] : [];
-      case "thought":
-        if (event.owner === MAIN) this.#thoughts += event.text;
-        return [];
-      case "tool-end":
-      case "model-retry":
-      case "summary":
-      case "summary-failure":
-        return event.owner === MAIN ? this.#fitted(event) : [];
-      case "question":
-        return this.#asks ? [] : this.#fitted(event);
-      case "run-start":
-      case "message":
-      case "notice":
-        return this.#fitted(event);
-      case "run-end":
-        return [
-          ...this.#takeText(),
-          shown``,
-          ...planLines(this.#view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint).map((line) =>
-            fit(line, this.#columns),
-          ),
-          ...linesOf(event, this.#view, this.#paint),
-        ];
-      default:
-        return [];
-    }
-  }
-
-  #fitted(event: RunEvent): Harmless[] {
-    const lines = linesOf(event, this.#view, this.#paint).map((line) => fit(line, this.#columns));
-    return [...this.#takeText(), ...lines];
-  }
-
-  /** Takes in a piece of text and gives back the rows that are complete. */
-  #write(text: string): Harmless[] {
-    const rows = wrapped(shown`${this.#text}${harmless(text)}`, this.#columns - 1);
-    this.#text = rows.pop() ?? shown``;
-    return rows;
-  }
-
-  #takeThoughts(): Harmless[] {
-    const thoughts = this.#thoughts.trim();
-    this.#thoughts = "";
-    return thoughts ? [fit(thoughtLine(thoughts, this.#paint), this.#columns)] : [];
-  }
-
-  #takeText(): Harmless[] {
-    const text = this.#text;
-    this.#text = shown``;
-    return text.trim() ? [text] : [];
+    const isHere = event.type === "run-start" || (event.type === "question" && !this.#options.asks);
+    const lines = isHere ? linesOf(event, this.#view, this.#options.paint) : [];
+    const taken = this.#answer.take(event, this.#view, this.#columns);
+    return lines.length > 0 ? this.#answer.rows(lines, this.#columns) : taken;
   }
 
   #draw(lines: readonly Harmless[]): void {
+    const columns = this.#columns;
+    const scrolled = [...lines, ...this.#answer.advance(columns)];
     if (this.#timer === undefined) {
-      if (lines.length > 0) this.#region.draw(lines, []);
+      if (scrolled.length > 0) this.#region.draw(scrolled, []);
       return;
     }
-    const columns = this.#columns;
     const height = this.#screen.rows || 24;
-    const text = this.#text ? [fit(this.#text, columns)] : [];
-    const rows = Math.max(1, Math.min(Math.floor(height * 0.6), height - text.length - 2));
-    const plan = frame(this.#view, {
-      columns,
-      rows,
-      now: Date.now(),
-      paint: this.#paint,
-      prices: this.#prices,
-    });
+    const text = this.#answer.tail(columns).map((row) => fit(row, columns));
+    const { paint, prices } = this.#options;
+    const rows = Math.max(1, Math.min(Math.floor(height * 0.6), height - 3));
+    const plan = frame(this.#view, { columns, rows, now: Date.now(), paint, prices });
     // What is higher than the terminal cannot be erased: what comes first gives way.
-    this.#region.draw(lines, [...text, shown``, ...plan].slice(-Math.max(1, height - 1)));
+    this.#region.draw(scrolled, [...text, shown``, ...plan].slice(-Math.max(1, height - 1)));
   }
 
-  #finish(lines: readonly Harmless[]): void {
+  /** Leaves nothing of the plan on the screen. */
+  #rest(lines: readonly Harmless[]): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#region.draw(lines, []);

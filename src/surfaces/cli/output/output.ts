@@ -6,9 +6,9 @@ import type { Sink } from "./harmless.ts";
 export interface Output {
   show(event: RunEvent, view: RunView): void;
   /** Leaves the terminal to a question, until `resume`. */
-  pause(): void;
-  resume(): void;
-  close(): void;
+  pause?(): void;
+  resume?(): void;
+  close?(): void;
 }
 
 /** Where an output writes. */

@@ -4,18 +4,19 @@ import { exact, joined, shown, shownJson, type Sink } from "./harmless.ts";
 import { linesOf } from "./lines.ts";
 import { LiveOutput } from "./live.ts";
 import type { Output } from "./output.ts";
-import { type Paint, plainPaint } from "./paint.ts";
+import { plainPaint, type Paint } from "./paint.ts";
 
 /** One line per thing that happened, for logs and pipes. */
-export function plainOutput(screen: Pick<Sink, "write">, paint: Paint): Output {
+export function plainOutput(
+  screen: Pick<Sink, "write">,
+  { paint = plainPaint, asks = false }: { paint?: Paint; asks?: boolean } = {},
+): Output {
   return {
     show: (event, view) => {
-      const lines = linesOf(event, view, paint);
+      // A question is put with its choices.
+      const lines = asks && event.type === "question" ? [] : linesOf(event, view, paint);
       if (lines.length > 0) screen.write(shown`${joined(lines, "\n")}\n`);
     },
-    pause: () => {},
-    resume: () => {},
-    close: () => {},
   };
 }
 
@@ -31,20 +32,12 @@ export function quietOutput(screen: Pick<Sink, "write" | "isTTY">, errors: Pick<
       if (event.type !== "run-end" || !event.answer) return;
       screen.write(shown`${exact(event.answer, screen)}\n`);
     },
-    pause: () => {},
-    resume: () => {},
-    close: () => {},
   };
 }
 
 /** Every event as one line of JSON. */
 export function jsonOutput(screen: Pick<Sink, "write">): Output {
-  return {
-    show: (event) => void screen.write(shown`${shownJson(event)}\n`),
-    pause: () => {},
-    resume: () => {},
-    close: () => {},
-  };
+  return { show: (event) => void screen.write(shown`${shownJson(event)}\n`) };
 }
 
 /** The output that the flags and the terminal ask for. */
@@ -56,7 +49,7 @@ export function outputFor(
   const { stdout, stderr } = terminal;
   if (json) return jsonOutput(stdout);
   if (quiet) return quietOutput(stdout, stderr);
-  if (isLive(terminal))
-    return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks: canAsk(terminal, {}) });
-  return plainOutput(stdout, plainPaint);
+  const asks = canAsk(terminal, {});
+  if (isLive(terminal)) return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks });
+  return plainOutput(stdout, { asks });
 }

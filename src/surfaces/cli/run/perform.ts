@@ -10,6 +10,7 @@ import { modelFor } from "../../../threads/prepare/model.ts";
 import type { WantedSettings } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
+import { modeOf } from "../../../threads/prepare/settings.ts";
 import type { Thread } from "../../../threads/thread/thread.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -18,7 +19,7 @@ import { harmless, shown } from "../output/harmless.ts";
 import type { Output } from "../output/output.ts";
 import { outputFor } from "../output/plain.ts";
 import { canAsk, isLive, type OutputFlags, type Terminal } from "../terminal.ts";
-import { copiesFolder, statePath, type StateFlags } from "../threads/threads.ts";
+import { copiesFolder, historyFile, statePath, type StateFlags } from "../threads/threads.ts";
 import { asTyped, quoted } from "../wording.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
 import type { ProjectOfRun } from "./project.ts";
@@ -70,7 +71,10 @@ export async function perform(options: PerformOptions): Promise<number> {
         copies: copiesFolder(path),
         traces,
       });
-  const interruption = new Interruption(terminal.stdout, () => output?.close());
+  const client = host.thread(thread);
+  const mode = modeOf(settings, { config: project.config, at: "alone" });
+  const history = historyFile(path);
+  const interruption = new Interruption(terminal.stdout, () => output?.close?.());
   const stop = (): void => {
     run?.notify("Stopping; nothing finished is lost. Ctrl-C again quits at once.");
     void run?.stop();
@@ -78,7 +82,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   interruption.signal.addEventListener("abort", stop);
 
   try {
-    run = await options.start(host.thread(thread), {
+    run = await options.start(client, {
       attendance: {
         settings,
         show: (event, view) => output?.show(event, view),
@@ -88,7 +92,9 @@ export async function perform(options: PerformOptions): Promise<number> {
           answer = await questioner({
             thread: owned,
             given: answers,
-            terminal: canAsk(terminal, flags) ? terminal : undefined,
+            place: canAsk(terminal, flags)
+              ? { terminal, settings, mode, thread: client, history }
+              : undefined,
             output,
             interruption,
             notify: (text) => run?.notify(text),
@@ -113,7 +119,7 @@ export async function perform(options: PerformOptions): Promise<number> {
     return EXIT[(await run.ended())?.outcome ?? "interrupted"];
   } finally {
     interruption.dispose();
-    output?.close();
+    output?.close?.();
     await host.stop();
     await servers.close();
     await own?.close();

@@ -298,7 +298,7 @@ describe("--mode", () => {
     script = [call("write_file", { file_path: "/a", content: "x" })];
     const { code, out } = await run("--mode", "ask", "Go");
     expect(code).toBe(0);
-    expect(out).toContain("✗ write_file /a");
+    expect(out).toContain("✗ write a");
     expect(sent()[1]).toContain("nobody can be asked in this run");
   });
 
@@ -327,7 +327,7 @@ describe("--mode", () => {
     script = [call("write_file", { file_path: "/a", content: "x" }), call("write_todos", { todos: ["a"] })];
     const { code, out } = await run("--mode", "plan", "--thread", "t", "Go");
     expect(code).toBe(3);
-    expect(out).toContain("✗ write_file /a");
+    expect(out).toContain("✗ write a");
     script = [
       call("write_file", { file_path: "/a", content: "x" }),
       call("update_todos", { done: "1", note: "by hand" }),

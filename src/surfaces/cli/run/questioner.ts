@@ -3,15 +3,15 @@ import { readAnswer, type Question } from "../../../threads/events/questions.ts"
 import type { Thread } from "../../../threads/thread/thread.ts";
 import type { Interruption } from "../interruption.ts";
 import type { Output } from "../output/output.ts";
-import type { Terminal } from "../terminal.ts";
 import { quoted } from "../wording.ts";
+import type { AskPlace } from "./ask.ts";
 
 export interface QuestionerOptions {
   thread: Thread;
   /** Words for the questions that are open now, in their order. */
   given: readonly string[];
   /** Absent when there is nobody to ask. */
-  terminal?: Terminal | undefined;
+  place?: Omit<AskPlace, "signal"> | undefined;
   output: Output;
   interruption: Interruption;
   notify: (text: string) => void;
@@ -24,7 +24,7 @@ export interface QuestionerOptions {
 export async function questioner(
   options: QuestionerOptions,
 ): Promise<(question: Question) => Promise<unknown>> {
-  const { thread, given, terminal, output, interruption, notify } = options;
+  const { thread, given, place, output, interruption, notify } = options;
   const open = given.length > 0 ? await thread.questions() : [];
   if (given.length > open.length) {
     const message = `Thread ${quoted(thread.id)} has ${open.length} open questions, and there are ${given.length} answers.`;
@@ -36,16 +36,16 @@ export async function questioner(
     // Once only: when the same question comes again, the answer was not good enough.
     words.delete(question.id);
     if (said !== undefined) return understood(question, said, notify);
-    if (!terminal) return undefined;
-    output.pause();
+    if (!place) return undefined;
+    output.pause?.();
     try {
       // Prompts are loaded when there is something to ask: most runs start sooner without.
       const { ask } = await import("./ask.ts");
-      const value = await ask(question, terminal, interruption.signal);
+      const value = await ask(question, { ...place, signal: interruption.signal });
       if (value === undefined && !interruption.signal.aborted) interruption.interrupt();
       return value;
     } finally {
-      output.resume();
+      output.resume?.();
     }
   };
 }

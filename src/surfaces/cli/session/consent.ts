@@ -8,20 +8,31 @@ import { isNeverForGood, isObeyedFile } from "../../../threads/consent/shell-app
 import { inPlainSight } from "../../../threads/events/json-text.ts";
 import { readAnswer, type Question } from "../../../threads/events/questions.ts";
 import { MAIN, ownerName } from "../../../threads/events/view.ts";
+import type { HostThread } from "../../../threads/host/client.ts";
 import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
+import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { fileChange } from "../../../threads/undo/file-change.ts";
 import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { planLines, ruleLines, questionLines } from "../output/lines.ts";
 import { edit } from "../threads/external-editor.ts";
 import { planText } from "../threads/plan-text.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Answered, QuestionChoice } from "./display/display.ts";
+import type { Answered, Display, QuestionChoice } from "./display/display.ts";
 import { argumentLines, callText, changeLines } from "./view/call-lines.ts";
 
 type Call = NonNullable<Question["call"]>;
 
+/** Whoever puts questions of a run to a person. */
+export interface Asker extends Pick<Conversation, "terminal" | "paint" | "mode" | "agreesTo"> {
+  display: Pick<Display, "ask" | "lend" | "print">;
+  settings: Pick<RunSettings, "dir">;
+  thread: Pick<HostThread, "read"> | undefined;
+  /** Agrees to calls for good; absent where a yes is for one call. */
+  allow?: (rules: readonly string[]) => Promise<void>;
+}
+
 /** Puts a question of a run to the person. Undefined when they would rather not answer now. */
-export async function answerFor(question: Question, session: Conversation): Promise<unknown> {
+export async function answerFor(question: Question, session: Asker): Promise<unknown> {
   const { kind, options, call } = question;
   const { display, paint } = session;
   if (kind === "permission" && call) return permission(question, call, session);
@@ -36,16 +47,16 @@ export async function answerFor(question: Question, session: Conversation): Prom
   return answer && ("words" in answer ? readAnswer(question, answer.words) : answer.value);
 }
 
-async function permission(question: Question, call: Call, session: Conversation): Promise<unknown> {
+async function permission(question: Question, call: Call, session: Asker): Promise<unknown> {
   const { display, paint, settings } = session;
   const ruled = ruledCall(call, settings.dir);
   const { repeated, notice } = question;
   if (!repeated && !notice && !question.error && session.agreesTo(ruled)) return { type: "approve" };
-  const offers = repeated ? [] : rulesFor(call, ruled.path);
+  const offers = repeated || !session.allow ? [] : rulesFor(call, ruled.path);
   const rules = offers.filter((offer) => offer.rules.every(isRule));
   const target = oneLine(
     shortened(
-      callText(call.name, call.name === "execute" ? call.args : {}, ruled.path ?? ""),
+      callText(call.name, call.name === "execute" ? call.args : {}, inPlainSight(ruled.path ?? "")),
       MOST_OF_TARGET,
     ),
   );
@@ -68,8 +79,8 @@ async function permission(question: Question, call: Call, session: Conversation)
   if (rule) {
     // This call is agreed to, whether or not that can be kept.
     await session
-      .allow(rule.rules)
-      .catch((error: Error) => session.say(paint("red", oneLine(error.message))));
+      .allow?.(rule.rules)
+      .catch((error: Error) => display.print([paint("red", oneLine(error.message))]));
     return { type: "approve" };
   }
   return decision(question, answer);
@@ -80,7 +91,7 @@ function decision(question: Question, answer: Answered): unknown {
   return readAnswer(question, "words" in answer ? `reject: ${answer.words}` : answer.value);
 }
 
-async function approval(question: Question, session: Conversation): Promise<unknown> {
+async function approval(question: Question, session: Asker): Promise<unknown> {
   const { display, paint, terminal } = session;
   const { todos = [], rules = [] } = question;
   let text = planText(todos, rules);
@@ -120,7 +131,7 @@ const MOST_OF_TARGET = 50;
 const MOST_LINES = 200;
 
 /** Shows a call: a write as a diff, a command as it would be typed, others with their arguments. */
-async function callLinesFor(call: Call, ruled: RuledCall, session: Conversation): Promise<Harmless[]> {
+async function callLinesFor(call: Call, ruled: RuledCall, session: Asker): Promise<Harmless[]> {
   const { paint } = session;
   const { owner, name, args } = call;
   const who = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} wants `;
@@ -131,7 +142,7 @@ async function callLinesFor(call: Call, ruled: RuledCall, session: Conversation)
   }
   const content = path === undefined ? undefined : await contentOf(path, session).catch(() => undefined);
   const change = fileChange(name, args, content);
-  const head = shown`${who}${paint("bold", callText(name, {}, path ?? ""))}`;
+  const head = shown`${who}${paint("bold", callText(name, {}, inPlainSight(path ?? "")))}`;
   if (!change) return [head, ...argumentLines(args, paint)];
   const lines = changeLines(change, paint);
   const rest = lines.length - MOST_LINES;
@@ -143,7 +154,7 @@ async function callLinesFor(call: Call, ruled: RuledCall, session: Conversation)
 }
 
 /** The content of a file in the directory, or in the thread if there is none. */
-async function contentOf(path: string, session: Conversation): Promise<string | undefined> {
+async function contentOf(path: string, session: Asker): Promise<string | undefined> {
   const { settings, thread } = session;
   if (settings.dir !== undefined) return readFile(join(settings.dir, path), "utf8");
   return thread && (await (await thread.read()).content()).files[path];

@@ -74,13 +74,18 @@ export function maskedUrl(address: string): string {
 }
 
 /** Where things are kept on this machine, wherever threads are. */
-export function localFolder(state: string): string {
+function localFolder(state: string): string {
   return dirname(isDatabaseUrl(state) ? defaultStatePath() : state);
 }
 
 /** Where copies of files are kept that the agents of these threads changed. */
 export function copiesFolder(state: string): string {
   return join(localFolder(state), "copies");
+}
+
+/** The file with the lines that were typed. */
+export function historyFile(state: string): string {
+  return join(localFolder(state), "history");
 }
 
 /** Opens the thread store for as long as `use` takes. */

@@ -5,13 +5,14 @@ import { frame } from "../../output/frame.ts";
 import { fit, harmless, oneLine, shown, wrapped, type Harmless } from "../../output/harmless.ts";
 import { LiveRegion, type Place } from "../../output/live-region.ts";
 import type { Paint } from "../../output/paint.ts";
-import type { Terminal } from "../../terminal.ts";
+import { isLive, type Terminal } from "../../terminal.ts";
 import type { History } from "../prompt/history.ts";
 import { Keyboard } from "../prompt/keyboard.ts";
 import { PromptKeys } from "../prompt/prompt-keys.ts";
 import { promptLines } from "../prompt/prompt-lines.ts";
 import { AnswerView } from "../view/answer-view.ts";
 import type { Answered, Asked, Display, DisplayOptions, Status, SessionActions } from "./display.ts";
+import { PlainDisplay } from "./plain-display.ts";
 
 /** The interval at which an agent's words are drawn; typed keys are drawn at once. */
 const FRAME_MS = 33;
@@ -227,4 +228,15 @@ export class LiveDisplay implements Display {
 function afterQuiet(then: () => void): () => void {
   const timer = setTimeout(then, QUIET_MS);
   return () => clearTimeout(timer);
+}
+
+/** The display that a terminal can have. */
+export function displayFor(
+  options: LiveDisplayOptions & { terminal: Terminal },
+  isPlain: boolean | undefined = false,
+): Display {
+  const { terminal } = options;
+  return isPlain || !isLive(terminal) || !terminal.stdout.columns
+    ? new PlainDisplay(terminal)
+    : new LiveDisplay(options);
 }

@@ -12,7 +12,7 @@ import { MarkdownStream } from "./markdown-stream.ts";
 /** Thinking for a shorter time is not worth a line. */
 const LONG_THOUGHT_MS = 3000;
 
-/** Text above the prompt, from the events of a run. */
+/** Text above the plan, from the events of a run. */
 export class AnswerView {
   readonly #paint: Paint;
   readonly #stream = new MarkdownStream();
@@ -43,7 +43,7 @@ export class AnswerView {
       case "model-start":
         if (isMain) this.#askedAt = event.at;
         this.#hasText = this.#hasText && !isMain;
-        return isMain ? this.#rows(linesOf(event, view, this.#paint), columns) : [];
+        return isMain ? this.rows(linesOf(event, view, this.#paint), columns) : [];
       case "thought":
         if (isMain) this.#thoughts += event.text;
         return [];
@@ -65,34 +65,36 @@ export class AnswerView {
         return [...thought, ...this.flush(columns)];
       }
       case "message":
-        return [...this.flush(columns), ...this.#rows(echoOf(event.text, this.#paint), columns)];
+        return [...this.flush(columns), ...this.rows(echoOf(event.text, this.#paint), columns)];
       case "tool-start":
         this.#calls.set(event.call, event.at);
         return [];
       case "tool-end": {
         const tookMs = event.at - (this.#calls.get(event.call) ?? event.at);
         this.#calls.delete(event.call);
-        return this.#rows(callLines(event, this.#paint, { tookMs, dir: this.#dir }), columns);
+        return this.rows(callLines(event, this.#paint, { tookMs, dir: this.#dir }), columns);
       }
       case "plan-change":
         this.#isPlanned ||= isMain;
         return [];
       case "subagent-end":
-        return event.ok ? [] : this.#rows(linesOf(event, view, this.#paint), columns);
+        return event.ok ? [] : this.rows(linesOf(event, view, this.#paint), columns);
       case "model-retry":
       case "summary":
       case "summary-failure":
-        return isMain ? this.#rows(linesOf(event, view, this.#paint), columns) : [];
+        return isMain ? this.rows(linesOf(event, view, this.#paint), columns) : [];
       case "notice":
-        return this.#rows(linesOf(event, view, this.#paint), columns);
+        return this.rows(linesOf(event, view, this.#paint), columns);
       case "run-end": {
         const plan = this.#isPlanned ? planLines(view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint) : [];
-        const { resume: _, ...end } = event;
-        const said = linesOf(end, view, this.#paint);
+        const said = linesOf(event, view, this.#paint);
         const rest = this.flush(columns);
         // An answer has an empty row behind it already.
         const space = plan.length > 0 && !this.#isSpaced ? [shown``] : [];
-        return [...rest, ...this.#rows([...space, ...plan, ...said], columns)];
+        const shownPlan = this.rows([...space, ...plan], columns);
+        this.#isSpaced = false;
+        // How it ended is not cut: it may be an error, or a command to copy.
+        return [...rest, ...shownPlan, ...said];
       }
       default:
         return [];
@@ -130,7 +132,8 @@ export class AnswerView {
     return { columns: columns - 1, paint: this.#paint };
   }
 
-  #rows(lines: readonly Harmless[], columns: number): Harmless[] {
+  /** Lines behind what is left of the answer. */
+  rows(lines: readonly Harmless[], columns: number): Harmless[] {
     const rest = this.flush(columns);
     if (lines.length > 0) this.#isSpaced = false;
     return [...rest, ...lines.map((line) => fit(line, columns))];

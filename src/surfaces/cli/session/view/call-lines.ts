@@ -2,6 +2,7 @@ import { pathMeant } from "../../../../files/disk/from-host.ts";
 import type { RunEvent } from "../../../../threads/events/events.ts";
 import { inPlainSight, jsonText } from "../../../../threads/events/json-text.ts";
 import { MAIN, ownerName } from "../../../../threads/events/view.ts";
+import { PLAN_TOOLS } from "../../../../threads/story/plan-tools.ts";
 import { fileChange, type FileChange } from "../../../../threads/undo/file-change.ts";
 import { duration } from "../../output/amounts.ts";
 import { harmlessLines, oneLine, shown, type Harmless } from "../../output/harmless.ts";
@@ -10,7 +11,7 @@ import type { Paint } from "../../output/paint.ts";
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 
 /** Tools that have lines of their own. */
-const OWN_LINES = new Set(["write_todos", "update_todos", "todo", "task"]);
+const OWN_LINES = [...PLAN_TOOLS, "task"];
 
 const VERBS: Readonly<Record<string, string>> = {
   read_file: "read",
@@ -34,13 +35,18 @@ export function callLines(
   paint: Paint,
   { tookMs = 0, dir }: CallLinesOptions = {},
 ): Harmless[] {
-  const { owner, name, ok, args, result, output = result, exitCode } = event;
-  if (ok && OWN_LINES.has(name)) return [];
+  const { owner, name, ok, args, result, output = result, exitCode, repeated } = event;
+  if (ok && OWN_LINES.includes(name)) return [];
   const by = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} `;
   const sign = ok ? paint("green", shown`✓`) : paint("red", shown`✗`);
-  const why = ok ? "" : exitCode === undefined ? result : exitCode === null ? "stopped" : `exit ${exitCode}`;
-  const took = duration(tookMs);
-  const tail = [why, took].filter(Boolean).join(" · ");
+  const why = ok
+    ? ""
+    : exitCode === undefined
+      ? result
+      : exitCode === null
+        ? stopWords(output)
+        : `exit ${exitCode}`;
+  const tail = [repeated && "was stopped before", why, duration(tookMs)].filter(Boolean).join(" · ");
   const head = shown`${by}${sign} ${callText(name, args, meant(event, dir))}`;
   const first = tail ? shown`${head} ${paint(ok ? "dim" : "red", oneLine(tail))}` : head;
   const said = exitCode === undefined ? [] : lastLines(output);
@@ -50,6 +56,11 @@ export function callLines(
 /** The target of a call, as the file tools take it. */
 function meant({ name, about }: ToolEnd, dir: string | undefined): string {
   return dir === undefined || !(name in VERBS) ? about : (pathMeant(about, dir) ?? about);
+}
+
+/** How a command was stopped, which its output says last. */
+function stopWords(output: string): string {
+  return /\[(.*)\]\s*$/.exec(output)?.[1] ?? "stopped";
 }
 
 function lastLines(output: string): Harmless[] {
