@@ -9,7 +9,6 @@ export {
   headerOf,
   isEdit,
   readChannels,
-  readLastItems,
   readSummaries,
   toStored,
   writeIndex,

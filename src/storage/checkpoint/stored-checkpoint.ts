@@ -133,19 +133,6 @@ export async function readChannels(
   return values;
 }
 
-/** Reads the last items of a list in a channel; none where there is no such list. */
-export async function readLastItems(
-  channels: StoredCheckpoint["channels"],
-  name: string,
-  count: number,
-  decoder: Decoder,
-): Promise<unknown[]> {
-  if (!Object.hasOwn(channels, name)) return [];
-  const trees = await decoder.lastItems(channels[name], count);
-  await decoder.load(trees);
-  return trees.map((tree) => decoder.build(tree));
-}
-
 /** The index of a write: errors, interrupts and answers to them have fixed, negative ones. */
 export function writeIndex(channel: string, at: number): number {
   return Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;

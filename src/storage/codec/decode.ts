@@ -105,22 +105,6 @@ export class Decoder {
     return this.#fill({}, tree);
   }
 
-  /** The trees of the last items of a list, without fetching the others. */
-  async lastItems(tree: unknown, count: number): Promise<unknown[]> {
-    if (Array.isArray(tree)) return count > 0 ? tree.slice(-count) : [];
-    if (!isReference(tree)) return [];
-    const id = tree[REFERENCE];
-    const blob = (await this.#read([id])).get(id)!;
-    this.#parse(id, blob);
-    if (blob.kind === "tree") return this.lastItems(blob.parsed, count);
-    const items: unknown[] = [];
-    for (const part of blob.kind === "list" ? (blob.parsed as number[]).toReversed() : []) {
-      if (items.length >= count) break;
-      items.unshift(...(await this.lastItems({ [REFERENCE]: part }, count - items.length)));
-    }
-    return items;
-  }
-
   #items(trees: readonly unknown[]): unknown[] {
     const items: unknown[] = [];
     for (let at = 0; at < trees.length; at++) this.set(items, at, trees[at]);

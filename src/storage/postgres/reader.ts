@@ -8,7 +8,6 @@ import {
 import {
   listTuples,
   readChannels,
-  readLastItems,
   readSummaries,
   readTuple,
   toStored,
@@ -139,11 +138,6 @@ export class Reader {
   async values(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
     const newest = await this.#newest(threadId);
     return newest ? readChannels(newest.channels, channels, this.#decoder(newest.thread)) : {};
-  }
-
-  async last(threadId: string, channel: string, count: number): Promise<unknown[]> {
-    const newest = await this.#newest(threadId);
-    return newest ? readLastItems(newest.channels, channel, count, this.#decoder(newest.thread)) : [];
   }
 
   async summaries(

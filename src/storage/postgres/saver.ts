@@ -208,10 +208,6 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     return onThread(threadId, () => this.#reader.values(threadId, channels));
   }
 
-  async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
-    return onThread(threadId, () => this.#reader.last(threadId, channel, count));
-  }
-
   async listCheckpoints(
     threadId: string,
     options: ListCheckpointsOptions = {},

@@ -18,7 +18,6 @@ import {
   readChannels,
   ReadCheckpoints,
   readKey,
-  readLastItems,
   readSummaries,
   readTuple,
   toConfig,
@@ -238,12 +237,6 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     await this.#batchedWrites.settled();
     const newest = this.#newest(threadId);
     return newest ? readChannels(newest.channels, channels, this.#decoder(newest.thread)) : {};
-  }
-
-  async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
-    await this.#batchedWrites.settled();
-    const newest = this.#newest(threadId);
-    return newest ? readLastItems(newest.channels, channel, count, this.#decoder(newest.thread)) : [];
   }
 
   #newest(threadId: string): { thread: number; channels: Record<string, unknown> } | undefined {

@@ -77,32 +77,6 @@ describe("a thread of 2,000 turns", () => {
   });
 });
 
-describe("the last messages of a thread", () => {
-  it.each([1, 3, 50, LONG])("are read without the %i before them", async (length) => {
-    const thread = length === LONG ? long : new Thread(length);
-    await thread.grow(2);
-    const { messages } = await saver.getValues(thread.id, ["messages"]);
-    for (const count of [0, 1, 2, 40]) {
-      const expected = count === 0 ? [] : (messages as BaseMessage[]).slice(-count);
-      expect(await saver.getLast(thread.id, "messages", count)).toStrictEqual(expected);
-    }
-  });
-
-  it("take no more work in a long thread, and are none where there is no list", async () => {
-    const work = new WorkCounter();
-    try {
-      const ofMiddle = await work.ofAsync(() => saver.getLast(middle.id, "messages"));
-      const ofLong = await work.ofAsync(() => saver.getLast(long.id, "messages"));
-      expect(ofLong / ofMiddle).toBeLessThanOrEqual(1.5);
-    } finally {
-      work.end();
-    }
-    expect(await saver.getLast(short.id, "step")).toEqual([]);
-    expect(await saver.getLast(short.id, "nothing")).toEqual([]);
-    expect(await saver.getLast("nobody", "messages")).toEqual([]);
-  });
-});
-
 describe("many threads in one process", () => {
   it("are started one by one, with turns of the event loop in between", async () => {
     const threads = Array.from({ length: 50 }, () => new Thread(1));

@@ -75,12 +75,6 @@ export interface ThreadStore extends BaseCheckpointSaver {
   getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>>;
 
   /**
-   * The last items of a list in a channel of a thread's newest checkpoint, oldest first, without reading the rest of
-   * it: `getLast(thread, "messages")` is the last message. Empty where there is no such list.
-   */
-  getLast(threadId: string, channel: string, count?: number): Promise<unknown[]>;
-
-  /**
    * The checkpoints of a thread, newest first, without any values: as cheap in a long thread as in a short one.
    * `before` is the `seq` of the last one of the page before. Defaults: 20 checkpoints, those of the main graph.
    */

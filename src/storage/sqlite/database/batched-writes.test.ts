@@ -113,7 +113,6 @@ const ASKED: Record<string, (saver: SqliteSaver) => Promise<unknown>> = {
   mailbox: (saver) => saver.mailbox("a"),
   listCheckpoints: async (saver) => (await saver.listCheckpoints("a"))[0],
   getValues: async (saver) => (await saver.getValues("a", ["count"]))["count"],
-  getLast: async (saver) => (await saver.getLast("a", "list"))[0],
 };
 
 it.each(Object.keys(ASKED))("%s knows of what was issued before, and not waited for", async (name) => {
