@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/m
 import { Runnable, RunnableLambda, type RunnableConfig } from "@langchain/core/runnables";
 import { Send } from "@langchain/langgraph";
 import { isMessageList } from "../messages.ts";
-import { lightenNode, type Around, type RunningNode } from "./light-node.ts";
+import { wrapNode, type Around, type RunningNode } from "./around-node.ts";
 import { lightenWriters, type WritingNode } from "./light-writers.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
@@ -32,8 +32,8 @@ export function lightenLoop<Agent extends LoopingAgent>(agent: Agent, place: Aro
 const lightened = new WeakSet<object>();
 
 /**
- * Lets the nodes of any graph, and what writes their results to the state, run without what LangGraph puts around each.
- * What they do, and what whoever listens is told, stays the same. Changes the graph.
+ * Lets what writes the results of any graph's nodes to the state run without what LangGraph puts around it. What it
+ * does, and what whoever listens is told, stays the same. Changes the graph.
  */
 export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Around): void {
   const givesIds = isMessageList(channels["messages"]);
@@ -41,7 +41,7 @@ export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Ar
     if (lightened.has(node)) continue;
     lightened.add(node);
     lightenWriters(node, { conditions: Object.keys(builder.branches[name] ?? {}).length, givesIds });
-    lightenNode(node, around);
+    wrapNode(node, around);
   }
 }
 

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { lightLoop } from "../../middleware/light-loop.ts";
 import { callTool, ScriptedModel } from "../../testing/scripted-model.ts";
 
-describe("a node of an agent with the light loop does what LangChain's does:", () => {
+describe("a node with work around it does what LangChain's does:", () => {
   it("what runs in it finds the same configuration, state and tracing tree", async () => {
     expect(await found(true)).toEqual(await found(false));
   });
