@@ -13,11 +13,8 @@ export interface Instrument {
 
 /** Where figures go. */
 export interface Meter {
-  /** Returns the recorder of an instrument with these attributes. */
-  recorder: (instrument: Instrument, attributes: Attributes) => Recorder;
+  record: (instrument: Instrument, attributes: Attributes, value: number) => void;
 }
-
-export type Recorder = (value: number) => void;
 
 export interface OtlpMeterOptions extends Sender, Destination {
   /** The interval at which changed figures are sent. */
@@ -57,22 +54,18 @@ export class OtlpMeter implements Meter {
     this.#options = options;
   }
 
-  recorder(instrument: Instrument, attributes: Attributes): Recorder {
-    const series = this.#seriesOf(instrument, attributes);
-    return (value) => this.#record(series, value);
-  }
-
   /** Sends what there is, and waits for it a moment. */
   close(): Promise<void> {
     return awaitLast(this.#send(), this.#options);
   }
 
-  #record(series: Series, value: number): void {
+  record(instrument: Instrument, attributes: Attributes, value: number): void {
+    const series = this.#seriesOf(instrument, attributes);
     series.sum += value;
     series.count += 1;
     series.min = Math.min(series.min, value);
     series.max = Math.max(series.max, value);
-    const { bounds = [] } = series.instrument;
+    const { bounds = [] } = instrument;
     const bucket = bounds.findIndex((bound) => value <= bound);
     const at = bucket < 0 ? bounds.length : bucket;
     series.buckets[at] = (series.buckets[at] ?? 0) + 1;

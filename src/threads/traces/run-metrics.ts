@@ -1,6 +1,6 @@
 import type { RunEvent } from "../events/events.ts";
 import { MAIN, ownerName } from "../events/view.ts";
-import type { Instrument, Meter, Recorder } from "./meter.ts";
+import type { Instrument, Meter } from "./meter.ts";
 import { modelNames } from "./model-names.ts";
 import type { Attributes } from "./span.ts";
 
@@ -46,7 +46,6 @@ export class RunMetrics {
   readonly #called = new Map<string, number>();
   /** Sub-agents' names by place. */
   readonly #names = new Map<string, string>();
-  readonly #recorders = new Map<string, Recorder>();
   #model: Attributes = {};
 
   constructor(meter: Meter) {
@@ -66,14 +65,13 @@ export class RunMetrics {
         this.#endChat(event.owner, at, false);
         this.#asked.set(event.owner, at);
         for (const name of event.reminders ?? []) {
-          this.#recorder(REMINDERS, name, () => ({ "holdfast.reminder.name": name }))(1);
+          this.#meter.record(REMINDERS, { "holdfast.reminder.name": name }, 1);
         }
         return;
       case "model-end": {
         const { owner, usage } = event;
         this.#endChat(owner, at);
-        const agent = this.#agentOf(owner);
-        this.#recorder(TURNS, agent, () => ({ ...this.#model, "gen_ai.agent.name": agent }))(1);
+        this.#meter.record(TURNS, { ...this.#model, "gen_ai.agent.name": this.#agentOf(owner) }, 1);
         this.#count("input", usage.inputTokens);
         this.#count("output", usage.outputTokens);
         return;
@@ -86,17 +84,15 @@ export class RunMetrics {
         const start = this.#called.get(`${owner} ${call}`);
         if (start === undefined) return;
         this.#called.delete(`${owner} ${call}`);
-        const time = this.#recorder(TOOL_TIME, `${ok} ${name}`, () => ({
+        const attributes = {
           "gen_ai.operation.name": "execute_tool",
           "gen_ai.tool.name": name,
           ...(!ok && FAILED),
-        }));
-        return time(seconds(at - start));
+        };
+        return this.#meter.record(TOOL_TIME, attributes, seconds(at - start));
       }
-      case "completion-refusal": {
-        const agent = this.#agentOf(event.owner);
-        return this.#recorder(REFUSALS, agent, () => ({ "gen_ai.agent.name": agent }))(1);
-      }
+      case "completion-refusal":
+        return this.#meter.record(REFUSALS, { "gen_ai.agent.name": this.#agentOf(event.owner) }, 1);
       case "run-end":
         // One that was stopped has not failed.
         if (event.outcome === "failed") this.#endChat(MAIN, at, false);
@@ -114,24 +110,13 @@ export class RunMetrics {
     const start = this.#asked.get(owner);
     if (start === undefined) return;
     this.#asked.delete(owner);
-    const time = this.#recorder(MODEL_TIME, String(ok), () => ({ ...this.#model, ...(!ok && FAILED) }));
-    time(seconds(at - start));
+    this.#meter.record(MODEL_TIME, { ...this.#model, ...(!ok && FAILED) }, seconds(at - start));
   }
 
   /** A provider that does not tell what was used has not used nothing. */
   #count(type: "input" | "output", tokens: number): void {
     if (tokens === 0) return;
-    this.#recorder(TOKENS, type, () => ({ ...this.#model, "gen_ai.token.type": type }))(tokens);
-  }
-
-  /** The same ones are needed in every turn: their attributes are made once. */
-  #recorder(instrument: Instrument, kind: string, attributes: () => Attributes): Recorder {
-    const key = `${instrument.name} ${kind}`;
-    const known = this.#recorders.get(key);
-    if (known) return known;
-    const fresh = this.#meter.recorder(instrument, attributes());
-    this.#recorders.set(key, fresh);
-    return fresh;
+    this.#meter.record(TOKENS, { ...this.#model, "gen_ai.token.type": type }, tokens);
   }
 }
 
