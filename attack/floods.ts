@@ -24,7 +24,7 @@ export const floods = {
         Array.from({ length: files }, (_, n) => [`/many/${n}.txt`, "hay\n"]),
       );
       const outcomes = [
-        ...(await attempt("disk", diskBackend(root))),
+        ...(await attempt("disk", diskBackend(root, { ripgrep: false }))),
         ...(await attempt("state", stateFiles({ ...inState, "/.gitignore": RULES }))),
       ];
       const failed = outcomes.filter(({ problem }) => problem !== undefined);

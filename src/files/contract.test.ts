@@ -23,6 +23,7 @@ const root = (): string => mkdtempSync(join(folder, "root-"));
 const BACKENDS: Record<string, () => FileBackend> = {
   "in state": () => stateFiles({}),
   "on disk": () => diskBackend(root()),
+  "on disk, without ripgrep": () => diskBackend(root(), { ripgrep: false }),
   "on disk, without descriptors": () => createBackend(new Disk(root(), {}, false)),
   "in a store": () => storeBackend(new InMemoryStore(), ["files"]),
   "of a shell": () => shellBackend(root()),

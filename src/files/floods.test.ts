@@ -77,7 +77,7 @@ describe("a search through many files", () => {
 
   it("on disk lets other work run, and asks for no sizes that nobody wants", async () => {
     for (let n = 0; n < 20_000; n += 1) writeFileSync(join(root, `${n}.txt`), "");
-    const backend = diskBackend(root);
+    const backend = diskBackend(root, { ripgrep: false });
     let listed: Awaited<ReturnType<FileBackend["list"]>> | undefined;
     expect(await ticksDuring(async () => (listed = await backend.list("/")))).toBeGreaterThan(20);
     const entries = listed?.ok ? listed.entries : [];

@@ -16,7 +16,7 @@ async function inDeepTree(code: string): Promise<string> {
   const script = `
     import { openSync } from "node:fs";
     import { diskBackend } from ${JSON.stringify(FILES)};
-    const backend = diskBackend(${JSON.stringify(root)});
+    const backend = diskBackend(${JSON.stringify(root)}, { ripgrep: false });
     const fill = () => { try { for (;;) openSync("/dev/null"); } catch {} };
     await backend.read("/");
     ${code}`;

@@ -344,7 +344,7 @@ describe("a disk backend", () => {
   });
 
   it("refuses to read what is too large, and says in a search that it did", async () => {
-    const backend = backendWith({ maxBytes: 10 });
+    const backend = backendWith({ maxBytes: 10, ripgrep: false });
     writeFileSync(join(root, "large.log"), "needle ".repeat(10));
     expect(await backend.read("/large.log")).toMatchObject({ ok: false, reason: "too-large" });
     expect(await backend.grep({ pattern: "needle" })).toEqual({
@@ -405,8 +405,10 @@ describe("a disk backend", () => {
     });
     expect(await found(backendWith(), "**", "/.git")).toEqual({ ok: true, paths: ["/.git/config"] });
     expect(await found(backendWith({ ignore: ["dir"] }), "**/*.txt")).toEqual({ ok: true, paths: [] });
-    expect(await backendWith().grep({ pattern: "needle" })).toMatchObject({ files: [] });
-    const inside = await backendWith().grep({ pattern: "needle", path: "node_modules" });
-    expect(inside).toMatchObject({ files: [{ path: "/node_modules/x/index.js" }] });
+    for (const ripgrep of [true, false]) {
+      expect(await backendWith({ ripgrep }).grep({ pattern: "needle" })).toMatchObject({ files: [] });
+      const inside = await backendWith({ ripgrep }).grep({ pattern: "needle", path: "node_modules" });
+      expect(inside).toMatchObject({ files: [{ path: "/node_modules/x/index.js" }] });
+    }
   });
 });

@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdir, realpath, readFile, stat } from "node:fs/promises";
 import { join, basename, dirname } from "node:path";
 import { promisify } from "node:util";
-import type { Failure, FileEntry, FileResult, ListOptions } from "../backend/backend.ts";
+import type { Failure, FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/backend.ts";
 import { foldName } from "../paths/fold.ts";
+import { segmentsOf } from "../paths/paths.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../search/operations.ts";
 import type { Sweep } from "../search/sweep.ts";
 import { hasDescriptorPaths, holdByDescriptor } from "./anchor.ts";
@@ -12,6 +13,7 @@ import { explain } from "./errors.ts";
 import { pathFromHost } from "./from-host.ts";
 import { keptFiles } from "./keeper/keeper.ts";
 import { HeldFiles, type PlainFiles } from "./plain-files.ts";
+import { ripgrepCandidates } from "./ripgrep.ts";
 
 /** Options of a folder on disk. */
 export interface DiskOptions {
@@ -22,6 +24,8 @@ export interface DiskOptions {
    * system takes for the same. Default `.git` and `node_modules`.
    */
   ignore?: readonly string[];
+  /** Whether searches may use ripgrep where it is installed; the results are the same. Default true. */
+  ripgrep?: boolean;
 }
 
 /** Where the files are, and what uses them there. */
@@ -42,7 +46,7 @@ export class Disk implements FileOperations {
   /** `descriptors` overrides what the system can do. */
   constructor(root: string, options: DiskOptions, descriptors?: boolean) {
     this.#folder = root;
-    this.#options = { maxBytes: 10_000_000, ignore: [".git", "node_modules"], ...options };
+    this.#options = { maxBytes: 10_000_000, ignore: [".git", "node_modules"], ripgrep: true, ...options };
     this.#ignored = this.#options.ignore.map(foldName);
     this.#descriptors = descriptors;
     this.maxBytes = this.#options.maxBytes;
@@ -104,12 +108,35 @@ export class Disk implements FileOperations {
     }
   }
 
+  async candidates(path: string, query: GrepQuery, options: WalkOptions): Promise<string[] | undefined> {
+    if (!this.#options.ripgrep) return undefined;
+    const root = await this.#root().catch(() => undefined);
+    if (!root) return undefined;
+    const found = await ripgrepCandidates(query, {
+      root: root.path,
+      folder: path,
+      skip: this.#skipped(options),
+      timeout: options.sweep.left,
+    });
+    const depth = segmentsOf(path).length;
+    return found?.filter(
+      (file) =>
+        !segmentsOf(file)
+          .slice(depth)
+          .some((name) => this.#skips(name, options)),
+    );
+  }
+
   /** The entries of a folder on the way. */
   async #entriesToWalk(path: string, sweep: Sweep): Promise<FileEntry[]> {
     const found = await this.#use(path, (files) => files.entries(path));
     if (found.ok) return found.entries;
     sweep.miss(path);
     return [];
+  }
+
+  #skipped({ names, all }: WalkOptions): string[] {
+    return all ? [] : this.#options.ignore.filter((name) => !names.includes(name));
   }
 
   #skips(name: string, options: WalkOptions): boolean {

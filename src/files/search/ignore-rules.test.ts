@@ -49,6 +49,10 @@ const SEEN = [
 
 const BACKENDS: [string, () => FileBackend][] = [
   ["on disk", () => diskBackend(join(base, String((made += 1))))],
+  [
+    "on disk, searched without ripgrep",
+    () => diskBackend(join(base, String((made += 1))), { ripgrep: false }),
+  ],
   ["in graph state", () => stateFiles({})],
   ["in a store", () => storeBackend(new InMemoryStore(), ["files"])],
   ["in a composite", () => compositeBackend(stateFiles({}), { "/notes/": stateFiles({}) })],

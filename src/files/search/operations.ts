@@ -1,4 +1,4 @@
-import type { FileEntry, FileResult, ListOptions } from "../backend/backend.ts";
+import type { FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/backend.ts";
 import { inOrder } from "../paths/paths.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import type { Sweep } from "./sweep.ts";
@@ -40,6 +40,8 @@ export interface FileOperations {
   isUnchanged?(path: string, file: { bytes: Uint8Array; since: number | undefined }): Promise<boolean>;
   /** The files below a folder, sorted; none if there is no such folder. Default: by listing every folder. */
   walk?(folder: string, options: WalkOptions): AsyncIterable<string>;
+  /** The files below a folder that may match a search, sorted; undefined when it cannot tell. */
+  candidates?(folder: string, query: GrepQuery, options: WalkOptions): Promise<string[] | undefined>;
 }
 
 /** The files below a folder, in order. */
@@ -55,7 +57,11 @@ export function walk(
   return options.rules ? withoutIgnored(files, options.rules) : files;
 }
 
-async function* withoutIgnored(files: AsyncIterable<string>, rules: IgnoreRules): AsyncGenerator<string> {
+/** The files that no rule leaves out. */
+export async function* withoutIgnored(
+  files: AsyncIterable<string> | Iterable<string>,
+  rules: IgnoreRules,
+): AsyncGenerator<string> {
   for await (const file of files) if (!(await rules.skips(file, false))) yield file;
 }
 

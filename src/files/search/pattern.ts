@@ -16,7 +16,7 @@ export interface Matcher {
 
 /**
  * Compiles the pattern of a query. Expressions run on RE2, which takes time in proportion to the text whatever
- * the expression is; JavaScript's own engine can hang on `(a+)+$`.
+ * the expression is, and whose syntax is that of ripgrep; JavaScript's own engine can hang on `(a+)+$`.
  */
 export function compilePattern({ pattern, regex, ignoreCase }: GrepQuery): FileResult<{ matcher: Matcher }> {
   if (pattern === "") return fail("The search pattern is empty; say what to find.");

@@ -3,7 +3,7 @@ import { segmentsOf } from "../paths/paths.ts";
 import { compileFilter, compileGlob } from "./glob.ts";
 import { grepFiles } from "./grep.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
-import { walk, type FileOperations, type WalkOptions } from "./operations.ts";
+import { walk, withoutIgnored, type FileOperations, type WalkOptions } from "./operations.ts";
 import { compilePattern } from "./pattern.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -44,7 +44,7 @@ export async function grepAt(
   const names = filter?.glob.names ?? segmentsOf(start);
   const sweep = new Sweep({ signal: query.signal });
   const options = walkOptions(operations, { names, sweep, all: query.ignored });
-  const files = await filesToSearch(operations, start, options);
+  const files = await filesToSearch(operations, start, { query, ...options });
   if (!files.ok) return files;
   const isWanted = (path: string): boolean =>
     (filter?.glob.matches(path) ?? true) && (query.include?.(path) ?? true);
@@ -77,10 +77,14 @@ export function ignoreRules(operations: FileOperations, names: readonly string[]
 async function filesToSearch(
   operations: FileOperations,
   start: string,
-  options: WalkOptions,
+  { query, ...options }: WalkOptions & { query: GrepQuery },
 ): Promise<FileResult<{ paths: AsyncIterable<string> | Iterable<string> }>> {
   const folder = await folderAt(operations, start);
-  if (folder.ok) return { ok: true, paths: walk(operations, start, options) };
+  if (folder.ok) {
+    const candidates = await operations.candidates?.(start, query, options);
+    if (!candidates) return { ok: true, paths: walk(operations, start, options) };
+    return { ok: true, paths: options.rules ? withoutIgnored(candidates, options.rules) : candidates };
+  }
   if (folder.reason === "missing") return folder;
   const file = await operations.read(start);
   return file.ok ? { ok: true, paths: [start] } : file;

@@ -32,12 +32,17 @@ export class Sweep {
     return this.#now() - this.#rested > SLICE_MS;
   }
 
+  /** The milliseconds that are left. */
+  get left(): number {
+    return Math.max(0, MAX_MS - (this.#now() - this.#started));
+  }
+
   /** Yields to the event loop. Throws the signal's reason. */
   async rest(): Promise<void> {
     await setImmediate();
     this.#signal?.throwIfAborted();
     this.#rested = this.#now();
-    if (this.#rested - this.#started >= MAX_MS) this.stopped ??= TIME_IS_UP;
+    if (this.left === 0) this.stopped ??= TIME_IS_UP;
   }
 
   /** Remembers a file or folder that could not be read. */

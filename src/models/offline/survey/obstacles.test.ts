@@ -42,7 +42,7 @@ async function agentOn(files: Record<string, string | Uint8Array>, options: Opti
   const folder = await directoryOf(files);
   const agent = createDeepAgent({
     model: new OfflineModel(),
-    backend: diskBackend(folder),
+    backend: diskBackend(folder, { ripgrep: false }),
     checkpointer: new MemorySaver(),
     ...options,
   });
