@@ -15,7 +15,8 @@ const FIELDS = ["content", "priority", "dependsOn", "estimate", "note", "mustVer
 function digest(todo: Todo): string {
   const cached = digests.get(todo);
   if (cached !== undefined) return cached;
-  const text = `${todo.status} ${hash(JSON.stringify(FIELDS.map((field) => todo[field])))}`;
+  const fields = FIELDS.filter((field) => field !== "mustVerify" || todo.mustVerify);
+  const text = `${todo.status} ${hash(JSON.stringify(fields.map((field) => todo[field])))}`;
   digests.set(todo, text);
   return text;
 }
