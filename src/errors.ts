@@ -45,7 +45,11 @@ export class HarnessError extends Error {
 /** The outcome of some work, unless a signal is aborted before: then its reason is thrown, and the work goes on unheard. */
 export async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
-  signal.throwIfAborted();
+  if (signal.aborted) {
+    // The work has begun: nobody else hears of its failure.
+    void Promise.resolve(work).catch(() => {});
+    throw signal.reason;
+  }
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason as Error);

@@ -63,14 +63,15 @@ export async function rewrite(file: string, make: () => Promise<object>): Promis
 /** The draft that takes the file's place: who has made it is the only one who writes. */
 async function lock(file: string): Promise<string> {
   const draft = `${file}.draft`;
-  for (;;) {
+  for (const began = Date.now(); ;) {
     try {
       await writeFile(draft, "", { mode: 0o600, flag: "wx" });
       return draft;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Windows says EPERM of a draft that is just being removed.
-      if (code !== "EEXIST" && !(code === "EPERM" && process.platform === "win32")) throw error;
+      // Windows says EPERM of a draft that is just being removed, and also of a folder that may not be written.
+      const isBeingRemoved = code === "EPERM" && process.platform === "win32" && Date.now() - began < LOCK_MS;
+      if (code !== "EEXIST" && !isBeingRemoved) throw error;
     }
     const made = await stat(draft).catch(() => undefined);
     if (made && Date.now() - made.mtimeMs > LOCK_MS) await rm(draft, { force: true });

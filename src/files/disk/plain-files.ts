@@ -220,8 +220,11 @@ async function withSizes(folder: Anchor, entries: readonly FileEntry[]): Promise
   const sized: FileEntry[] = [];
   const sizeOf = async (entry: FileEntry): Promise<FileEntry> => {
     if (entry.isDirectory) return entry;
-    const stats = await lstat(folder.entry(entry.name)).catch(() => undefined);
-    return stats ? { ...entry, size: stats.size } : entry;
+    try {
+      return { ...entry, size: (await lstat(folder.entry(entry.name))).size };
+    } catch {
+      return entry;
+    }
   };
   for (let at = 0; at < entries.length; at += READ_AT_ONCE) {
     sized.push(...(await Promise.all(entries.slice(at, at + READ_AT_ONCE).map(sizeOf))));

@@ -24,7 +24,7 @@ describe("on Windows", () => {
     await expect(onPlatform("linux", () => whenUnused(failing(1, "EPERM")))).rejects.toThrow("EPERM");
   });
 
-  it.each(["NUL", "con", "aux.txt", "COM1.log", "lpt9", "a.txt:hidden", "name.", "name "])(
+  it.each(["NUL", "con", "aux.txt", "COM1.log", "lpt9", "COM²", "conout$", "a.txt:hidden", "name.", "name "])(
     "%j is no plain file",
     (name) => expect(isDeviceName(name)).toBe(true),
   );

@@ -25,6 +25,8 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   repeated?: true;
   /** Facts for the person beside the arguments. */
   notice?: string;
+  /** More about the call, which is in `text`, too: what a stopped command had done, or LangChain's description. */
+  remark?: string;
   error?: string;
   /** A review of one call as LangChain's `humanInTheLoopMiddleware` asks for it. */
   review?: LangChainReview;
@@ -75,6 +77,7 @@ export function readQuestion({ id, value }: Interrupt): Question {
       call: { owner, call, name, args },
       ...(repeated && { repeated: true as const }),
       ...(notice !== undefined && { notice }),
+      ...(repeated && ran !== undefined && { remark: ran }),
       ...(isHelper && { owner }),
       ...(error !== undefined && { error }),
     };
@@ -90,6 +93,7 @@ export function readQuestion({ id, value }: Interrupt): Question {
       options: ["approve", "reject"],
       // LangChain does not say which of its calls it is.
       call: { owner: MAIN, call: base.id, name, args },
+      ...(remark && { remark }),
       review: request,
     };
   }
@@ -116,7 +120,7 @@ function proposalText(calls: PlanApprovalRequest["calls"], difference: string | 
 
 /** A question as an event of its run. */
 export function questionEvent(asked: Question): RunEventBody {
-  const { todos, rules, call, text, review: _, ...question } = asked;
+  const { todos, rules, call, text, remark: _, review: __, ...question } = asked;
   return {
     type: "question",
     ...question,

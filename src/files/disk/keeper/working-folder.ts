@@ -61,7 +61,7 @@ async function stepTo(target: string, path: string): Promise<Anchor> {
 
 /** A name that Windows takes for a device, for a stream of another file, or for the name without its last characters. */
 export function isDeviceName(name: string): boolean {
-  return /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|:|[. ]$/i.test(name);
+  return /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?:\.|$)|:|[. ]$/i.test(name);
 }
 
 /** Whether an open file is the one by that name: Windows follows a link all the same. */

@@ -2,7 +2,6 @@ import type { Prices } from "../../../threads/prepare/prices.ts";
 import { canAsk, isLive, type OutputFlags, paintOf, type Terminal } from "../terminal.ts";
 import { exact, joined, shown, shownJson, type Sink } from "./harmless.ts";
 import { linesOf } from "./lines.ts";
-import { LiveOutput } from "./live.ts";
 import type { Output } from "./output.ts";
 import { plainPaint, type Paint } from "./paint.ts";
 
@@ -41,15 +40,17 @@ export function jsonOutput(screen: Pick<Sink, "write">): Output {
 }
 
 /** The output that the flags and the terminal ask for. */
-export function outputFor(
+export async function outputFor(
   terminal: Terminal,
   { json, quiet }: OutputFlags,
   prices: Prices | undefined,
-): Output {
+): Promise<Output> {
   const { stdout, stderr } = terminal;
   if (json) return jsonOutput(stdout);
   if (quiet) return quietOutput(stdout, stderr);
   const asks = canAsk(terminal, {});
-  if (isLive(terminal)) return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks });
-  return plainOutput(stdout, { asks });
+  if (!isLive(terminal)) return plainOutput(stdout, { asks });
+  // Markdown and colours of code are loaded where somebody looks.
+  const { LiveOutput } = await import("./live.ts");
+  return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks });
 }

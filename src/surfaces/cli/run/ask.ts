@@ -38,7 +38,12 @@ export async function ask(question: Question, { history, signal, ...place }: Ask
   });
   signal.addEventListener("abort", dismiss, { once: true });
   try {
-    return await answerFor(question, { ...place, paint, display, agreesTo: () => false });
+    const asking: Asker["display"] = {
+      ask: async (asked) => (signal.aborted ? undefined : display.ask(asked)),
+      lend: (use) => display.lend(use),
+      print: (lines) => display.print(lines),
+    };
+    return await answerFor(question, { ...place, paint, display: asking, agreesTo: () => false });
   } finally {
     signal.removeEventListener("abort", dismiss);
     await display.close();

@@ -88,7 +88,7 @@ export async function perform(options: PerformOptions): Promise<number> {
         show: (event, view) => output?.show(event, view),
         answer: (question) => answer(question),
         onBegin: async ({ thread: owned, ready }) => {
-          output = outputFor(terminal, flags, ready.prices);
+          output = await outputFor(terminal, flags, ready.prices);
           answer = await questioner({
             thread: owned,
             given: answers,

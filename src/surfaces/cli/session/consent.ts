@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { HarnessError } from "../../../errors.ts";
+import { attempt, HarnessError } from "../../../errors.ts";
 import { shortened } from "../../../middleware/text/shortened.ts";
 import { compileRule, isRule, type RuledCall } from "../../../project/rules.ts";
 import { ruledCall } from "../../../threads/consent/consent-rules.ts";
@@ -64,6 +64,7 @@ async function permission(question: Question, call: Call, session: Asker): Promi
     about: [
       ...(question.error ? [paint("red", oneLine(question.error))] : []),
       ...(await callLinesFor(call, ruled, session)),
+      ...harmlessLines(question.remark ?? ""),
       ...(notice ? harmlessLines(notice).map((line) => paint("yellow", line)) : []),
     ],
     question: shown`${repeated ? shown`It may have been done before. ` : shown``}Allow it? ${target} (mode ${harmless(session.mode)})`,
@@ -88,7 +89,9 @@ async function permission(question: Question, call: Call, session: Asker): Promi
 
 function decision(question: Question, answer: Answered): unknown {
   if (!answer) return undefined;
-  return readAnswer(question, "words" in answer ? `reject: ${answer.words}` : answer.value);
+  if ("value" in answer) return readAnswer(question, answer.value);
+  const { words } = answer;
+  return attempt(() => readAnswer(question, words)) ?? readAnswer(question, `reject: ${words}`);
 }
 
 async function approval(question: Question, session: Asker): Promise<unknown> {

@@ -42,7 +42,7 @@ const STYLE = `:root{color-scheme:light dark}body{font:16px/1.6 system-ui,sans-s
 h1{font-size:1.5rem}h2{font-size:1rem}.about,.note{opacity:.7;font-size:.875rem}.text{white-space:pre-wrap;overflow-wrap:anywhere}
 .task{border-left:3px solid;padding-left:1rem;font-weight:600}pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8125rem;border:1px solid;border-radius:6px;padding:.75rem;opacity:.85}
 .prose{overflow-wrap:anywhere}.heading{font-weight:600}table{border-collapse:collapse}th,td{border:1px solid;padding:.25rem .5rem;text-align:left}blockquote{border-left:3px solid;margin-left:0;padding-left:1rem}
-.helper{border-left:1px solid;margin:1rem 0;padding-left:1rem}summary{cursor:pointer}dd{margin:0}
+.helper{border-left:1px solid;margin:1rem 0;padding-left:1rem}summary{cursor:pointer}dd{margin:0;white-space:pre-wrap;overflow-wrap:anywhere}
 svg{width:100%}svg text{font-size:13px;fill:currentColor}rect{fill:#7a8699}rect.item{fill:#2f7ad1}rect.helper{fill:#8a63d2}rect.question{fill:#c98a12}rect.failed{fill:#c8323c}
 .hidden{position:absolute;clip-path:inset(50%)}.diff td{border:0;padding:0 .5rem;white-space:pre-wrap;font-family:monospace}.line-added{background:#2ea04333}.line-removed{background:#f8514933}`;
 

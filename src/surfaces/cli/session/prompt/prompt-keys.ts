@@ -236,12 +236,16 @@ export class PromptKeys {
       if (this.isBusy) this.actions?.steer();
       return;
     }
+    const open = this.#open;
+    const hasCommands = this.#options.commands().length > 0;
+    // Without commands there is nothing but the question: words that were typed ahead stay until it takes them.
+    if (open && !open.isArmed && !hasCommands) return;
     this.#options.history.add(words);
     this.#clear();
-    const open = this.#open;
     const choice = open?.isArmed ? choiceFor(open, words) : undefined;
     if (choice) return this.#answer({ value: choice.value });
-    if (open?.isArmed && open.words && !words.startsWith("/")) return this.#answer({ words });
+    if (open?.isArmed && open.words && !(hasCommands && words.startsWith("/")))
+      return this.#answer({ words });
     this.actions?.submit(words);
   }
 

@@ -60,7 +60,8 @@ function meant({ name, about }: ToolEnd, dir: string | undefined): string {
 
 /** How a command was stopped, which its output says last. */
 function stopWords(output: string): string {
-  return /\[(.*)\]\s*$/.exec(output)?.[1] ?? "stopped";
+  const last = output.trimEnd().split("\n").at(-1)!;
+  return last.startsWith("[") && last.endsWith("]") ? last.slice(1, -1) : "stopped";
 }
 
 function lastLines(output: string): Harmless[] {
