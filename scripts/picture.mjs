@@ -1,4 +1,4 @@
-// Records a real run and a real session, the offline survey of the examples on a pseudo-terminal, as docs/run.svg and
+// Records two sessions on a pseudo-terminal: the demo as docs/demo.svg, and the offline survey of the examples as
 // docs/session.svg.
 import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,15 +13,29 @@ const cwd = join(home, "examples");
 cpSync(new URL("../examples", import.meta.url), cwd, { recursive: true });
 const env = { HOME: home, XDG_STATE_HOME: join(home, "state"), HOLDFAST_STATE: join(home, "threads.db") };
 
+/** Agrees to every call and takes the first answer to a question, until the task is done. */
+async function agree({ type, see }) {
+  const seen = /Allow it\?|Your answer|what shall be done/;
+  for (;;) {
+    let screen = "";
+    await see({ test: (text) => seen.test((screen = text)) });
+    const [asked] = seen.exec(screen);
+    if (asked === "what shall be done") return type(CTRL_D);
+    await type(asked === "Your answer" ? ENTER : "1");
+    await see({ test: (text) => !text.includes(asked) });
+  }
+}
+
 await record({
-  file: "docs/run.svg",
-  title: "holdfast run: the offline model surveys a directory, with its plan live below the text",
-  line: 'holdfast run --dir examples "Survey this directory"',
-  args: ["run", "--no-project", "--dir", "examples", "--model", "offline", "Survey this directory"],
+  file: "docs/demo.svg",
+  title:
+    "holdfast demo: a failing test is mended, each call is asked for, and the plan is live below the text",
+  line: "holdfast demo",
+  args: ["demo"],
   cwd: home,
-  env,
+  env: { ...env, TMPDIR: home },
+  act: agree,
 });
-rmSync(join(cwd, "survey.md"));
 await record({
   file: "docs/session.svg",
   title: "A session of holdfast: a task, the live plan, a write that is asked for as a diff, and /undo",
