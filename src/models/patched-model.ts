@@ -46,7 +46,7 @@ export function clientName(model: BaseChatModel): string {
 export function copyWith(model: BaseChatModel, fields: object): BaseChatModel {
   const Client = model.constructor as new (fields: object) => BaseChatModel;
   const copy = withPatches(model, new Client({ ...fieldsOf(model), ...fields }));
-  // What `withConfig` has bound to OpenAI's client.
+  // The options that `withConfig` has bound to OpenAI's client.
   const { defaultOptions } = model as { defaultOptions?: object };
   return defaultOptions ? Object.assign(copy, { defaultOptions }) : copy;
 }

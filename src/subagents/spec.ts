@@ -55,7 +55,7 @@ export interface SubagentsOptions {
   plan?: PlanParts | undefined;
   /** The caller's budget, from which they spend. */
   budget?: Budget | undefined;
-  /** Whether they may also work while their caller goes on. Default: it waits for them. */
+  /** Lets them also work while their caller goes on. Default: it waits for them. */
   background?: boolean;
   /** Why none of them may be started, where the tool is there only so that requests begin alike. */
   refusal?: string;

@@ -186,7 +186,7 @@ export class MarkdownWriter {
       this.#inContent -= 1;
       this.#break(2);
       if (this.#isBare || this.#inContent > 0 || this.#content?.isMain) return;
-      // Of several articles none is the page: it goes from the first to the last.
+      // With several articles none is the page: it goes from the first to the last.
       const isMain = name === "main";
       this.#content = { from: isMain ? from : (this.#content?.from ?? from), to: this.#out.length, isMain };
     };

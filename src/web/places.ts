@@ -71,7 +71,7 @@ const global6 = blocks(GLOBAL);
 const special6 = blocks(SPECIAL);
 const mapped6 = blocks(MAPPED);
 
-/** Whether an address is one of the public internet; of IPv4 in IPv6, whether that is. */
+/** True for an address of the public internet, also as IPv4 in IPv6. */
 export function isPublic(address: string): boolean {
   const [bare = ""] = address.split("%");
   if (isIP(bare) === 4) return !private4.check(bare, "ipv4");

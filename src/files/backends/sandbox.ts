@@ -55,7 +55,7 @@ export function sandboxBackend(
       if (command.trim() === "") return fail("The command is empty.");
       if (command.includes("\0")) return fail("The command has a NUL character in it.");
       call.signal?.throwIfAborted();
-      // Where it is aborted, the command ends at its time limit.
+      // After an abort the command itself goes on until its time limit.
       return unlessAborted(files.run(command, call.timeoutMs ?? timeoutMs), call.signal);
     },
   };

@@ -270,7 +270,7 @@ async function replaceFile(folder: Anchor, { path, content, old, unchanged }: Re
   }
 }
 
-/** Whether a name is that of a file that is being written, or was when the process was killed. */
+/** True for the name of a file that is being written, or was when the process was killed. */
 function isTemporary(name: string): boolean {
   return /^\.holdfast-[\da-f-]{36}\.tmp$/.test(name);
 }

@@ -289,7 +289,7 @@ function changesOf(before: Arguments, after: Arguments): string {
 interface OpenCalls {
   /** The calls that did not run in an earlier invocation. */
   open: readonly ToolCall[];
-  /** Whether a person who answers now has seen this call's question. */
+  /** True when a person who answers now has seen this call's question. */
   wasAsked: boolean;
   /** The answer that this call did not take when it last asked: LangGraph may hand it out again. */
   putAside?: unknown;

@@ -22,7 +22,7 @@ export function harnessField<Value, Input>(field: ReducedValue<Value, Input>): R
   return field;
 }
 
-/** Whether a channel of a graph is such a field, of which LangGraph keeps the reducer. */
+/** True for a channel of a graph that is such a field: LangGraph keeps its reducer. */
 export function isHarnessField(channel: unknown): boolean {
   const { operator } = (channel ?? {}) as { operator?: object };
   return operator !== undefined && reducers.has(operator);

@@ -151,7 +151,7 @@ export function answerTo(
   return `I stopped, because a call came to nothing${last ? `: ${last.name} answered "${reasonIn(last)}"` : ""}.`;
 }
 
-/** Whether an answer turns the task down. */
+/** True for an answer that turns the task down. */
 function isDeclined(answer: Answer): boolean {
   return typeof answer === "string" && (answer.startsWith(NOT_A_SURVEY) || answer === DEMO_ELSEWHERE);
 }

@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -183,6 +192,12 @@ describe("holdfast run", () => {
     const { out } = await holdfast(["run", "--dir", ".", "--shell", "--yes", "Try"]);
     expect(out).toContain(`✗ $ ${command} exit 3\n    line 3\n`);
     expect(out).toContain("    line 7\nSo be it.\n");
+  });
+
+  it("a file that the model named by its address is shown by its path in the directory", async () => {
+    script = [call("read_file", { file_path: join(realpathSync(home), "b/c.md") }), say("Not there.")];
+    const { out } = await holdfast(["run", "--dir", ".", "Look"]);
+    expect(out).toMatch(/^✗ read b\/c\.md /m);
   });
 
   it("says in one line what is wrong with the model's server, keeps the thread, and goes on", async () => {

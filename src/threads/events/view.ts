@@ -24,6 +24,8 @@ export interface AgentView {
 export interface RunView {
   thread: string;
   model: string;
+  /** The directory that the run works in. */
+  dir?: string | undefined;
   startedAt: number;
   /** Agents by owner, in the order in which they began. */
   agents: ReadonlyMap<string, AgentView>;
@@ -55,8 +57,8 @@ export const EMPTY_VIEW: RunView = {
 export function reduce(view: RunView, event: RunEvent): RunView {
   switch (event.type) {
     case "run-start": {
-      const { thread, model, at } = event;
-      return { ...EMPTY_VIEW, thread, model, startedAt: at };
+      const { thread, model, dir, at } = event;
+      return { ...EMPTY_VIEW, thread, model, dir, startedAt: at };
     }
     case "plan-snapshot":
     case "plan-change": {

@@ -44,7 +44,7 @@ export class ThreadQueue {
   }
 }
 
-/** Whether an event has the whole state of its thread. */
+/** True for an event that has the whole state of its thread. */
 export function isWholeState({ method, params }: ThreadEvent): boolean {
   return method === "values" && params.namespace.length === 0;
 }

@@ -40,7 +40,7 @@ import { forkNoteMiddleware } from "./fork-note.ts";
 import { streamGraph } from "./graph-stream.ts";
 import { chosenMode, DEFAULT_MODES, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
-/** Where the harness keeps what is its own: never in the user's directory. */
+/** The folder of the harness's own files: never in the user's directory. */
 const RESULTS = "/.holdfast/results";
 
 /** The tools of a run that consent can be asked for. */

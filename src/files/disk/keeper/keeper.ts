@@ -30,7 +30,7 @@ export function keptFiles(root: string): PlainFiles {
     (method: keyof PlainFiles) =>
     (...args: unknown[]): Promise<FileResult> =>
       keeper.ask({ root, method, args });
-  // What comes back is what the same method has returned over there.
+  // The reply is the result of the same method in the keeper's process.
   return Object.fromEntries(METHODS.map((method) => [method, ask(method)])) as unknown as PlainFiles;
 }
 

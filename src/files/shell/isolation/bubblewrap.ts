@@ -154,7 +154,7 @@ function projectAround(root: string, home: string): string[] {
   return around;
 }
 
-/** Where the repository of a worktree or submodule is. */
+/** The path of the repository that a worktree or submodule belongs to. */
 function historyOf(folder: string): string | undefined {
   const [, named] = /^gitdir: (.+)$/m.exec(readFileSync(`${folder}/.git`, "utf8")) ?? [];
   if (named === undefined) return undefined;

@@ -166,7 +166,7 @@ export interface News {
   note?: string;
 }
 
-/** Whether the harness takes a clean answer for the completion of the item that is left. */
+/** True when the harness takes a clean answer for the completion of the item that is left. */
 export function answerCompletes({ system }: Conversation): boolean {
   return /final answer completes the last item/.test(system);
 }

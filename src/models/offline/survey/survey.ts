@@ -204,7 +204,7 @@ const SIGNATURE = "Made by Holdfast's offline model";
 /** The number of lines that tell whether a file is a report. */
 const REPORT_START = 3;
 
-/** Whether a result of `read_file` shows the beginning of a report. */
+/** True for a result of `read_file` that shows the beginning of a report. */
 function isReport(result: string): boolean {
   return /^ *1\t# Survey/m.test(result) && new RegExp(String.raw`^ *3\t${SIGNATURE}`, "m").test(result);
 }

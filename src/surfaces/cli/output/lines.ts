@@ -36,7 +36,7 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       ];
     }
     case "tool-end":
-      return callLines(event, paint);
+      return callLines(event, paint, { dir: view.dir });
     case "model-retry": {
       const text = `retrying in ${event.seconds} s (${event.reason})`;
       return [shown`${prefix(event.owner)}${paint("yellow", oneLine(text))}`];

@@ -327,7 +327,7 @@ function extractOf(given: Record<string, unknown>): Extract {
   return new Map(Object.entries(extract ?? {}).map(([name, path]) => [name, path.match(/[^.[\]]+/g)!]));
 }
 
-/** Whether one of the paths begins with a field. */
+/** True when one of the paths begins with a field. */
 function isWithin(field: string, extract: Extract): boolean {
   return [...extract.values()].some(([first]) => first === field);
 }

@@ -22,7 +22,6 @@ export class AnswerView {
   #askedAt: number | undefined;
   #thoughts = "";
   readonly #calls = new Map<string, number>();
-  #dir: string | undefined;
   /** Whether the plan has changed in this run. */
   #isPlanned = false;
   /** Whether an empty row was given out last. */
@@ -38,7 +37,6 @@ export class AnswerView {
     switch (event.type) {
       case "run-start":
         this.#isPlanned = false;
-        this.#dir = event.dir;
         return [];
       case "model-start":
         if (isMain) this.#askedAt = event.at;
@@ -72,7 +70,7 @@ export class AnswerView {
       case "tool-end": {
         const tookMs = event.at - (this.#calls.get(event.call) ?? event.at);
         this.#calls.delete(event.call);
-        return this.rows(callLines(event, this.#paint, { tookMs, dir: this.#dir }), columns);
+        return this.rows(callLines(event, this.#paint, { tookMs, dir: view.dir }), columns);
       }
       case "plan-change":
         this.#isPlanned ||= isMain;
@@ -93,7 +91,7 @@ export class AnswerView {
         const space = plan.length > 0 && !this.#isSpaced ? [shown``] : [];
         const shownPlan = this.rows([...space, ...plan], columns);
         this.#isSpaced = false;
-        // How it ended is not cut: it may be an error, or a command to copy.
+        // The last lines are not cut: they may have an error, or a command to copy.
         return [...rest, ...shownPlan, ...said];
       }
       default:

@@ -58,7 +58,7 @@ function meant({ name, about }: ToolEnd, dir: string | undefined): string {
   return dir === undefined || !(name in VERBS) ? about : (pathMeant(about, dir) ?? about);
 }
 
-/** How a command was stopped, which its output says last. */
+/** The reason why a command was stopped: the last line of its output. */
 function stopWords(output: string): string {
   const last = output.trimEnd().split("\n").at(-1)!;
   return last.startsWith("[") && last.endsWith("]") ? last.slice(1, -1) : "stopped";
