@@ -19,6 +19,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { canIsolate } from "../../../scripts/bubblewrap.mjs";
 import { shellBackend, type ShellOptions } from "./index.ts";
+import { inNamespaces } from "./isolation/bubblewrap.ts";
 import { inControlGroup } from "./isolation/limits.ts";
 import { seatbeltRules } from "./isolation/seatbelt.ts";
 import { systemCallFilter } from "./isolation/system-calls.ts";
@@ -227,7 +228,12 @@ describe.runIf(canIsolate())("an isolated command", () => {
 
   it("takes git's settings with it where the project is the folder for temporary files", async () => {
     vi.stubEnv("HOME", filesIn("home", { ".gitconfig": "[user]\n\tname = Ada\n" }));
-    expect(await isolated("git config user.name; cat /tmp/.gitconfig", {}, "/tmp")).toMatch(/^Ada\ncat: /);
+    // Without what watches the project around a command: that would meet the files of other tests.
+    const bounds = { network: false, hidden: [], frozen: { paths: [], around: [] } };
+    const words = inNamespaces("git config user.name; cat /tmp/.gitconfig", "/tmp", bounds);
+    const env = { PATH: process.env["PATH"] ?? "" };
+    const ran = await runCommand(words, { cwd: "/tmp", env, timeoutMs: 60_000, maxOutput: 1000 });
+    expect(ran).toMatchObject({ ok: true, output: expect.stringMatching(/^Ada\ncat: /) });
   });
 
   it("finds the repository around it in a home folder, and a worktree's history, and can write to neither", async () => {

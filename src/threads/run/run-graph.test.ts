@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { runGraph, taskInput, type RunGraphOptions } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
@@ -12,6 +12,10 @@ import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
+
+// Of its own: commands are watched for what they change in their directory.
+const dir = mkdtempSync(join(tmpdir(), "holdfast-run-"));
+afterAll(() => rmSync(dir, { recursive: true }));
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
 
@@ -182,7 +186,7 @@ describe("the events of a run", () => {
 });
 
 describe("a call that failed is shown as such:", () => {
-  const shell = { settings: { dir: tmpdir(), shell: true, mode: "auto" as const } };
+  const shell = { settings: { dir, shell: true, mode: "auto" as const } };
 
   it.each([
     [
@@ -249,7 +253,7 @@ describe("a call that failed is shown as such:", () => {
 describe("a run", () => {
   it("waits for consent to a command, whatever else it was told to ask for", async () => {
     const { end, events } = await driven([callTool("execute", { command: "false" })], {
-      settings: { dir: tmpdir(), shell: true, ask: ["write_file"] },
+      settings: { dir, shell: true, ask: ["write_file"] },
     });
     expect(end.outcome).toBe("waiting");
     expect(events.at(-1)).toMatchObject({
@@ -260,7 +264,6 @@ describe("a run", () => {
   });
 
   it("waits for consent to a file that another program would run for the user, though writes are free", async () => {
-    const dir = mkdtempSync(join(tmpdir(), "holdfast-drive-"));
     const settings = { dir, shell: false, ask: ["execute"] };
     for (const file_path of ["/.envrc", join(dir, "sub/.husky/pre-commit")]) {
       const free = callTool("write_file", { file_path: "/free.txt", content: "x" });
@@ -270,7 +273,6 @@ describe("a run", () => {
       expect(events.at(-1)).toMatchObject({ type: "question", kind: "permission" });
     }
     expect(readdirSync(dir)).toEqual(["free.txt"]);
-    rmSync(dir, { recursive: true });
   });
 
   it("that ends with open items is open", async () => {
