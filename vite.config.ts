@@ -2,15 +2,17 @@ import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
 import { licenses } from "./scripts/licenses.mjs";
 
-const { bin, exports, optionalDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
+interface Manifest {
   bin: { holdfast: string };
   exports: Record<string, string | { default: string }>;
   optionalDependencies: Record<string, string>;
-};
+}
+
+const { bin, exports, optionalDependencies } = manifestIn(".");
 
 /** What is asked for by its place: by name of the package or as a process, or by tests and the benchmark. */
 const LIBRARY = [
-  ...Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : target.default)),
+  ...modulesOf(exports),
   ...["files/disk/keeper/keeper-process", "threads/run/run-thread", "threads/traces/index"].map(inDist),
 ];
 
@@ -26,14 +28,21 @@ const NOT_IN_COMMAND = [
   "pg",
 ];
 
+/** What is built: the files of `dist`, and the folder of the package that they are for. */
+const BUILDS: Record<string, { files: string[]; folder: string }> = {
+  production: { files: LIBRARY, folder: "." },
+  command: { files: COMMAND, folder: "." },
+  plan: { files: modulesOf(manifestIn("packages/plan").exports), folder: "packages/plan" },
+};
+
 /**
  * `vite build`: the library, in some hundred files in the place of as many as the source has; LangChain and the clients
- * of providers are the user's. `vite build --mode command`: the command with all that it needs inside, as Node takes a
- * millisecond for each of a thousand files that it would load otherwise (decision 30).
+ * of providers are the user's. `--mode command`: the command with all that it needs inside, as Node takes a millisecond
+ * for each of a thousand files that it would load otherwise (decision 30). `--mode plan`: the package `@holdfast/plan`.
  */
 export default defineConfig(({ mode }) => {
+  const { files, folder } = BUILDS[mode]!;
   const isCommand = mode === "command";
-  const entries = isCommand ? COMMAND : LIBRARY;
   return {
     ...(isCommand && {
       ssr: { noExternal: true, external: NOT_IN_COMMAND },
@@ -41,26 +50,35 @@ export default defineConfig(({ mode }) => {
     }),
     build: {
       ssr: true,
-      outDir: "dist",
+      outDir: `${folder}/dist`,
       emptyOutDir: false,
       target: "node20",
       minify: false,
-      // The package has its sources: maps lead there.
       sourcemap: !isCommand,
       rolldownOptions: {
         // The library's entries import statically what the command imports when it needs it.
         checks: { ineffectiveDynamicImport: false },
         preserveEntrySignatures: "strict",
-        input: Object.fromEntries(entries.map((file) => [nameOf(file), `src/${nameOf(file)}.ts`])),
+        input: Object.fromEntries(files.map((file) => [nameOf(file), `src/${nameOf(file)}.ts`])),
         output: {
           entryFileNames: "[name].js",
-          sourcemapExcludeSources: true,
+          // The package `holdfast` has its sources: maps lead there.
+          sourcemapExcludeSources: folder === ".",
           chunkFileNames: `${isCommand ? "surfaces/cli/" : ""}chunks/[name]-[hash].js`,
         },
       },
     },
   };
 });
+
+function manifestIn(folder: string): Manifest {
+  return JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as Manifest;
+}
+
+/** The modules that a package exports. */
+function modulesOf(all: Manifest["exports"]): string[] {
+  return Object.values(all).flatMap((target) => (typeof target === "string" ? [] : target.default));
+}
 
 function inDist(name: string): string {
   return `./dist/${name}.js`;

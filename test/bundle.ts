@@ -11,9 +11,13 @@ export interface Bundle {
 }
 
 /** Bundles a module as esbuild does for browsers, minified; fails where it needs a Node built-in. */
-export async function bundleForBrowser(contents: string, external: string[] = []): Promise<Bundle> {
+export async function bundleForBrowser(
+  contents: string,
+  external: string[] = [],
+  resolveDir = process.cwd(),
+): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
-    stdin: { contents, resolveDir: process.cwd(), loader: "ts" },
+    stdin: { contents, resolveDir, loader: "ts" },
     bundle: true,
     minify: true,
     platform: "browser",

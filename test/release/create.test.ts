@@ -10,9 +10,9 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import creator from "../../create-holdfast/package.json" with { type: "json" };
-import template from "../../create-holdfast/template/package.json" with { type: "json" };
 import manifest from "../../package.json" with { type: "json" };
+import creator from "../../packages/create-holdfast/package.json" with { type: "json" };
+import template from "../../packages/create-holdfast/template/package.json" with { type: "json" };
 import { run } from "../run.ts";
 
 let folder: string;
@@ -32,7 +32,7 @@ const unpack = async (tarball: string, to: string): Promise<void> => {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-create-"));
-  await unpack(await pack("create-holdfast"), join(folder, "create"));
+  await unpack(await pack("packages/create-holdfast"), join(folder, "create"));
   create = join(folder, "create/create.mjs");
 });
 afterAll(() => rmSync(folder, { recursive: true }));
