@@ -5,7 +5,6 @@ import { IgnoreRules } from "../src/files/search/ignore-rules.ts";
 import { titleMiddleware } from "../src/middleware/title/index.ts";
 import { messageOf } from "../src/models/failure/error-chain.ts";
 import { folderIn } from "../src/models/offline/model.ts";
-import { readSnapshot } from "../src/models/offline/plan/text.ts";
 import { reasonIn } from "../src/models/offline/words.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
 import { readAnswer } from "../src/threads/events/questions.ts";
@@ -23,7 +22,6 @@ it.each<[what: string, read: (text: string) => unknown, text: string]>([
   ["a sub-agent's place", ownerName, `main/a${many(":")}\n`],
   ["a request of dots", folderIn, `survey the folder ${many(".")}x`],
   ["a failed call of quotes", (result) => reasonIn({ args: {}, result }), many('"')],
-  ["a plan without an end", readSnapshot, many("<plan>\n")],
 ])("%s is read in time", (_what, read, text) => {
   const outcome = (): unknown => {
     try {

@@ -21,20 +21,24 @@ export interface DoneCall extends Call {
 /** Words for the user, tool calls, or both. */
 export type Answer = string | Call[] | { text: string; calls: Call[] };
 
-/** The last request and the calls since. */
+/** An item of the plan in the state of the graph. */
+export interface Item {
+  id: string;
+  content: string;
+  status: string;
+  dependsOn?: readonly string[];
+}
+
+/** The last request, the calls since, and the plan as it is. */
 export interface Conversation {
-  /** Empty when a summary has taken its place. */
   request: string;
   system: string;
-  /** Calls from before the request. */
-  earlier: DoneCall[];
-  /** These ended with an answer. */
-  answered: boolean;
   calls: DoneCall[];
+  todos: readonly Item[];
   /** The model's own messages since the request. */
   turns: number;
-  /** Messages that the harness adds to this model request only. */
-  reminders: string[];
+  /** A summary has taken the place of the request. */
+  isSummarized: boolean;
   /** The model had already given its answer, and was asked to go on. */
   calledBack: boolean;
   /** The last call of this name with these arguments. */
@@ -50,31 +54,26 @@ export function call(name: string, args: Record<string, unknown>): Call {
 }
 
 /** Reads a model request from the user's last message on. */
-export function readConversation(messages: readonly BaseMessage[]): Conversation {
+export function readConversation(
+  messages: readonly BaseMessage[],
+  todos: readonly Item[] = [],
+): Conversation {
   const start = messages.findLastIndex((message) => isRequest(message) && !isContinuation(message));
-  const before = messages.slice(0, Math.max(0, start));
   const since = messages.slice(start + 1);
   const calls = finishedCalls(since);
   const byKey = new Map(calls.map((done) => [keyOf(done), done]));
   const last = since.findLastIndex((message) => AIMessage.isInstance(message));
-  const trailing = since.slice(last + 1).filter((message) => HumanMessage.isInstance(message));
+  const isAsked = since.slice(last + 1).some((message) => HumanMessage.isInstance(message));
   return {
     request: messages[start]?.text.trim() ?? "",
     system: messages.find((message) => SystemMessage.isInstance(message))?.text ?? "",
-    earlier: finishedCalls(before),
-    answered: before.slice(before.findLastIndex(isTurn) + 1).some(isAnswer),
     calls,
+    todos,
     turns: since.filter((message) => AIMessage.isInstance(message)).length,
-    reminders: trailing.filter((message) => !isRequest(message)).map((message) => message.text),
-    calledBack: last >= 0 && isAnswer(since[last]!) && trailing.length > 0,
+    isSummarized: start < 0 && messages.some(isSummary),
+    calledBack: last >= 0 && isAnswer(since[last]!) && isAsked,
     made: (wanted) => byKey.get(keyOf(wanted)),
   };
-}
-
-/** Whether the last turn's calls were interrupted: then they may be made again. */
-export function wasInterrupted(messages: readonly BaseMessage[]): boolean {
-  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  return messages.slice(turn + 1).some((message) => ToolMessage.isInstance(message) && isUnfinished(message));
 }
 
 function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
@@ -103,7 +102,7 @@ function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
 }
 
 /** Whether a message of the model calls tools. */
-export function isTurn(message: BaseMessage): boolean {
+function isTurn(message: BaseMessage): boolean {
   return AIMessage.isInstance(message) && (message.tool_calls ?? []).length > 0;
 }
 
@@ -117,6 +116,10 @@ function isAnswer(message: BaseMessage): boolean {
 function isRequest(message: BaseMessage): boolean {
   const { hide_from_ui, lc_source } = message.additional_kwargs;
   return HumanMessage.isInstance(message) && hide_from_ui !== true && lc_source === undefined;
+}
+
+function isSummary(message: BaseMessage): boolean {
+  return message.additional_kwargs["lc_source"] === "summarization";
 }
 
 function isContinuation(message: BaseMessage): boolean {

@@ -128,14 +128,6 @@ describe("an answer", () => {
     new ToolMessage({ content: result, tool_call_id: "1", status: "error" }),
   ];
 
-  it("is not the same calls again when they came to nothing", () => {
-    const [first] = answerTo(ask, TOOLS) as Call[];
-    expect(first).toMatchObject({ name: "write_todos" });
-    // Somebody put another call in its place.
-    const again = answerTo([...ask, ...turn("ls", {}, "Error: no.")], TOOLS);
-    expect(again).toBe('I stopped, because a call came to nothing: ls answered "no".');
-  });
-
   it("is the same calls again when the run was interrupted", () => {
     const [first] = answerTo(ask, TOOLS) as Call[];
     const interrupted = turn(

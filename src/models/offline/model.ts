@@ -3,16 +3,15 @@ import { setTimeout } from "node:timers/promises";
 import type { ToolDefinition } from "@langchain/core/language_models/base";
 import type { ModelProfile } from "@langchain/core/language_models/profile";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { getCurrentTaskInput } from "@langchain/langgraph";
+import { attempt } from "../../errors.ts";
 import { PlayedModel } from "../played-model.ts";
-import { type Answer, type Call, isTurn, readConversation, wasInterrupted } from "./conversation.ts";
+import { type Answer, type Call, type Conversation, type Item, readConversation } from "./conversation.ts";
 import { playDemo } from "./demo/demo.ts";
 import { DEMO_ELSEWHERE, NOT_A_SURVEY, SUMMARIZED } from "./offline.prompt.ts";
-import { readPlan, tellNews } from "./plan/lean.ts";
-import { canPlan } from "./plan/plan.ts";
-import { isOpen } from "./plan/text.ts";
+import { cancelling, canPlan, isOpen } from "./plan.ts";
 import { doJob, JOBS } from "./survey/jobs.ts";
 import { survey } from "./survey/survey.ts";
-import { reasonIn } from "./words.ts";
 
 /** Options of `OfflineModel`. */
 export interface OfflineModelOptions {
@@ -25,8 +24,8 @@ export interface OfflineModelOptions {
 /**
  * Plays the model's part in one real job without being one. `offline` surveys a directory through an agent's file
  * tools, with a plan and sub-agents, and writes a report to `survey.md`; `demo` plays the coding task of
- * `holdfast demo`. Anything else it declines. An answer depends on the request alone, so a run can go on in another
- * process, and two runs are the same.
+ * `holdfast demo`. Anything else it declines. An answer depends on the request and the plan in the graph's state alone,
+ * so a run can go on in another process, and two runs are the same.
  */
 export class OfflineModel extends PlayedModel {
   readonly model: PlayedName;
@@ -63,7 +62,8 @@ export class OfflineModel extends PlayedModel {
     signal?.throwIfAborted();
     await wait(this.#pace.thinkMs, signal);
     const names = tools.map((tool) => tool.function.name);
-    const said = answerTo(messages, names, this.model);
+    const { todos } = attempt(() => getCurrentTaskInput<{ todos?: Item[] }>()) ?? {};
+    const said = answerTo(messages, names, { name: this.model, todos });
     const id = `${this.model}-${hashOf(messages)}`;
     const { text: content, calls } = partsOf(said);
     const tool_calls = calls.map((call, index) => ({
@@ -129,26 +129,18 @@ const NAMED = /\b(?:the|a) (?:folder|directory) (?:called |named )?([\w.-]+?)[.!
 const MOST_READ = 2000;
 
 /** The programs that play a model's part, by the model's name. */
-const PARTS = { offline: decide, demo: decideDemo };
+const PARTS = { offline: decide, demo: playDemo };
 
 /** The name of a model whose part a program plays. */
 type PlayedName = keyof typeof PARTS;
 
-/** The answer of a program to a request. It depends on nothing but the messages and the names of the tools. */
+/** The answer of a program to a request. `todos`: the plan as it is. */
 export function answerTo(
   messages: readonly BaseMessage[],
   tools: readonly string[],
-  name: PlayedName = "offline",
+  { name = "offline", todos }: { name?: PlayedName; todos?: readonly Item[] | undefined } = {},
 ): Answer {
-  const play = PARTS[name];
-  const next = play(messages, tools);
-  if (typeof next === "string" || wasInterrupted(messages)) return next;
-  const turn = messages.findLastIndex(isTurn);
-  const before = turn < 0 ? undefined : play(messages.slice(0, turn), tools);
-  // The same calls again would have the same results.
-  if (JSON.stringify(before) !== JSON.stringify(next)) return next;
-  const last = readConversation(messages).calls.at(-1);
-  return `I stopped, because a call came to nothing${last ? `: ${last.name} answered "${reasonIn(last)}"` : ""}.`;
+  return PARTS[name](readConversation(messages, todos), tools);
 }
 
 /** True for an answer that turns the task down. */
@@ -156,25 +148,17 @@ function isDeclined(answer: Answer): boolean {
   return typeof answer === "string" && (answer.startsWith(NOT_A_SURVEY) || answer === DEMO_ELSEWHERE);
 }
 
-function decideDemo(messages: readonly BaseMessage[], tools: readonly string[]): Answer {
-  return playDemo(readConversation(messages), tools);
-}
-
-function decide(messages: readonly BaseMessage[], tools: readonly string[]): Answer {
-  const conversation = readConversation(messages);
-  const { request, turns } = conversation;
+function decide(conversation: Conversation, tools: readonly string[]): Answer {
+  const { request, turns, isSummarized } = conversation;
   if (turns > MOST_TURNS) return `I stopped after ${MOST_TURNS} turns.`;
   const job = JOBS.find(({ title }) => request.startsWith(`${title}:`));
-  const isSummarized = request === "" && messages.some(isSummary);
   if (!job && !VERB.test(request) && !isSummarized) return NOT_A_SURVEY;
   const missing = NEEDED.filter((name) => !tools.includes(name));
   if (missing.length > 0)
     return `${NOT_A_SURVEY}\nA survey needs the file tools; ${missing.join(", ")} are not there.`;
   if (isSummarized) {
-    const view = readPlan(conversation);
-    const cancelled = view.items.filter(isOpen);
-    const news = { completed: [], cancelled, blocked: [], current: [] };
-    return canPlan(tools) && cancelled.length > 0 ? tellNews(news, view) : SUMMARIZED;
+    const cancelled = canPlan(tools) ? cancelling(conversation.todos.filter(isOpen)) : [];
+    return cancelled.length > 0 ? cancelled : SUMMARIZED;
   }
   return job ? doJob(job, conversation, tools) : survey(conversation, folderIn(request), tools);
 }
@@ -186,8 +170,4 @@ export function folderIn(request: string): string {
   const name = path ?? NAMED.exec(text)?.[1] ?? "";
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
   return `/${parts.join("/")}`;
-}
-
-function isSummary(message: BaseMessage): boolean {
-  return message.additional_kwargs["lc_source"] === "summarization";
 }

@@ -1,6 +1,6 @@
 import { call, type Answer, type Call, type Conversation, type DoneCall } from "../conversation.ts";
 import { DEMO_ELSEWHERE, DEMO_INTRODUCTION, DEMO_OVER } from "../offline.prompt.ts";
-import { Plan } from "../plan/plan.ts";
+import { Plan } from "../plan.ts";
 import { counted, reasonIn, reportIn } from "../words.ts";
 import { BROKEN_LINE, MENDED_LINE, SCRATCH_MARK } from "./scratch.ts";
 
@@ -166,7 +166,7 @@ class Demo {
       return undefined;
     }
     if (next && !next.result)
-      return [...plan.report({ done: this.#done, current: [step], blocked: this.#blocked }), next.call];
+      return [...plan.report({ done: this.#done, blocked: this.#blocked }), next.call];
     const problem = next?.result ? reasonIn(next.result) : end(parts.map(({ result }) => result!));
     if (problem === undefined) this.#done.push(step);
     else {

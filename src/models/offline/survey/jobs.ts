@@ -1,5 +1,5 @@
 import { AT_ONCE, call, type Answer, type Call, type Conversation } from "../conversation.ts";
-import { Plan } from "../plan/plan.ts";
+import { Plan } from "../plan.ts";
 import { code, counted, local, reasonIn, shortened } from "../words.ts";
 import { isCounted } from "./listing.ts";
 
@@ -67,7 +67,7 @@ export function doJob(job: Job, conversation: Conversation, tools: readonly stri
   const folder = /the folder ("(?:[^"\\]|\\.)*")/.exec(conversation.request)?.[1] ?? '"/"';
   const { next, report } = workOn(job, conversation, JSON.parse(folder) as string);
   const done = conversation.made(job.search(JSON.parse(folder) as string)) ? [search] : [];
-  if (next.length > 0) return [...plan.report({ done, current: [done.length > 0 ? look : search] }), ...next];
+  if (next.length > 0) return [...plan.report({ done }), ...next];
   return plan.close({ done: [search, look] }, report);
 }
 

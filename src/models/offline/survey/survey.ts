@@ -1,6 +1,5 @@
 import { AT_ONCE, call, type Answer, type Call, type Conversation } from "../conversation.ts";
-import type { Step } from "../plan/lean.ts";
-import { Plan } from "../plan/plan.ts";
+import { Plan, type Step } from "../plan.ts";
 import { local, reasonIn, reportIn, shortened, code, counted } from "../words.ts";
 import { describeJob, JOBS, workOn, type Job } from "./jobs.ts";
 import { listFiles, REPORTS, type ListedFile, type Listing } from "./listing.ts";
@@ -51,7 +50,7 @@ class Survey {
     if (problem !== undefined) this.#blocked.set(LIST, problem);
     if (problem !== undefined || objection !== undefined)
       return this.#close(`Nothing was surveyed: ${problem ?? objection}.`);
-    if (listing.next.length > 0) return this.#work([LIST], listing.next);
+    if (listing.next.length > 0) return this.#work(listing.next);
     this.#done.push(LIST);
     const findings: Findings = { listing, largest: [], sections: [], omitted: new Map() };
     return this.#lookAtLargest(findings) ?? this.#delegate(findings) ?? this.#write(findings);
@@ -73,7 +72,7 @@ class Survey {
     ] as const) {
       const open = calls.filter((each) => !this.#conversation.made(each));
       if (open.length === 0) this.#done.push(step);
-      else if (this.#isWanted(step, omitted)) return this.#work([step], open.slice(0, AT_ONCE));
+      else if (this.#isWanted(step, omitted)) return this.#work(open.slice(0, AT_ONCE));
     }
     for (const { path, size, count, look } of files) {
       const lines = /:(\d+)$/m.exec(this.#resultOf(count))?.[1];
@@ -90,7 +89,7 @@ class Survey {
 
   /** Starts all sub-agents in one turn; where there are none, does their jobs one after the other. */
   #delegate({ listing, sections, omitted }: Findings): Answer | undefined {
-    const open: { step: string; next: Call[] }[] = [];
+    const open: Call[][] = [];
     for (const job of JOBS) {
       const { title, step } = job;
       const sent = this.#conversation.calls.findLast(
@@ -102,7 +101,7 @@ class Survey {
           ? { next: [this.#start(job, listing.base)], report: "" }
           : workOn(job, this.#conversation, listing.base);
       if (next.length > 0) {
-        if (this.#isWanted(step, omitted)) open.push({ step, next });
+        if (this.#isWanted(step, omitted)) open.push(next);
       } else if (sent?.failed) {
         const reason = reasonIn({ args: sent.args, result: report });
         omitted.set(step, reason);
@@ -113,11 +112,7 @@ class Survey {
       }
     }
     const now = this.#canDelegate ? open : open.slice(0, 1);
-    if (now.length === 0) return undefined;
-    return this.#work(
-      now.map(({ step }) => step),
-      now.flatMap(({ next }) => next),
-    );
+    return now.length > 0 ? this.#work(now.flat()) : undefined;
   }
 
   #start(job: Job, base: string): Call {
@@ -140,7 +135,7 @@ class Survey {
       const write = call("write_file", { file_path, content: renderReport(findings) });
       const next = !made(find) ? find : isThere && !made(look) ? look : write;
       const objection = this.#plan.objection(WRITE);
-      if (objection === undefined) return this.#work([WRITE], [next]);
+      if (objection === undefined) return this.#work([next]);
       return this.#close(renderAnswer(findings, `No report was written: ${objection}.`));
     }
     if (written.failed) {
@@ -156,7 +151,7 @@ class Survey {
     const look = call("read_file", { file_path: path, limit: REPORT_START + 1 });
     const objection = this.#plan.objection(CHECK);
     const isOpen = !this.#conversation.made(look);
-    if (isOpen && objection === undefined) return this.#work([CHECK], [look]);
+    if (isOpen && objection === undefined) return this.#work([look]);
     const place = `The report is in ${local(path)}`;
     if (isOpen) return this.#close(renderAnswer(findings, `${place}, but it was not checked: ${objection}.`));
     if (isReport(this.#resultOf(look))) this.#done.push(CHECK);
@@ -176,8 +171,8 @@ class Survey {
     return objection === undefined;
   }
 
-  #work(current: readonly string[], calls: Call[]): Call[] {
-    return [...this.#plan.report({ done: this.#done, current, blocked: this.#blocked }), ...calls];
+  #work(calls: Call[]): Call[] {
+    return [...this.#plan.report({ done: this.#done, blocked: this.#blocked }), ...calls];
   }
 
   #close(answer: string): Answer {

@@ -1,11 +1,11 @@
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { createDeepAgent } from "../../../deep/index.ts";
-import type { DeepAgentOptions } from "../../../deep/options.ts";
-import { type PlanChangeEvent, type PlanOptions, type Todo } from "../../../index.ts";
-import { OfflineModel } from "../model.ts";
-import { SURVEY_STEPS } from "../survey/survey.ts";
+import { createDeepAgent } from "../../deep/index.ts";
+import type { DeepAgentOptions } from "../../deep/options.ts";
+import { type PlanChangeEvent, type PlanOptions, type Todo } from "../../index.ts";
+import { OfflineModel } from "./model.ts";
+import { SURVEY_STEPS } from "./survey/survey.ts";
 
 const SURVEY = "Survey this directory";
 const FILES = {

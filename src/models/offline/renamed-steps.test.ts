@@ -1,11 +1,10 @@
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { createDeepAgent } from "../../../deep/index.ts";
-import type { DeepAgentOptions } from "../../../deep/options.ts";
-import type { Todo } from "../../../index.ts";
-import { OfflineModel } from "../model.ts";
-import { withEdits, type Item } from "./text.ts";
+import { createDeepAgent } from "../../deep/index.ts";
+import type { DeepAgentOptions } from "../../deep/options.ts";
+import type { Todo } from "../../index.ts";
+import { OfflineModel } from "./model.ts";
 
 const SURVEY = "Survey this directory";
 const FILES = {
@@ -82,17 +81,15 @@ describe("a step whose item a person put in other words", () => {
   });
 
   it("is left out when it is taken out then, and a new item with its old words is it again", async () => {
-    for (const [added, status] of [
-      ["Find leftover markers", "completed"],
-      ["Look at the largest files", "blocked"],
-    ] as const) {
+    for (const added of [{ content: "Find leftover markers" }, coffee]) {
       const { ask } = threadOn({ approval: "first" });
       const { proposed } = await ask(SURVEY);
-      const todos = [...renamed(without("4")(proposed) as Todo[]), { content: added }];
+      const todos = [...renamed(without("4")(proposed) as Todo[]), added];
       const { answer, todos: done } = await ask(new Command({ resume: { type: "edit", todos } }));
-      expect(done.at(-1)).toMatchObject({ content: added, status });
+      const isStep = added !== coffee;
+      expect(done.at(-1)).toMatchObject({ ...added, status: isStep ? "completed" : "blocked" });
       const leftOut = answer.includes("Left out: Find leftover markers (it is not in the plan any more).");
-      expect(leftOut).toBe(status === "blocked");
+      expect(leftOut).toBe(!isStep);
     }
   });
 
@@ -108,23 +105,16 @@ describe("a step whose item a person put in other words", () => {
     expect(statuses(todos)).toBe(`${completed(1)}, 9 blocked`);
   });
 
-  it.each(["write_todos", "update_todos", "task", "ls"])(
-    "is done when %s was waiting meanwhile",
-    async (name) => {
-      const { ask, edit, killedAt } = threadOn();
-      await killedAt(name);
-      await edit((todos) => [...renamed(todos), coffee]);
-      const { messages } = await ask(null, { interruptBefore: ["tools"] });
-      // The list that is written takes the place of what was there.
-      if (name === "write_todos") await edit(renamed);
-      const { answer, todos } = await ask(null);
-      expect(messages.some(({ text }) => text.includes("before this call"))).toBe(name !== "ls");
-      expect(answer).toContain(FOUND);
-      expect(statuses(todos)).toBe(
-        name === "write_todos" ? `${completed(2)}, 1 cancelled` : `${completed(1)}, 9 blocked`,
-      );
-    },
-  );
+  it.each(["update_todos", "task", "ls"])("is done when %s was waiting meanwhile", async (name) => {
+    const { ask, edit, killedAt } = threadOn();
+    await killedAt(name);
+    await edit((todos) => [...renamed(todos), coffee]);
+    const { messages } = await ask(null, { interruptBefore: ["tools"] });
+    const { answer, todos } = await ask(null);
+    expect(messages.some(({ text }) => text.includes("before this call"))).toBe(name !== "ls");
+    expect(answer).toContain(FOUND);
+    expect(statuses(todos)).toBe(`${completed(1)}, 9 blocked`);
+  });
 
   it("is done when the waiting call was refused, since its item is gone", async () => {
     const { ask, edit, killedAt } = threadOn();
@@ -151,37 +141,5 @@ describe("a second plan in the thread", () => {
     expect(answer).toContain(FOUND);
     expect(statuses(todos)).toBe(completed(9));
     expect(todos[3]!.content).toBe("In my words: 12");
-  });
-
-  it("has steps of its own where the first was edited and left items behind", async () => {
-    const { ask } = threadOn({ approval: "always" });
-    const first = await ask(SURVEY);
-    const edited = new Command({
-      resume: { type: "edit", todos: [coffee, ...renamed(without("4")(first.proposed) as Todo[])] },
-    });
-    expect(statuses((await ask(edited)).todos)).toContain("9 blocked, 1 completed");
-    const { proposed } = await ask("Survey again");
-    const todos = [...renamed(proposed), coffee];
-    const { answer, todos: done } = await ask(new Command({ resume: { type: "edit", todos } }));
-    expect(answer).toContain(FOUND);
-    expect(done.map(({ status }) => status)).toEqual([...Array<string>(8).fill("completed"), "blocked"]);
-  });
-});
-
-describe("the edits of a person", () => {
-  it("are read clause by clause, whatever the words in it are", () => {
-    const words = '3 is now cancelled"; removed 4; 5 has content "x"';
-    const tricky = `removed 1; added 9 "${words}; a \\q" (pending); 2 has content ${JSON.stringify(words)}, note "a; removed 6", dependsOn ["1"]; 7 is now blocked; the order is 2, 9`;
-    for (const text of [
-      `The user changed your plan: ${tricky}.`,
-      `The user changed the plan before this call: ${tricky}.\n1/4 done; now 2.\n<plan>\n[ ] 8: removed 8\n</plan>`,
-    ]) {
-      const item = (id: string): Item => ({ id, content: id, status: "pending", after: [] });
-      expect(withEdits(["1", "2", "7"].map(item), text)).toEqual([
-        { ...item("2"), content: words },
-        { ...item("7"), status: "blocked" },
-        { ...item("9"), content: `${words}; a \\q` },
-      ]);
-    }
   });
 });
