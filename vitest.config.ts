@@ -37,7 +37,6 @@ const DEEPER = [
   "src/middleware/dangling-calls/dangling-calls.test.ts",
   "src/middleware/ordered-calls/ordered-calls.test.ts",
   "src/middleware/summarization/holds.test.ts",
-  "src/middleware/text/beginnings.test.ts",
   "src/plan/engine.test.ts",
   "src/project/bypasses.test.ts",
   "src/storage/codec/{message-lists,values}.test.ts",

@@ -1,6 +1,5 @@
 import { ToolMessage, type AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-import { Beginnings } from "../text/beginnings.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
@@ -22,16 +21,12 @@ interface Turn {
   results: BaseMessage[];
 }
 
-/** Beginnings in which every call is followed by its result, up to a result. */
-const wholes = new Beginnings<true>();
-
 /** The messages with every call followed by one result; the very same list where that is so already. */
 export function paired(messages: BaseMessage[]): BaseMessage[] {
-  const start = wholes.of(messages)?.length ?? 0;
   const parts: (BaseMessage | Turn)[] = [];
   // By id, the latest last: some models use their call ids again.
   const waiting = new Map<string, { turn: Turn; call: ToolCall }[]>();
-  for (const message of messages.slice(start)) {
+  for (const message of messages) {
     // A long thread may pass here: `isInstance` would ask much of each message.
     if (message.type === "tool") {
       const asked = waiting.get((message as ToolMessage).tool_call_id)?.pop();
@@ -52,13 +47,8 @@ export function paired(messages: BaseMessage[]): BaseMessage[] {
   const fixed = parts.flatMap((part) =>
     "open" in part ? [...part.results, ...[...part.open].map(notRun)] : part,
   );
-  const isWhole =
-    fixed.length === messages.length - start &&
-    fixed.every((message, at) => message === messages[start + at]);
-  if (!isWhole) return [...messages.slice(0, start), ...fixed];
-  // What follows the last result may be a reminder, which is not there the next time.
-  wholes.keep(messages, messages.findLastIndex(({ type }) => type === "tool") + 1, true);
-  return messages;
+  const isWhole = fixed.length === messages.length && fixed.every((message, at) => message === messages[at]);
+  return isWhole ? messages : fixed;
 }
 
 function notRun({ name, id = "" }: ToolCall): ToolMessage {

@@ -1,7 +1,6 @@
 import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
 import { countTokensApproximately } from "langchain";
 import { HarnessError } from "../../../errors.ts";
-import { Beginnings } from "../../text/beginnings.ts";
 import type { ContextSize, SummarizationOptions } from "../options.ts";
 
 /** When a conversation is summarized, and what stays, for one model. */
@@ -109,18 +108,12 @@ export function cutOf(
 /** Counts tokens of messages by LangChain's approximation, of each message once. */
 export function createCounter(): (messages: readonly BaseMessage[]) => number {
   const counts = new WeakMap<BaseMessage, number>();
-  const totals = new Beginnings<number>();
   const countOf = (message: BaseMessage): number => {
     const count = counts.get(message) ?? countTokensApproximately([message]);
     counts.set(message, count);
     return count;
   };
-  return (messages) => {
-    const { length, found } = totals.of(messages) ?? { length: 0, found: 0 };
-    const total = messages.slice(length).reduce((sum, message) => sum + countOf(message), found);
-    totals.keep(messages, messages.length, total);
-    return total;
-  };
+  return (messages) => messages.reduce((sum, message) => sum + countOf(message), 0);
 }
 
 const toolCounts = new WeakMap<object, number>();
