@@ -1,5 +1,5 @@
 import type { FileEntry } from "../backend/backend.ts";
-import { foldersAbove, parsePath, isWithin, pathIn } from "../paths/paths.ts";
+import { parsePath, isWithin, pathIn } from "../paths/paths.ts";
 import { packBytes } from "./packed.ts";
 
 /** A change of one file. Null means that there was, or is, no file. */
@@ -12,8 +12,6 @@ export interface FileChange {
 export class FileTable {
   readonly #contents = new Map<string, string>();
   readonly #keys = new Map<string, string>();
-  /** Found when they are first asked for, and again after a change. */
-  #folders: Set<string> | undefined;
 
   /** Takes what is text out of `files`, whatever that is. Of two keys for one path, the first counts. */
   constructor(files: unknown) {
@@ -29,7 +27,6 @@ export class FileTable {
   }
 
   set(path: string, content: string): void {
-    if (!this.#contents.has(path)) this.#folders = undefined;
     this.#contents.set(path, content);
   }
 
@@ -39,15 +36,8 @@ export class FileTable {
     this.set(pathOfKey(key), content);
   }
 
-  /** Whether a file is below this path. */
-  isFolder(path: string): boolean {
-    this.#folders ??= new Set(this.paths().flatMap(foldersAbove));
-    return this.#folders.has(path);
-  }
-
-  delete(path: string): boolean {
-    this.#folders = undefined;
-    return this.#contents.delete(path);
+  delete(path: string): void {
+    this.#contents.delete(path);
   }
 
   /** Makes `key` the spelling of its file, unless that has one: then, and after a delete too, it keeps that. */

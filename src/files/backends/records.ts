@@ -1,0 +1,79 @@
+import type { Failure, FileResult } from "../backend/backend.ts";
+import { fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
+import { foldersAbove, inOrder, isWithin } from "../paths/paths.ts";
+import type { FileOperations } from "../search/operations.ts";
+import { entriesOf } from "./file-table.ts";
+import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./packed.ts";
+
+/** A place that keeps a text under each path and knows no folders, such as graph state or a store. */
+export interface Records {
+  get(path: string): Promise<string | undefined>;
+  put(path: string, content: string): Promise<void>;
+  delete(path: string): Promise<void>;
+  /** All files by path. */
+  all(): Promise<ReadonlyMap<string, string>>;
+  /** Runs a task while no other has the path. */
+  exclusive<T>(path: string, task: () => Promise<T>): Promise<T>;
+}
+
+/** File operations on records. Folders are where files are below them. */
+export function recordOperations(records: Records): FileOperations {
+  const below = async (folder: string): Promise<(readonly [path: string, content: string])[]> =>
+    [...(await records.all())].filter(([path]) => path !== folder && isWithin(path, folder));
+  const notAFile = async (path: string): Promise<Failure> =>
+    path === "/" || (await below(path)).length > 0 ? isFolder(path) : noSuchFile(path);
+
+  /** Why a new file cannot be written, if it cannot. */
+  const obstacle = async (path: string): Promise<Failure | undefined> => {
+    for (const folder of foldersAbove(path)) {
+      if ((await records.get(folder)) !== undefined) return fileInTheWay(path, folder);
+    }
+    const there = await notAFile(path);
+    return there.reason === "missing" ? undefined : there;
+  };
+  const write = (path: string, content: string): Promise<FileResult<{ created: boolean }>> =>
+    records.exclusive(path, async () => {
+      const created = (await records.get(path)) === undefined;
+      const problem = created ? await obstacle(path) : undefined;
+      if (problem) return problem;
+      await records.put(path, content);
+      return { ok: true, created };
+    });
+
+  return {
+    async list(path) {
+      const files = await below(path);
+      if (files.length === 0 && path !== "/")
+        return (await records.get(path)) === undefined ? noSuchFolder(path) : isFile(path);
+      const sizes = files.map(([file, content]) => [file, packedSize(content)] as const);
+      return { ok: true, entries: entriesOf(path, sizes) };
+    },
+    async read(path) {
+      const content = await records.get(path);
+      return content === undefined ? notAFile(path) : unpackText(content, path);
+    },
+    async readBytes(path) {
+      const content = await records.get(path);
+      return content === undefined ? notAFile(path) : { ok: true, bytes: unpackBytes(content) };
+    },
+    write: (path, content) => write(path, packText(content)),
+    writeBytes: (path, bytes) => write(path, packBytes(bytes)),
+    swap: (path, before, content) =>
+      records.exclusive(path, async () => {
+        const current = await records.get(path);
+        if (current === undefined) return notAFile(path);
+        const swapped = current === packText(before);
+        if (swapped) await records.put(path, packText(content));
+        return { ok: true, swapped };
+      }),
+    delete: (path) =>
+      records.exclusive(path, async () => {
+        if ((await records.get(path)) === undefined) return notAFile(path);
+        await records.delete(path);
+        return { ok: true };
+      }),
+    async *walk(folder) {
+      yield* (await below(folder)).map(([path]) => path).toSorted(inOrder);
+    },
+  };
+}
