@@ -1,7 +1,7 @@
 import type { FileBackend } from "../../files/index.ts";
 import type { BackendContext } from "../files/options.ts";
 import { threadFolders } from "../thread-data/index.ts";
-import { isInThread, runIdOf, threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
+import { isInThread, threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
 import { Lease } from "./lease.ts";
 import { localSandboxProvider } from "./local.ts";
 import type { SandboxProvider } from "./provider.ts";
@@ -38,25 +38,24 @@ export class Sandboxes {
     runtime: RunContext & { signal?: AbortSignal | undefined },
     make: () => Promise<Result> | Result,
   ): Promise<Result> {
-    const call = { run: nameOf(runtime), signal: runtime.signal };
     return this.#with(threadIdOf(runtime), async (lease) => {
-      lease.begin(call);
-      let failed = true;
+      const end = lease.begin(runtime.signal);
       try {
-        const result = await make();
-        failed = false;
-        return result;
-      } finally {
-        lease.end(call, { failed });
+        return await make();
+      } catch (error) {
+        end();
         // No other run can follow this one.
-        if (failed && !isInThread(runtime)) await lease.release(call.run);
+        if (!isInThread(runtime)) await lease.release();
+        throw error;
+      } finally {
+        end();
       }
     });
   }
 
   /** Ends a run's use of its sandbox. */
   release(runtime: RunContext): Promise<void> {
-    return this.#with(threadIdOf(runtime), (lease) => lease.release(nameOf(runtime)));
+    return this.#with(threadIdOf(runtime), (lease) => lease.release());
   }
 
   /** Does something with the lease of a thread, which is forgotten when nothing is left in it. */
@@ -72,13 +71,6 @@ export class Sandboxes {
       if (lease.isIdle && this.#leases.get(key) === lease) this.#leases.delete(key);
     }
   }
-}
-
-/** Tells the runs of a thread apart, also those of two agents in one graph. */
-function nameOf(runtime: RunContext): string {
-  const namespace = runtime.configurable?.["checkpoint_ns"];
-  const nodes = typeof namespace === "string" ? namespace.split("|") : [];
-  return [runIdOf(runtime), ...nodes.slice(0, -1)].join("|");
 }
 
 function lazily(make: () => Promise<FileBackend>): FileBackend {
