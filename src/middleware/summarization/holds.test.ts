@@ -206,7 +206,7 @@ describe("the middleware alone", () => {
     await createAgent({ model, tools: [read], middleware }).invoke({ messages });
     expect(isIn(model.requests[0]!.messages, "OLD-SUMMARY")).toBe(true);
     const asked = writer.requests[0]!.messages.at(-1)!.text;
-    expect(asked).toMatch(/<earlier>[^]*OLD-SUMMARY[^]*<\/earlier>/);
+    expect(asked).toContain("OLD-SUMMARY");
     const last = model.requests.at(-1)!.messages;
     expect(isIn(last, "SUMMARY-1.")).toBe(true);
     expect(isIn(last, REQUEST)).toBe(true);

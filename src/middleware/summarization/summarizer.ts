@@ -154,13 +154,5 @@ function ownRequest(prompt: string, parts: Parts): BaseMessage[] {
 function summaryIn(answer: unknown): string | undefined {
   if (!AIMessage.isInstance(answer) || (answer.tool_calls ?? []).length > 0) return undefined;
   const text = withoutThoughts(answer.text).trim();
-  return text === "" || isPlaceholder(text) ? undefined : text;
+  return text === "" ? undefined : text;
 }
-
-/** Whether a text is what LangChain puts where it could not get a summary. */
-export function isPlaceholder(text: string): boolean {
-  return PLACEHOLDER.test(text);
-}
-
-const PLACEHOLDER =
-  /^(?:Here is a summary of the conversation to date:\s*)?(?:Error generating summary:|Previous conversation was too long to summarize\.|No previous conversation history\.)/;

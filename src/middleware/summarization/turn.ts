@@ -3,7 +3,7 @@ import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
 import { renderSnapshot } from "../../plan/render/render.ts";
 import type { Account } from "../budget/account.ts";
 import { NO_TOKENS, sumTokens, usedTokens, type UsageSource } from "../budget/prices.ts";
-import { conversationFileFor, withShortMessages, textOf } from "../conversation-file.ts";
+import { conversationFileFor, withShortMessages } from "../conversation-file.ts";
 import { ownerOf } from "../plan/events.ts";
 import type { ModelRequest } from "../plan/model-call/request.ts";
 import { readPlanState } from "../plan/state.ts";
@@ -25,7 +25,7 @@ import {
 import { heldText, userWords } from "./request/user-words.ts";
 import type { RunMemory } from "./run-memory.ts";
 import { readContext, type ContextMemory, type Summary } from "./state.ts";
-import { isPlaceholder, writeSummary, type Summarizer } from "./summarizer.ts";
+import { writeSummary, type Summarizer } from "./summarizer.ts";
 
 export interface TurnParts {
   options: SummarizationOptions;
@@ -172,7 +172,7 @@ export class ContextTurn {
     const words = heldText(userWords(this.#request.messages), { tokens: this.#wordsLimit(undefined), file });
     const besides = this.#besides + count([head ?? new HumanMessage(words)]);
     const goes = this.#inThread(rest.slice(0, cutOf(rest, { ...sizes, besides }, count)));
-    if (goes.every(isSummaryMessage) || (!isRefused && run.isResting(rest.length))) return undefined;
+    if (goes.length === 0 || (!isRefused && run.isResting(rest.length))) return undefined;
     const upTo = goes.at(-1)!.id!;
     const summary =
       run.written(upTo) ??
@@ -199,17 +199,15 @@ export class ContextTurn {
     const { summary: last } = this.#memory;
     const { rest } = composition;
     const covered = messages.length - rest.length;
-    const legacy = goes.filter(isSummaryMessage).map(textOf);
-    const earlier = [...(covered > 0 ? [last!.text] : []), ...legacy].filter((text) => !isPlaceholder(text));
     const said = userWords(messages.slice(0, covered));
     const words = this.#wordsLimit(refused);
     this.#used = NO_TOKENS;
     try {
       const text = await writeSummary(
         {
-          goes: goes.filter((message) => !isSummaryMessage(message)),
+          goes,
           stays: rest.slice(goes.length),
-          earlier: earlier.join("\n\n") || undefined,
+          earlier: covered > 0 ? last!.text : undefined,
           words: heldText(said, { tokens: words, file: this.#file }),
           plan: planText(),
         },
@@ -299,9 +297,4 @@ function planText(): string {
 
 interface Writer {
   invoke: (messages: BaseMessage[], config: object) => Promise<unknown>;
-}
-
-/** A summary that LangChain, or this middleware in an earlier version, has put into the thread. */
-function isSummaryMessage({ additional_kwargs }: BaseMessage): boolean {
-  return additional_kwargs["lc_source"] === "summarization";
 }
