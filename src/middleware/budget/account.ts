@@ -84,10 +84,10 @@ export class Account {
       return { id, modelCalls, tokens: inputTokens + outputTokens };
     });
     const tokens = changes.reduce((total, change) => total + change.tokens, 0);
-    const { cost } = since(before.spent, spent);
+    const cost = spent.cost - before.spent.cost;
     for (const { id, ...change } of changes) {
       const share = tokens > 0 ? (cost * change.tokens) / tokens : 0;
-      add(this.#costs, id, { ...change, cost: share, ms: 0 });
+      add(this.#costs, id, { ...change, cost: share });
       if (!away.includes(id)) this.#running.delete(id);
     }
     this.#last = { costs, spent };
@@ -100,7 +100,7 @@ export class Account {
     if (refusal) return refusal;
     for (const account of this.#all()) {
       account.#spending.addCall();
-      account.#forItemAbove({ ...NOTHING, modelCalls: 1 });
+      account.#forItemAbove({ modelCalls: 1 });
     }
     return undefined;
   }
@@ -116,11 +116,11 @@ export class Account {
       account.#spending.addTokens(used, own);
       const { prices } = account.#above ? account.#above.#terms.limits : {};
       const tokens = used.inputTokens + used.outputTokens;
-      account.#forItemAbove({ ...NOTHING, tokens, cost: prices ? costOf(used, own ?? prices) : 0 });
+      account.#forItemAbove({ tokens, cost: prices ? costOf(used, own ?? prices) : 0 });
     }
   }
 
-  #forItemAbove(amounts: Amounts): void {
+  #forItemAbove(amounts: Partial<Amounts>): void {
     if (this.#item !== undefined) add(this.#above!.#running, this.#item, amounts);
   }
 
@@ -183,21 +183,11 @@ export interface UsedUp extends Required<Pick<AccountTerms, "text" | "isResumabl
 const NOTHING: Amounts = { modelCalls: 0, tokens: 0, cost: 0, ms: 0 };
 
 function sum(a: Amounts, b: Amounts): Amounts {
-  return since({ modelCalls: -a.modelCalls, tokens: -a.tokens, cost: -a.cost, ms: -a.ms }, b);
+  return Object.fromEntries(RESOURCES.map((resource) => [resource, a[resource] + b[resource]])) as Amounts;
 }
 
-function add(amounts: Map<string, Amounts>, id: string, more: Amounts): void {
-  amounts.set(id, sum(amounts.get(id) ?? NOTHING, more));
-}
-
-function since(before: Amounts, now: Amounts): Amounts {
-  const { modelCalls, tokens, cost, ms } = before;
-  return {
-    modelCalls: now.modelCalls - modelCalls,
-    tokens: now.tokens - tokens,
-    cost: now.cost - cost,
-    ms: now.ms - ms,
-  };
+function add(amounts: Map<string, Amounts>, id: string, more: Partial<Amounts>): void {
+  amounts.set(id, sum(amounts.get(id) ?? NOTHING, { ...NOTHING, ...more }));
 }
 
 /** The budget of an agent and the sub-agents that are made with it. */
