@@ -4,8 +4,8 @@ import type { Resource } from "./spending.ts";
 export interface BudgetStop {
   type: "turn-limit";
   text: string;
-  /** The limit that was reached; absent in older threads, which had only a limit of model calls. */
-  resource?: Resource;
+  /** The limit that was reached. */
+  resource: Resource;
 }
 
 /** Whether an interrupt is no question: it waits for nobody's answer. */

@@ -58,13 +58,13 @@ const REASONS = {
   ms: "time-limit",
 } as const satisfies Record<Resource, RunEnd["reason"]>;
 
-/** The exhausted resource that stopped a thread. Older threads have only a limit of turns. */
+/** The exhausted resource that stopped a thread. */
 function usedUpOf(state: StateSnapshot): Resource | undefined {
   const { messages = [] } = state.values as ThreadValues;
   const stop = budgetStopOf(state);
-  if (stop) return stop.resource ?? "modelCalls";
+  if (stop) return stop.resource;
   if (finishReason(state) !== BUDGET_REASON) return undefined;
-  return (messages.at(-1)?.response_metadata[USED_UP] as Resource | undefined) ?? "modelCalls";
+  return messages.at(-1)?.response_metadata[USED_UP] as Resource;
 }
 
 /** The budget stop of a sub-agent that has stopped a thread. */
