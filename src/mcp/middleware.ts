@@ -6,6 +6,7 @@ import { z } from "zod";
 import { unparsedState } from "../langgraph/unparsed-state.ts";
 import { CallTurn } from "../middleware/ordered-calls/call-turn.ts";
 import { anyUpdate, harnessField } from "../middleware/state/fields.ts";
+import { filled } from "../middleware/text/filled.ts";
 import { answeredOnce } from "../middleware/tool-errors/index.ts";
 import { copyOf } from "../middleware/tools/message-copies.ts";
 import type { McpOptions } from "./options.ts";
@@ -60,7 +61,7 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
         const tools = await servers.tools();
         const tool = request.tool ?? (name === FIND_TOOLS ? searchFor(tools) : servers.find(name));
         if (tool) return await answeredOnce({ ...request, tool }, handler);
-        const content = NO_SUCH_TOOL.replace("{name}", () => name);
+        const content = filled(NO_SUCH_TOOL, { name });
         return new ToolMessage({ content, status: "error", name, tool_call_id: id });
       } finally {
         // Middleware between this and the order may have answered the call: nothing waits for it then.

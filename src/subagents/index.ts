@@ -11,6 +11,7 @@ import { idleOf } from "../middleware/plan/ledger.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import { FollowedTodo } from "../middleware/plan/reports/follow.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
+import { filled } from "../middleware/text/filled.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import { isRecord } from "../plan/read/reading.ts";
 import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
@@ -54,7 +55,7 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
   const remarks = `${plan ? TASK_PLAN : ""}${crew ? TASK_BACKGROUND : ""}`;
   const text = {
     name: TASK,
-    description: TASK_DESCRIPTION.replaceAll("{plan}", remarks).replaceAll("{agents}", () => agents),
+    description: filled(TASK_DESCRIPTION, { plan: remarks, agents }),
     schema,
   };
   return checkedTool(text, async (args, runtime) => {
@@ -134,7 +135,7 @@ async function startJob(
   const number = count + 1 + starts.findIndex(({ id }) => id === call);
   const id = `b${number}`;
   crew.begin({ ...assignment, id }, { runtime, ns, isResumed, mayTakeAnswer: false });
-  const content = BACKGROUND_TEXTS.started.replace("{id}", id);
+  const content = filled(BACKGROUND_TEXTS.started, { id });
   const message = new ToolMessage({ content, name: TASK, tool_call_id: call });
   if (checkpointerOf(configurable)) markHelper(message, { id, kind: assignment.subagent.name, ns });
   return new Command({

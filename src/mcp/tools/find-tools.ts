@@ -2,6 +2,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { z } from "zod";
+import { filled } from "../../middleware/text/filled.ts";
 import { callId, checkedTool } from "../../middleware/tools/loose-tool.ts";
 import { FIND_TOOLS_DESCRIPTION, NOTHING_FOUND } from "./find-tools.prompt.ts";
 
@@ -17,7 +18,7 @@ export function findTools(all: readonly DynamicStructuredTool[]): DynamicStructu
     counts.set(server, (counts.get(server) ?? 0) + 1);
   }
   const servers = [...counts].map(([server, count]) => `${server} (${count})`).join(", ");
-  const description = FIND_TOOLS_DESCRIPTION.replace("{servers}", () => servers);
+  const description = filled(FIND_TOOLS_DESCRIPTION, { servers });
   const schema = z.object({ query: z.string().min(1) });
   const made = checkedTool({ name: FIND_TOOLS, description, schema }, async ({ query }, runtime) => {
     const found = ranked(all, query).slice(0, MOST_FOUND);

@@ -1,5 +1,6 @@
 import type { Figures } from "../../plan/index.ts";
 import { figuresSince, NO_FIGURES } from "../../plan/todo/actuals.ts";
+import { filled } from "../text/filled.ts";
 import type { RunContext } from "../thread-data/thread-id.ts";
 import { BUDGET_WARNING } from "./budget.prompt.ts";
 import { DEFAULT_BUDGET, type BudgetOptions, type Limits } from "./options.ts";
@@ -137,8 +138,7 @@ export class Account {
         if (most === undefined || spent[resource] < most * WARN_AT || this.#warned.has(key)) return [];
         this.#warned.add(key);
         const share = `${Math.floor((spent[resource] / most) * 100)}%`;
-        const values: Record<string, string> = { share, whose, most: amountText(resource, most) };
-        return BUDGET_WARNING.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name]!);
+        return filled(BUDGET_WARNING, { share, whose, most: amountText(resource, most) });
       }),
     );
   }

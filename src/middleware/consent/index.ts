@@ -13,6 +13,7 @@ import { ownerOf } from "../plan/events.ts";
 import type { RepeatOptions } from "../repeats/options.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { ranText, unknownOutcome } from "../repeats/repetition.ts";
+import { filled } from "../text/filled.ts";
 import { decidedByUser, saidByUser } from "../text/from-user.ts";
 import { shortened } from "../text/shortened.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
@@ -238,14 +239,14 @@ function refused(
   const { type, message } = decision;
   const { rejected, rejectedWithoutReason, responded } = CONSENT_TEXTS;
   const text = type === "respond" ? responded : message === undefined ? rejectedWithoutReason : rejected;
-  const words = text.replace("{name}", () => name).replace("{reason}", () => message ?? "");
+  const words = filled(text, { name, reason: message ?? "" });
   const content = repeated ? `${words}\n${ranText(repeated.stopped)}` : words;
   const additional_kwargs = { ...saidByUser(words), ...decidedByUser(decision) };
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }
 
 function notMade({ name, id = "" }: ToolCall, reason: string): ToolMessage {
-  const content = CONSENT_TEXTS.refused.replace("{name}", () => name).replace("{reason}", () => reason);
+  const content = filled(CONSENT_TEXTS.refused, { name, reason });
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
 }
 
@@ -256,7 +257,7 @@ function withEditNote(
   result: ToolMessage | Command,
   { id, before, after }: { id: string; before: Arguments; after: Arguments },
 ): ToolMessage | Command {
-  const note = CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after));
+  const note = filled(CONSENT_TEXTS.edited, { changes: changesOf(before, after) });
   return withMarks(withNote(result, note, id), id, saidByUser(note));
 }
 

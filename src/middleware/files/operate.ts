@@ -5,6 +5,7 @@ import { renderGrep } from "../../files/search/grep.ts";
 import { renderExecution } from "../../files/shell/run-command.ts";
 import { mediaTypeOf } from "../../files/text/decode.ts";
 import { numberLines, type ShownLines } from "../../files/text/number-lines.ts";
+import { filled } from "../text/filled.ts";
 import { failureOf, type FailedCommand } from "../tools/result-marks.ts";
 import { editFile, plainPath, writeFile } from "./changes/change-file.ts";
 import type { Sightings } from "./changes/sightings.ts";
@@ -85,7 +86,7 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
 
   write_file: async (backend, { file_path, content }, { sightings }) => {
     if (content === undefined) {
-      return { ok: false, text: HELD_TEXTS.nothingHeld.replace("{path}", () => file_path) };
+      return { ok: false, text: filled(HELD_TEXTS.nothingHeld, { path: file_path }) };
     }
     const written = await writeFile(backend, { path: file_path, content }, sightings);
     const isHeld = !written.ok && written.reason === "held";

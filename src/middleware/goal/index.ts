@@ -17,7 +17,7 @@ import { isAwaitingUser, isFinalAnswer } from "../plan/messages/final-answer.ts"
 import { ASK_TOOLS } from "../plan/setup.ts";
 import { readPlanState } from "../plan/state.ts";
 import { harnessField, lastValue } from "../state/fields.ts";
-import { filled } from "../summarization/request/user-words.ts";
+import { filled } from "../text/filled.ts";
 import { isFromUser, hiddenMessage } from "../text/from-user.ts";
 import { withSection } from "../text/system-prompt.ts";
 import type { RunContext } from "../thread-data/thread-id.ts";

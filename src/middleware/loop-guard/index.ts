@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
+import { filled } from "../text/filled.ts";
 import { isFromUser, hiddenMessage } from "../text/from-user.ts";
 import { LOOP_STOP, LOOP_WARNING } from "./loop-guard.prompt.ts";
 
@@ -44,9 +45,7 @@ export function loopGuardMiddleware({
       const answer = await handler({ ...request, messages });
       const isStopped = count + 1 >= stopAfter * patience && AIMessage.isInstance(answer);
       if (!isStopped || callsOf(answer) !== next) return answer;
-      const content = LOOP_STOP.replaceAll("{count}", String(count + 1)).replaceAll("{calls}", () =>
-        names(answer),
-      );
+      const content = filled(LOOP_STOP, { count: count + 1, calls: names(answer) });
       return new AIMessage({ content, response_metadata: { finish_reason: LOOP_FINISH_REASON } });
     },
   });
@@ -149,7 +148,7 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 function warning(count: number): BaseMessage {
-  const text = `<system_reminder>${LOOP_WARNING.replaceAll("{count}", String(count))}</system_reminder>`;
+  const text = `<system_reminder>${filled(LOOP_WARNING, { count })}</system_reminder>`;
   return hiddenMessage({ name: "loop_warning", text });
 }
 

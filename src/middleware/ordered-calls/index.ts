@@ -2,6 +2,7 @@ import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { checkOptions } from "../check-options.ts";
+import { filled } from "../text/filled.ts";
 import { withSection } from "../text/system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
 import { isMutation } from "../tools/mutations.ts";
@@ -74,7 +75,7 @@ function withholdCommands({ name }: ToolCall, failed: readonly ToolCall[]): bool
 
 function withheld({ name, id = "" }: ToolCall, failed: readonly ToolCall[]): ToolMessage {
   const calls = failed.map((call) => [call.name, call.args["file_path"]].filter(Boolean).join(" "));
-  const content = WITHHELD.replace("{calls}", () => calls.join(", ")).replace("{name}", () => name);
+  const content = filled(WITHHELD, { calls: calls.join(", "), name });
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
 }
 

@@ -1,6 +1,7 @@
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { StoppedCall, Unended } from "../../langgraph/call-journal.ts";
+import { filled } from "../text/filled.ts";
 import { UNFINISHED } from "../tools/result-marks.ts";
 import { REPEAT_TEXTS } from "./repeats.prompt.ts";
 
@@ -56,14 +57,14 @@ export function ranText(stopped: StoppedCall | undefined): string {
   const { ran, printed } = stopped;
   const time = ran < 1000 ? `${ran} ms` : `${Math.round(ran / 1000)} s`;
   const text = printed === undefined ? REPEAT_TEXTS.ran : REPEAT_TEXTS.printed;
-  return text.replace("{time}", time).replace("{printed}", () => printed ?? "");
+  return filled(text, { time, printed: printed ?? "" });
 }
 
 /** The answer to the model about a call whose outcome is unknown. */
 export async function unknownOutcome(call: ToolCall, repeated?: Unended): Promise<ToolMessage> {
   const { id = "", name } = call;
   const known = repeated?.stopped ? `\n${ranText(repeated.stopped)}` : "";
-  const content = `${REPEAT_TEXTS.unknown.replace("{name}", () => name)}${known}`;
+  const content = `${filled(REPEAT_TEXTS.unknown, { name })}${known}`;
   await tellRepetition(call, content);
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, artifact: UNFINISHED });
 }

@@ -1,4 +1,5 @@
 import { parentOf } from "../../files/paths/paths.ts";
+import { filled } from "../text/filled.ts";
 import { shareOut } from "./share-out.ts";
 import type { PlacedSkill } from "./skill.ts";
 
@@ -22,7 +23,7 @@ export function skillsPrompt(skills: readonly PlacedSkill[], reader: keyof typeo
   }
   const sections = [...groups].map(
     ([place, lines], index) =>
-      `${index === 0 ? READERS[reader].replace("{place}", () => place) : `In ${place}:`}\n${lines.join("\n")}`,
+      `${index === 0 ? filled(READERS[reader], { place }) : `In ${place}:`}\n${lines.join("\n")}`,
   );
   return `## Skills\n${sections.join("\n")}`;
 }

@@ -4,8 +4,8 @@ import { failureOf } from "../../models/failure/failure.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { conversationText, textOf } from "../conversation-file.ts";
 import { shownTags } from "../text/control-tags.ts";
+import { filled } from "../text/filled.ts";
 import { shortened } from "../text/shortened.ts";
-import { filled } from "./request/user-words.ts";
 import {
   SUMMARIZER_PARTS,
   SUMMARIZER_PROMPT,

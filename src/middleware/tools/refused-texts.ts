@@ -1,4 +1,5 @@
 import type { AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
+import { filled } from "../text/filled.ts";
 import { hiddenMessage } from "../text/from-user.ts";
 import { changedArguments } from "./call-arguments.ts";
 import { copyOf } from "./message-copies.ts";
@@ -52,9 +53,7 @@ export function refusedCalls(messages: readonly BaseMessage[], tools: readonly s
   });
   if (calls.length === 0) return [];
   const shown = calls.map(({ name, args }) => `${name} ${JSON.stringify(args)}`).join("\n");
-  return [
-    hiddenMessage({ name: "refused_calls", text: REFUSED_TEXTS.shown.replace("{calls}", () => shown) }),
-  ];
+  return [hiddenMessage({ name: "refused_calls", text: filled(REFUSED_TEXTS.shown, { calls: shown }) })];
 }
 
 const isAnswer = ({ type }: BaseMessage): boolean => type === "ai";
@@ -105,7 +104,7 @@ function isLong({ args }: ToolCall): boolean {
 
 function noteFor(value: unknown, note: string): unknown {
   const count = lengthOf(value);
-  return count < SHORTEST ? value : note.replace("{count}", String(count));
+  return count < SHORTEST ? value : filled(note, { count });
 }
 
 function lengthOf(value: unknown): number {

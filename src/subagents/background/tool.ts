@@ -2,6 +2,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { z } from "zod";
+import { filled } from "../../middleware/text/filled.ts";
 import { shortened } from "../../middleware/text/shortened.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import { labelOf, markFailures, type Failures } from "../events.ts";
@@ -67,8 +68,7 @@ function handedOver(call: string, ended: readonly Ended[]): ToolMessage | Comman
 }
 
 export function reportText({ id, name, text }: Ended): string {
-  const values: Record<string, string> = { id, name, report: text };
-  return BACKGROUND_TEXTS.ended.replaceAll(/\{(\w+)\}/g, (_, key: string) => values[key]!);
+  return filled(BACKGROUND_TEXTS.ended, { id, name, report: text });
 }
 
 /** The verdicts on those of them that are not done, by the calls that started them. */

@@ -2,6 +2,7 @@ import type { ToolMessage } from "@langchain/core/messages";
 import { getConfig, type Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { checkpointerOf } from "../../langgraph/task.ts";
+import { filled } from "../../middleware/text/filled.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import { withMessages, withText } from "../../middleware/tools/message-copies.ts";
@@ -19,8 +20,8 @@ export interface Working {
   cancel: () => void;
 }
 
-/** Sub-agents at work in this process, by checkpointer and thread. */
-const registries = new WeakMap<object, Map<string, Set<Working>>>();
+/** Sub-agents at work in this process with their threads, by checkpointer. */
+const registries = new WeakMap<object, Map<Working, string>>();
 
 /** The configurable under which a sub-agent finds what people say to it. */
 export const NOTES_KEY = "holdfast_notes";
@@ -28,16 +29,10 @@ export const NOTES_KEY = "holdfast_notes";
 /** Enters a sub-agent for as long as it works; the result takes it out. Undefined where its thread has no store. */
 export function enter({ configurable = {} }: ToolRuntime, working: Working): (() => void) | undefined {
   const saver = checkpointerOf(configurable);
-  const thread = String(configurable["thread_id"]);
   if (!saver) return undefined;
-  const threads = registries.get(saver) ?? new Map<string, Set<Working>>();
-  registries.set(saver, threads);
-  const all = threads.get(thread) ?? new Set();
-  threads.set(thread, all.add(working));
-  return () => {
-    all.delete(working);
-    if (all.size === 0) threads.delete(thread);
-  };
+  const all = registries.get(saver) ?? new Map<Working, string>();
+  registries.set(saver, all.set(working, String(configurable["thread_id"])));
+  return () => void all.delete(working);
 }
 
 const CANCEL = "/cancel";
@@ -47,9 +42,9 @@ const CANCEL = "/cancel";
  * `@Reef Borva /cancel` stops it. False where they begin with none that is at work.
  */
 export function sayToWorking(saver: unknown, thread: string, text: string): boolean {
-  const threads = typeof saver === "object" && saver !== null ? registries.get(saver) : undefined;
-  const all = [...(threads?.get(thread) ?? [])];
-  const names = all.flatMap((one) => namesOf(one).map((name) => ({ one, name })));
+  const all = typeof saver === "object" && saver !== null ? registries.get(saver) : undefined;
+  const atWork = [...(all ?? [])].filter(([, its]) => its === thread);
+  const names = atWork.flatMap(([one]) => namesOf(one).map((name) => ({ one, name })));
   const called = names.filter(({ name }) => isCalled(text, name));
   const { one: working, name } = called.toSorted((a, b) => b.name.length - a.name.length)[0] ?? { name: "" };
   if (!working) return false;
@@ -77,7 +72,7 @@ function isCalled(text: string, name: string): boolean {
 export function unread({ notes }: Working): string {
   return notes
     .splice(0)
-    .map((note) => BACKGROUND_TEXTS.unread.replace("{note}", () => note))
+    .map((note) => filled(BACKGROUND_TEXTS.unread, { note }))
     .join("\n");
 }
 
@@ -88,7 +83,7 @@ export function steeringMiddleware() {
     wrapToolCall: async (request, handler) => {
       const result = await answered(request, handler);
       const { [NOTES_KEY]: notes } = (getConfig().configurable ?? {}) as { [NOTES_KEY]?: string[] };
-      const said = (notes ?? []).splice(0).map((note) => BACKGROUND_TEXTS.said.replace("{note}", () => note));
+      const said = (notes ?? []).splice(0).map((note) => filled(BACKGROUND_TEXTS.said, { note }));
       return said.length === 0 ? result : withWords(result, request.toolCall.id, said.join("\n"));
     },
   });

@@ -6,6 +6,7 @@ import { changedLines, changedRegions } from "../../../files/text/changed-lines.
 import { decodeText } from "../../../files/text/decode.ts";
 import { numberLines } from "../../../files/text/number-lines.ts";
 import { withTagsOf } from "../../text/control-tags.ts";
+import { filled } from "../../text/filled.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
 import { hashOf } from "./seen-file.ts";
 import type { Sightings } from "./sightings.ts";
@@ -109,9 +110,9 @@ async function heldBack(
   const whole = text.ok ? wholeText(text.content) : undefined;
   const shown = text.ok
     ? (news ?? whole ?? differences(text.content, content))
-    : HELD_TEXTS.notText.replace("{size}", () => String(bytes.length));
+    : filled(HELD_TEXTS.notText, { size: bytes.length });
   sightings.note(path, bytes, shown === whole ? {} : { lines: 0, held: hashOf(Buffer.from(content)) });
-  const held = HELD_TEXTS.held.replace("{path}", () => path).replace("{shown}", () => shown);
+  const held = filled(HELD_TEXTS.held, { path, shown });
   return fail(held, "held");
 }
 

@@ -2,6 +2,7 @@ import type { AIMessage } from "@langchain/core/messages";
 import { attempt } from "../../../errors.ts";
 import { isOpen, type Change, type Issue, type Todo } from "../../../plan/index.ts";
 import { repairJson } from "../../../plan/read/repair.ts";
+import { filled } from "../../text/filled.ts";
 import { setCalls } from "../../tools/call-arguments.ts";
 import { BROKEN_CALL } from "./broken-calls.prompt.ts";
 import { isCutOff } from "./final-answer.ts";
@@ -123,9 +124,7 @@ function askForCalls(message: AIMessage): string | undefined {
   const isDeep = invalid_tool_calls.every(({ error }) => error === TOO_DEEP);
   const what = isDeep ? "deep" : isCutOff(message) ? "cut" : "malformed";
   const [broken] = invalid_tool_calls;
-  return BROKEN_CALL[what]
-    .replace("{tools}", () => tools)
-    .replace("{where}", () => breakIn(broken?.args ?? ""));
+  return filled(BROKEN_CALL[what], { tools, where: breakIn(broken?.args ?? "") });
 }
 
 function breakIn(text: string): string {

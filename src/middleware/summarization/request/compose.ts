@@ -2,12 +2,13 @@ import { HumanMessage, type BaseMessage, AIMessage, ToolMessage } from "@langcha
 import { PLAN_TOOLS } from "../../../plan/presets/presets.ts";
 import { lineCount } from "../../conversation-file.ts";
 import { shownTags } from "../../text/control-tags.ts";
+import { filled } from "../../text/filled.ts";
 import { userWordsIn } from "../../text/from-user.ts";
 import { copyOf } from "../../tools/message-copies.ts";
 import { withoutRefusedTexts, withNotes } from "../../tools/refused-texts.ts";
 import { coveredBy, type ContextMemory, type Summary } from "../state.ts";
 import { CONTEXT_FILE, CONTEXT_HEADING, CLEARED_TEXTS } from "../summary.prompt.ts";
-import { filled, heldText, userWords } from "./user-words.ts";
+import { heldText, userWords } from "./user-words.ts";
 
 export interface ComposeOptions {
   /** Where the file tools show the conversation. */

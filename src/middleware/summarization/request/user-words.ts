@@ -1,6 +1,7 @@
 import type { BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { headAndTail } from "../../../files/text/offload.ts";
 import { lineCount, textOf } from "../../conversation-file.ts";
+import { filled } from "../../text/filled.ts";
 import { isFromUser, userWordsIn } from "../../text/from-user.ts";
 import { shortened } from "../../text/shortened.ts";
 import { turnOf } from "../../tools/turn-calls.ts";
@@ -103,9 +104,4 @@ function leftOut(words: readonly UserWords[], file: string | undefined): string 
 
 function whereText([first, last]: readonly [number, number], file: string | undefined): string {
   return file === undefined ? "" : `: lines ${first} to ${last} of ${file}`;
-}
-
-/** A text with values in the place of `{names}`. */
-export function filled(text: string, values: Record<string, string | number>): string {
-  return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
