@@ -9,17 +9,14 @@ const MOST = 8000;
  */
 export function shareOut(texts: readonly string[]): string[] {
   let room = Math.min(MOST, Math.max(LEAST, EACH * texts.length));
+  let share = 0;
   const sizes = texts.map((text) => Buffer.byteLength(text));
-  const shares = new Map<number, number>();
-  const shortestFirst = [...sizes.keys()].toSorted((a, b) => sizes[a]! - sizes[b]!);
-  for (const [at, index] of shortestFirst.entries()) {
-    const share = Math.min(sizes[index]!, Math.floor(room / (texts.length - at)));
-    shares.set(index, share);
-    room -= share;
+  for (const [at, size] of sizes.toSorted((a, b) => a - b).entries()) {
+    share = Math.floor(room / (texts.length - at));
+    if (size > share) break;
+    room -= size;
   }
-  return texts.map((text, index) =>
-    shares.get(index) === sizes[index] ? text : cut(text, shares.get(index)!),
-  );
+  return texts.map((text, index) => (sizes[index]! > share ? cut(text, share) : text));
 }
 
 /** The beginning of a text, up to the end of a word. */
