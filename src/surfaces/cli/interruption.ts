@@ -19,7 +19,7 @@ export class Interruption {
     this.#controller.abort();
   };
 
-  constructor(stdout: Sink, onQuit: () => void) {
+  constructor(stdout: Sink, onQuit = (): void => {}) {
     this.#stdout = stdout;
     this.#onQuit = onQuit;
     for (const name of SIGNALS) process.on(name, this.#onSignal);
@@ -42,6 +42,16 @@ export class Interruption {
   dispose(): void {
     for (const name of SIGNALS) process.off(name, this.#onSignal);
     this.#stdout.off("error", this.#onError);
+  }
+}
+
+/** Does work that Ctrl-C and its like stop by the signal. */
+export async function interruptible<T>(stdout: Sink, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interruption = new Interruption(stdout);
+  try {
+    return await work(interruption.signal);
+  } finally {
+    interruption.dispose();
   }
 }
 

@@ -23,7 +23,7 @@ it("keys that were typed before a question was asked do not answer it", async ()
       { value: "yes", label: shown`Yes` },
       { value: "no", label: shown`No` },
     ],
-    { terminal },
+    terminal,
   );
   stdin.write("\u001B[B");
   expect(await answer).toBe("no");

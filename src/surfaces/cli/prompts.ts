@@ -4,12 +4,6 @@ import { confirm, isCancel, password, select, text } from "@clack/prompts";
 import type { Harmless } from "./output/harmless.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Where a prompt stands, and what takes it away. */
-export interface PromptPlace {
-  terminal: Terminal;
-  signal?: AbortSignal | undefined;
-}
-
 export interface Choice {
   value: string;
   label: Harmless;
@@ -23,9 +17,9 @@ const MOST_SHOWN = 12;
 export async function choose(
   message: Harmless,
   choices: readonly Choice[],
-  place: PromptPlace,
+  terminal: Terminal,
 ): Promise<string | undefined> {
-  const chosen = await select({ ...streams(place), message, maxItems: MOST_SHOWN, options: [...choices] });
+  const chosen = await select({ ...streams(terminal), message, maxItems: MOST_SHOWN, options: [...choices] });
   return isCancel(chosen) ? undefined : chosen;
 }
 
@@ -54,28 +48,27 @@ export async function dropTyped({ stdin }: Pick<Terminal, "stdin">): Promise<voi
 /** Asks for words. Undefined when there are none to come. */
 export async function askForWords(
   message: Harmless,
-  place: PromptPlace,
+  terminal: Terminal,
   placeholder?: Harmless,
 ): Promise<string | undefined> {
-  const words = await text({ ...streams(place), message, ...(placeholder && { placeholder }) });
+  const words = await text({ ...streams(terminal), message, ...(placeholder && { placeholder }) });
   return isCancel(words) ? undefined : (words ?? "");
 }
 
 /** Asks for a secret, which is not shown. Undefined when there is none to come. */
-export async function askForSecret(message: Harmless, place: PromptPlace): Promise<string | undefined> {
-  const secret = await password({ ...streams(place), message });
+export async function askForSecret(message: Harmless, terminal: Terminal): Promise<string | undefined> {
+  const secret = await password({ ...streams(terminal), message });
   return isCancel(secret) ? undefined : (secret ?? "");
 }
 
-export async function confirmed(message: Harmless, place: PromptPlace): Promise<boolean> {
-  const answer = await confirm({ ...streams(place), message });
+export async function confirmed(message: Harmless, terminal: Terminal): Promise<boolean> {
+  const answer = await confirm({ ...streams(terminal), message });
   return !isCancel(answer) && answer;
 }
 
 /** Prompts write by themselves, and so get the stream itself: what they write is said above, and is harmless. */
-function streams({ terminal, signal }: PromptPlace) {
-  const output = terminal.stdout as unknown as NodeJS.WriteStream;
-  return { input: terminal.stdin, output, ...(signal && { signal }) };
+function streams({ stdin, stdout }: Terminal) {
+  return { input: stdin, output: stdout as unknown as NodeJS.WriteStream };
 }
 
 /** Gives each line that is typed, until the function that is returned is called or the input ends. */

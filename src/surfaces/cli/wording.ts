@@ -1,3 +1,4 @@
+import { HarnessError } from "../../errors.ts";
 import type { Environment } from "../../models/index.ts";
 
 export { quoted } from "../../threads/events/quoted.ts";
@@ -27,4 +28,9 @@ const COMPLAINTS: readonly [RegExp, string][] = [
 export function complaint(message: string): string {
   const known = COMPLAINTS.find(([pattern]) => pattern.test(message));
   return known ? message.replace(known[0], known[1]) : message;
+}
+
+/** Throws `invalid-options`: what was asked for cannot be done. */
+export function refuse(message: string, cause?: unknown): never {
+  throw new HarnessError("invalid-options", message, cause === undefined ? {} : { cause });
 }

@@ -1,24 +1,20 @@
-import { HarnessError } from "../../../errors.ts";
 import { EXIT } from "../exit-codes.ts";
 import { SHELLS } from "../options/choices.ts";
 import { shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-
-export interface CompletionFlags {
-  shell?: string | undefined;
-}
+import { refuse } from "../wording.ts";
 
 /** `holdfast completion`: prints what a shell needs to complete our commands. */
-export async function completion({ shell }: CompletionFlags, { stdout, env }: Terminal): Promise<number> {
+export async function completion(
+  { shell }: { shell?: string | undefined },
+  { stdout, env }: Terminal,
+): Promise<number> {
   const usual = SHELLS.find((name) => env["SHELL"]?.includes(name));
   const wanted = shell ?? usual ?? (process.platform === "win32" ? "powershell" : "bash");
   const known = SHELLS.find((name) => name === wanted);
   if (!known) {
     const offered = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(SHELLS);
-    throw new HarnessError(
-      "invalid-options",
-      `There is no completion for ${JSON.stringify(wanted)}; use ${offered}.`,
-    );
+    refuse(`There is no completion for ${JSON.stringify(wanted)}; use ${offered}.`);
   }
   stdout.write({ bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL }[known]);
   return EXIT.done;

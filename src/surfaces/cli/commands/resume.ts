@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { HarnessError } from "../../../errors.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
@@ -12,15 +11,14 @@ import { readStandardInput } from "../run/standard-input.ts";
 import type { Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
 import { findThread, MANY, statePath, withSaver } from "../threads/threads.ts";
-import { quoted } from "../wording.ts";
+import { quoted, refuse } from "../wording.ts";
 import { refuseOwnFlags, resumeCommand, settingsFrom } from "./run.ts";
 
-export interface ResumeFlags extends FlagsOf<typeof RESUME_FLAGS> {
-  thread?: string | undefined;
-}
-
 /** `holdfast resume`: goes on with a thread where it stopped. */
-export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
+export async function resume(
+  flags: FlagsOf<typeof RESUME_FLAGS> & { thread?: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
   const answers = await Promise.all((flags.answer ?? []).map((words) => inFull(words, terminal)));
   refuseOwnFlags(flags);
   return withSaver(statePath(flags, terminal), async (saver) => {
@@ -50,13 +48,12 @@ async function inFull(words: string, terminal: Terminal): Promise<string> {
   if (!words.startsWith("@")) return words;
   const file = resolve(terminal.cwd, words.slice(1));
   return readFile(file, "utf8").catch((error: unknown) => {
-    throw new HarnessError("invalid-options", `--answer: ${file} cannot be read.`, { cause: error });
+    refuse(`--answer: ${file} cannot be read.`, error);
   });
 }
 
 function finished(thread: string): never {
-  throw new HarnessError(
-    "invalid-options",
+  refuse(
     `Thread ${quoted(thread)} is finished. Give it another task with holdfast run --thread ${quoted(thread)} "task".`,
   );
 }
@@ -71,8 +68,7 @@ async function latest(saver: ThreadStore, terminal: Terminal): Promise<ThreadSum
     if (settings && isHere(settings, terminal)) return thread;
     if (settings) elsewhere.push(`${quoted(id)} (${directoryName(settings, terminal)})`);
   }
-  throw new HarnessError(
-    "invalid-options",
+  refuse(
     elsewhere.length === 0
       ? 'There is no unfinished thread. Start one with holdfast run "task".'
       : `No thread of this directory is unfinished; elsewhere ${shortList(elsewhere)}. Name one to go on with it: holdfast resume <thread>.`,

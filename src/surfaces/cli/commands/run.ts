@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { HarnessError } from "../../../errors.ts";
 import { compileRule, RULE } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
@@ -15,7 +14,7 @@ import { withPipedText } from "../run/task.prompt.ts";
 import type { Terminal } from "../terminal.ts";
 import { settingsOf } from "../threads/thread-agent.ts";
 import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
-import { commandName, quoted } from "../wording.ts";
+import { commandName, quoted, refuse } from "../wording.ts";
 
 export interface RunFlags extends Omit<FlagsOf<typeof RUN_FLAGS>, "dir"> {
   task?: string | undefined;
@@ -26,7 +25,7 @@ export interface RunFlags extends Omit<FlagsOf<typeof RUN_FLAGS>, "dir"> {
 
 /** `holdfast run`: starts a thread on a task, or gives a finished one another. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
-  if (flags.thread?.trim() === "") fail("--thread is empty.");
+  if (flags.thread?.trim() === "") refuse("--thread is empty.");
   const { task, message } = await readTask(flags.task, terminal);
   refuseOwnFlags(flags);
   return withSaver(statePath(flags, terminal), async (saver) => {
@@ -36,7 +35,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
     if (flags.thread !== undefined && !known) await refuseBeginning(saver, flags.thread);
     if (known && known.state !== "done" && known.state !== "running") {
       const id = quoted(thread);
-      fail(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
+      refuse(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
     }
     const isOwn = flags.agent !== undefined;
     const kept = known && !isOwn ? await settingsOf(saver, thread) : undefined;
@@ -63,7 +62,7 @@ export function inDirectory<Flags extends Pick<RunFlags, "dir">>(flags: Flags): 
 async function refuseBeginning(saver: ThreadStore, thread: string): Promise<void> {
   const other = (await saver.listThreads({ limit: MANY })).find(({ id }) => id.startsWith(thread));
   if (!other) return;
-  fail(
+  refuse(
     `There is no thread ${JSON.stringify(thread)}, but ${quoted(other.id)} begins so: type all of its name, or choose another.`,
   );
 }
@@ -79,7 +78,7 @@ export function refuseOwnFlags({ agent, ...flags }: { agent?: string | undefined
   if (own === undefined) return;
   const name = own.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const message = `--${name} is for Holdfast's own agent: leave it out, and set it in ${agent}.`;
-  throw new HarnessError("invalid-options", message);
+  refuse(message);
 }
 
 /** The command to go on with, as the user started this one, with what it needs to find the thread again. */
@@ -108,7 +107,7 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
   }
   const isExpected = task === "-" || (task === undefined && !terminal.stdin.isTTY);
   const typed = isExpected ? await readStandardInput(terminal) : "";
-  if (!typed) fail('There is no task: holdfast run "task", or give it on standard input.');
+  if (!typed) refuse('There is no task: holdfast run "task", or give it on standard input.');
   return { task: typed, message: typed };
 }
 
@@ -124,33 +123,21 @@ export async function settingsFrom(
   const { model, effort, plan, preset, approve, dir, shell, sandbox, network, mcpConfig, web } = flags;
   const { ask, yes, mode, project, maxTurns, budget, background } = flags;
   for (const rule of ask ?? []) checkRule(rule);
-  if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
-  if (yes && mode !== undefined && mode !== "auto") fail("--yes is --mode auto: leave out one.");
-  if (mode === "plan" && plan === false) fail("--mode plan needs a plan: leave out --no-plan.");
+  if (yes && ask) refuse("--yes and --ask say the opposite of each other: leave out one.");
+  if (yes && mode !== undefined && mode !== "auto") refuse("--yes is --mode auto: leave out one.");
+  if (mode === "plan" && plan === false) refuse("--mode plan needs a plan: leave out --no-plan.");
   const before = known ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
     startedIn: cwd,
-    ...(model !== undefined && { model }),
-    ...(effort !== undefined && { effort }),
-    ...(plan !== undefined && { plan }),
-    ...(preset !== undefined && { preset }),
-    ...(approve !== undefined && { approve }),
-    ...(shell !== undefined && { shell }),
-    ...(sandbox !== undefined && { sandbox }),
-    ...(network !== undefined && { network }),
-    ...(mode !== undefined && { mode }),
-    ...(project !== undefined && { project }),
+    ...defined({ model, effort, plan, preset, approve, shell, sandbox, network, mode, project, web }),
+    ...defined({ maxTurns, background, mcp: mcpConfig?.map((file) => resolve(cwd, file)) }),
     ...(typeof dir === "string" && { dir: await existingFolder(dir, cwd) }),
-    ...(mcpConfig !== undefined && { mcp: mcpConfig.map((file) => resolve(cwd, file)) }),
-    ...(web !== undefined && { web }),
-    ...(maxTurns !== undefined && { maxTurns }),
     ...(budget !== undefined && { budget: readBudget(budget) }),
-    ...(background !== undefined && { background }),
   };
   if (dir === false) delete settings.dir;
   if (settings.shell && settings.dir === undefined) {
-    fail("--shell runs commands in a directory: leave out --no-dir, or add --dir, such as --dir .");
+    refuse("--shell runs commands in a directory: leave out --no-dir, or add --dir, such as --dir .");
   }
   if (yes) return { ...settings, ask: [], mode: "auto" };
   if (!ask && !shell) return settings;
@@ -163,13 +150,14 @@ export async function settingsFrom(
   };
 }
 
-/** Throws `invalid-options` for a rule that would never be asked. Tools of servers have a mark in their names. */
-function checkRule(text: string): void {
-  const rule = RULE.test(text) ? compileRule(text) : fail(`--ask: ${JSON.stringify(text)} is no rule.`);
-  if (RUN_TOOLS.some((tool) => rule.names(tool)) || /__|[.:]/.test(text)) return;
-  fail(`--ask: there is no tool ${JSON.stringify(text)}; use ${RUN_TOOLS.join(", ")}.`);
+/** The values that are there. */
+function defined<T extends object>(values: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as object;
 }
 
-function fail(message: string): never {
-  throw new HarnessError("invalid-options", message);
+/** Throws `invalid-options` for a rule that would never be asked. Tools of servers have a mark in their names. */
+function checkRule(text: string): void {
+  const rule = RULE.test(text) ? compileRule(text) : refuse(`--ask: ${JSON.stringify(text)} is no rule.`);
+  if (RUN_TOOLS.some((tool) => rule.names(tool)) || /__|[.:]/.test(text)) return;
+  refuse(`--ask: there is no tool ${JSON.stringify(text)}; use ${RUN_TOOLS.join(", ")}.`);
 }

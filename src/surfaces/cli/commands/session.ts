@@ -25,7 +25,7 @@ import { Session } from "../session/session.ts";
 import { SLASH_COMMANDS } from "../session/slash.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
 import { copiesFolder, historyFile, MANY, statePath, withSaver } from "../threads/threads.ts";
-import { asTyped, commandName } from "../wording.ts";
+import { asTyped, commandName, refuse } from "../wording.ts";
 import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 
 export interface SessionFlags extends Omit<RunFlags, "json" | "quiet" | "thread"> {
@@ -37,7 +37,7 @@ export interface SessionFlags extends Omit<RunFlags, "json" | "quiet" | "thread"
 /** `holdfast` alone: a session on this directory, until the person leaves. */
 export async function session(flags: SessionFlags, terminal: Terminal): Promise<number> {
   if (!canAsk(terminal, {})) {
-    throw new HarnessError("invalid-options", 'A session needs a terminal: use holdfast run "task" here.');
+    refuse('A session needs a terminal: use holdfast run "task" here.');
   }
   const { env } = terminal;
   const path = statePath(flags, terminal);
@@ -177,10 +177,7 @@ async function latestHere(saver: ThreadStore, terminal: Terminal): Promise<strin
     const settings = state === "running" ? undefined : await settingsOfThread(saver, id);
     if (settings && isHere(settings, terminal)) return id;
   }
-  throw new HarnessError(
-    "invalid-options",
-    "There is no thread of this directory yet: start one with holdfast.",
-  );
+  refuse("There is no thread of this directory yet: start one with holdfast.");
 }
 
 /** Where it works, what answers, how commands are run, and what was read: `~/project · offline · …`. */

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { HarnessError } from "../../../errors.ts";
 import { forgetTrust, openProject, sayTrust, trustedFolders } from "../../../project/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";
 import { existingFolder } from "../run/directories.ts";
 import type { Terminal } from "../terminal.ts";
+import { refuse } from "../wording.ts";
 
 export interface TrustFlags {
   folder?: string | undefined;
@@ -21,7 +21,7 @@ export async function trust({ folder, revoke }: TrustFlags, terminal: Terminal):
   if (revoke) {
     const root = await forgetTrust(resolve(cwd, folder ?? "."), env);
     if (root === undefined) {
-      throw new HarnessError("invalid-options", `${resolve(cwd, folder ?? ".")} is not trusted.`);
+      refuse(`${resolve(cwd, folder ?? ".")} is not trusted.`);
     }
     stdout.write(shown`${oneLine(root)} is no longer trusted.\n`);
     return EXIT.done;

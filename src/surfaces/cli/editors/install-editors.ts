@@ -1,11 +1,11 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { HarnessError } from "../../../errors.ts";
 import { packageFile } from "../../../package-file.ts";
 import { EXIT } from "../exit-codes.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
+import { refuse } from "../wording.ts";
 
 const NAME = "Holdfast";
 
@@ -60,7 +60,7 @@ export function withAgent(settings: string, agent: object): string | undefined {
 function firstBrace(settings: string): number {
   const [front] = /^(?:\s|\/\/[^\n]*\n|\/\*[^]*?\*\/)*/.exec(settings)!;
   if (settings[front.length] !== "{") {
-    throw new HarnessError("invalid-options", "The settings of Zed are no JSON object: nothing was changed.");
+    refuse("The settings of Zed are no JSON object: nothing was changed.");
   }
   return front.length + 1;
 }

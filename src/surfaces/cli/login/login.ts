@@ -14,7 +14,7 @@ import { EXIT } from "../exit-codes.ts";
 import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { askForSecret, askForWords, choose, dropTyped } from "../prompts.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
-import { commandName } from "../wording.ts";
+import { commandName, refuse } from "../wording.ts";
 import { KeptKeys } from "./kept-keys.ts";
 
 export interface LoginFlags {
@@ -48,7 +48,7 @@ export async function logIn(flags: LoginOptions, terminal: Terminal): Promise<st
   if (id === undefined || !Object.hasOwn(PROVIDERS, id)) {
     const names = Object.keys(PROVIDERS).join(", ");
     const problem = id === undefined ? "Say which provider" : `There is no provider "${id}"`;
-    throw new HarnessError("invalid-options", `${problem}: one of ${names}.`);
+    refuse(`${problem}: one of ${names}.`);
   }
   const provider = PROVIDERS[id]!;
   const access = await accessTo(id, terminal);
@@ -88,8 +88,8 @@ async function chooseProvider(terminal: Terminal, { mayLeave }: LoginOptions): P
   // The person came for something else, and may have begun to type it.
   if (mayLeave) await dropTyped(terminal);
   return mayLeave
-    ? choose(shown`No model is set up yet. Which provider?`, [...choices, LATER], { terminal })
-    : choose(shown`Which provider?`, choices, { terminal });
+    ? choose(shown`No model is set up yet. Which provider?`, [...choices, LATER], terminal)
+    : choose(shown`Which provider?`, choices, terminal);
 }
 
 const NONE = "";
@@ -114,14 +114,14 @@ async function accessTo(id: string, terminal: Terminal): Promise<Access | undefi
   const variables: Record<string, string> = {};
   for (let left = MOST_TRIES; ; left--) {
     if (usual === undefined && isAsked) {
-      const given = await askForWords(shown`Address`, { terminal }, shown`http://localhost:8000/v1`);
+      const given = await askForWords(shown`Address`, terminal, shown`http://localhost:8000/v1`);
       if (given === undefined) return undefined;
       variables[address] = given;
     }
     const [variable] = keys;
     if (variable !== undefined) {
       const key = isAsked
-        ? await askForSecret(oneLine(`Key of ${label}${needsKey ? "" : " (none: Enter)"}`), { terminal })
+        ? await askForSecret(oneLine(`Key of ${label}${needsKey ? "" : " (none: Enter)"}`), terminal)
         : await pipedKey(terminal);
       if (key === undefined) return undefined;
       if (key.trim()) variables[variable] = key.trim();
@@ -133,7 +133,7 @@ async function accessTo(id: string, terminal: Terminal): Promise<Access | undefi
     } catch (error) {
       const { baseUrl = "" } = describeModels(env).find(({ provider }) => provider === id)!;
       const problem = explainModelError(error, { name: `${id}:`, baseUrl, env });
-      if (!isAsked || left <= 1) throw new HarnessError("invalid-options", problem, { cause: error });
+      if (!isAsked || left <= 1) refuse(problem, error);
       terminal.stdout.write(shown`${oneLine(problem)}\n`);
     }
   }
@@ -149,12 +149,12 @@ async function chooseModel(
   terminal: Terminal,
 ): Promise<string | undefined> {
   if (!names || names.length === 0)
-    return (await askForWords(shown`Model`, { terminal }, oneLine(usual))) || usual || undefined;
+    return (await askForWords(shown`Model`, terminal, oneLine(usual))) || usual || undefined;
   const sorted = names.toSorted((one, other) => Number(other === usual) - Number(one === usual));
   return choose(
     shown`Which model?`,
     sorted.map((name) => ({ value: name, label: oneLine(name) })),
-    { terminal },
+    terminal,
   );
 }
 
@@ -174,7 +174,7 @@ export async function logout({ provider }: LoginFlags, terminal: Terminal): Prom
   const { env, stdout } = terminal;
   if (provider !== undefined && !Object.hasOwn(PROVIDERS, provider)) {
     const names = Object.keys(PROVIDERS).join(", ");
-    throw new HarnessError("invalid-options", `There is no provider "${provider}": one of ${names}.`);
+    refuse(`There is no provider "${provider}": one of ${names}.`);
   }
   const providers = provider === undefined ? Object.values(PROVIDERS) : [PROVIDERS[provider]!];
   const variables = providers.flatMap(({ endpoints }) =>

@@ -1,6 +1,6 @@
-import { HarnessError } from "../../../errors.ts";
 import type { Limits } from "../../../threads/cluster/index.ts";
 import { QUEUE_NAME } from "../../../threads/host/request/request.ts";
+import { refuse } from "../wording.ts";
 import { count, list, text, type FlagsOf } from "./command-options.ts";
 
 /** Flags of a command that does runs of a cluster. */
@@ -32,10 +32,7 @@ export function limitsFrom(given: readonly string[] = []): Limits {
       const at = limit.lastIndexOf("=");
       const most = Number(limit.slice(at + 1));
       if (at < 1 || !Number.isInteger(most) || most < 1) {
-        throw new HarnessError(
-          "invalid-options",
-          `--limit ${limit}: say what and how many, such as tenant:*=5.`,
-        );
+        refuse(`--limit ${limit}: say what and how many, such as tenant:*=5.`);
       }
       return [limit.slice(0, at), most];
     }),

@@ -39,8 +39,8 @@ export function shown(words: TemplateStringsArray, ...parts: readonly (Harmless 
 }
 
 /** A value as JSON, which stays the same value. */
-export function shownJson(value: unknown, indent?: number): Harmless {
-  return jsonText(value, indent) as Harmless;
+export function shownJson(value: unknown): Harmless {
+  return jsonText(value) as Harmless;
 }
 
 /** Text for another program: unchanged in a pipe, harmless on a terminal. */

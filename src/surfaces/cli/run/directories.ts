@@ -2,9 +2,10 @@ import { realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { relative, resolve, sep } from "node:path";
-import { attempt, HarnessError } from "../../../errors.ts";
+import { attempt } from "../../../errors.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import type { Terminal } from "../terminal.ts";
+import { refuse } from "../wording.ts";
 
 type Directories = Pick<RunSettings, "dir" | "startedIn">;
 
@@ -29,15 +30,11 @@ export function directoryName(
 
 /** The directory to work in. Throws `invalid-options` when it is not there. */
 export async function existingFolder(dir: string, cwd: string): Promise<string> {
-  if (dir.trim() === "") fail("--dir is empty; use --dir . for this one.");
+  if (dir.trim() === "") refuse("--dir is empty; use --dir . for this one.");
   const folder = resolve(cwd, dir);
   const found = await stat(folder).catch(() => undefined);
-  if (!found?.isDirectory()) fail(`--dir: ${folder} is ${found ? "not a directory" : "not there"}.`);
+  if (!found?.isDirectory()) refuse(`--dir: ${folder} is ${found ? "not a directory" : "not there"}.`);
   return folder;
-}
-
-function fail(message: string): never {
-  throw new HarnessError("invalid-options", message);
 }
 
 /** The present directory may be named through a link. */

@@ -1,10 +1,9 @@
-import { HarnessError } from "../../../errors.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import { openProject, sayTrust, type Project } from "../../../project/index.ts";
 import { leftOut, projectNotice } from "../../../threads/prepare/project.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { canAsk, type OutputFlags, type Terminal } from "../terminal.ts";
-import { asTyped } from "../wording.ts";
+import { asTyped, refuse } from "../wording.ts";
 
 export interface ProjectFlags {
   /** `--no-project` is false. */
@@ -29,10 +28,7 @@ export async function projectFor(
 ): Promise<ProjectOfRun> {
   const { env } = terminal;
   if (trustProject && dir === undefined) {
-    throw new HarnessError(
-      "invalid-options",
-      "--trust-project is about a directory: add --dir, such as --dir .",
-    );
+    refuse("--trust-project is about a directory: add --dir, such as --dir .");
   }
   const found = await withAllowed(
     await openProject({ dir, env, use: trustProject ? "trust" : use }),
@@ -82,7 +78,7 @@ async function askTrust(project: Project, terminal: Terminal): Promise<boolean |
       { value: "yes", label: shown`Yes, use them` },
       { value: "no", label: shown`No, work without them` },
     ],
-    { terminal },
+    terminal,
   );
   return choice === undefined ? undefined : choice === "yes";
 }

@@ -3,7 +3,7 @@ import { readAnswer, type Question } from "../../../threads/events/questions.ts"
 import type { Thread } from "../../../threads/thread/thread.ts";
 import type { Interruption } from "../interruption.ts";
 import type { Output } from "../output/output.ts";
-import { quoted } from "../wording.ts";
+import { quoted, refuse } from "../wording.ts";
 import type { AskPlace } from "./ask.ts";
 
 export interface QuestionerOptions {
@@ -28,7 +28,7 @@ export async function questioner(
   const open = given.length > 0 ? await thread.questions() : [];
   if (given.length > open.length) {
     const message = `Thread ${quoted(thread.id)} has ${open.length} open questions, and there are ${given.length} answers.`;
-    throw new HarnessError("invalid-options", message);
+    refuse(message);
   }
   const words = new Map(given.map((one, at) => [open[at]!.id, one]));
   return async (question) => {

@@ -1,7 +1,7 @@
 import { fstatSync } from "node:fs";
-import { HarnessError } from "../../../errors.ts";
 import { shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
+import { refuse } from "../wording.ts";
 
 /** The most bytes of standard input, which the model gets with every request of the run. */
 const MOST = 200_000;
@@ -37,8 +37,5 @@ export function isPiped({ stdin }: Pick<Terminal, "stdin">): boolean {
 }
 
 function fail(what: string): never {
-  throw new HarnessError(
-    "invalid-options",
-    `Standard input ${what}: save it as a file, and name it in the task of a run with --dir.`,
-  );
+  refuse(`Standard input ${what}: save it as a file, and name it in the task of a run with --dir.`);
 }

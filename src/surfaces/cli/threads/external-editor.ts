@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HarnessError } from "../../../errors.ts";
 import type { Environment } from "../../../models/index.ts";
+import { refuse } from "../wording.ts";
 
 /** Lets a person change a text in `$VISUAL` or `$EDITOR`. Throws `invalid-options` when there is none or it fails. */
 export async function edit(text: string, env: Environment): Promise<string> {
@@ -30,10 +30,7 @@ async function run(editor: string, file: string): Promise<void> {
     child.once("exit", resolve);
   });
   if (code !== 0) {
-    throw new HarnessError(
-      "invalid-options",
-      `The editor "${editor}" ended with ${code ?? "a signal"}; set EDITOR to one that works.`,
-    );
+    refuse(`The editor "${editor}" ended with ${code ?? "a signal"}; set EDITOR to one that works.`);
   }
 }
 

@@ -1,38 +1,43 @@
-import { HarnessError } from "../../../errors.ts";
 import { openProject } from "../../../project/index.ts";
-import type { ThreadStore } from "../../../storage/index.ts";
+import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import type { HostThread } from "../../../threads/host/client.ts";
 import { localHost } from "../../../threads/host/threads-graph.ts";
 import { modelFor } from "../../../threads/prepare/model.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import type { Terminal } from "../terminal.ts";
-import { quoted } from "../wording.ts";
-import { copiesFolder, statePath, type StateFlags } from "./threads.ts";
+import { quoted, refuse } from "../wording.ts";
+import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from "./threads.ts";
 
 /** The settings that a thread was started with. Throws `invalid-options` for a thread of another program. */
 export async function settingsOf(saver: ThreadStore, thread: string): Promise<RunSettings> {
   const settings = await settingsOfThread(saver, thread);
   if (settings) return settings;
-  throw new HarnessError(
-    "invalid-options",
+  refuse(
     `Thread ${quoted(thread)} is not of Holdfast's own agent: only its program can go on with it, or holdfast resume --agent with the file of its graph.`,
   );
 }
 
-/** A thread for commands that read or change it and run nothing. One of another program can only be read. */
-export async function openThread(
-  saver: ThreadStore,
-  thread: string,
-  { flags, terminal }: { flags: StateFlags; terminal: Pick<Terminal, "env" | "cwd"> },
-): Promise<HostThread> {
+/**
+ * Opens the thread that a command names, to read or change it and run nothing, for as long as `use` takes. One of
+ * another program can only be read.
+ */
+export function withThread<T>(
+  flags: StateFlags & { thread: string },
+  terminal: Pick<Terminal, "env" | "cwd">,
+  use: (thread: HostThread, summary: ThreadSummary, saver: ThreadStore) => Promise<T>,
+): Promise<T> {
   const { env } = terminal;
-  const host = localHost({
-    saver,
-    defaults: (await settingsOfThread(saver, thread)) ?? DEFAULT_SETTINGS,
-    modelOf: (name) => modelFor(name, { env, isWatched: false }),
-    projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
-    copies: copiesFolder(statePath(flags, terminal)),
+  const path = statePath(flags, terminal);
+  return withSaver(path, async (saver) => {
+    const summary = await findThread(saver, flags.thread);
+    const host = localHost({
+      saver,
+      defaults: (await settingsOfThread(saver, summary.id)) ?? DEFAULT_SETTINGS,
+      modelOf: (name) => modelFor(name, { env, isWatched: false }),
+      projectOf: ({ dir, project: enabled = true }) => openProject({ dir, env, use: enabled }),
+      copies: copiesFolder(path),
+    });
+    return use(host.thread(summary.id), summary, saver);
   });
-  return host.thread(thread);
 }

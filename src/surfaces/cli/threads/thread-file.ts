@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
-import { HarnessError } from "../../../errors.ts";
 import { jsonText } from "../../../threads/events/json-text.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import { exportHtml } from "../../../threads/story/html/index.ts";
 import { costOfThread, threadOf } from "../../../threads/story/thread.ts";
 import type { ToldThread } from "../../../threads/story/told.ts";
 import { exportMarkdown } from "../../../threads/story/transcript.ts";
+import { refuse } from "../wording.ts";
 
 /** Formats of an exported thread, by the file's ending. */
 const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {
@@ -47,6 +47,6 @@ export async function writeNew(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === "EEXIST" ? `it is there already${hint}` : message;
-    throw new HarnessError("invalid-options", `${file} cannot be written: ${why}.`);
+    refuse(`${file} cannot be written: ${why}.`);
   }
 }

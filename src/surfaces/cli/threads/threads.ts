@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { attempt, HarnessError } from "../../../errors.ts";
+import { attempt } from "../../../errors.ts";
 import { nearWords } from "../../../files/text/near.ts";
 import { shortened } from "../../../middleware/text/shortened.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
@@ -10,7 +10,7 @@ import type { Cluster } from "../../../threads/cluster/index.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
 import { isThreadId } from "../../../threads/thread/thread-ids.ts";
 import type { Terminal } from "../terminal.ts";
-import { quoted } from "../wording.ts";
+import { quoted, refuse } from "../wording.ts";
 
 /** More threads than anybody lists. */
 export const MANY = 10_000;
@@ -30,13 +30,13 @@ export function statePath(
   { env, cwd }: Pick<Terminal, "env" | "cwd">,
 ): string {
   if (state !== undefined && database !== undefined) {
-    throw new HarnessError("invalid-options", "--state and --database name two places: leave out one.");
+    refuse("--state and --database name two places: leave out one.");
   }
   const url = database ?? (state === undefined ? env["HOLDFAST_DATABASE_URL"] : undefined);
   if (url) {
     if (isDatabaseUrl(url)) return url;
     const flag = database === undefined ? "HOLDFAST_DATABASE_URL" : "--database";
-    throw new HarnessError("invalid-options", `${flag}: use postgres://user:password@host:5432/database.`);
+    refuse(`${flag}: use postgres://user:password@host:5432/database.`);
   }
   const path = state ?? env["HOLDFAST_STATE"];
   return path ? resolve(cwd, path) : defaultStatePath(env);
@@ -46,17 +46,14 @@ export function statePath(
 export function databaseUrl(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
   const address = statePath(flags, terminal);
   if (isDatabaseUrl(address)) return address;
-  throw new HarnessError(
-    "invalid-options",
-    "Workers share a PostgreSQL database: give its address with --database or HOLDFAST_DATABASE_URL.",
-  );
+  refuse("Workers share a PostgreSQL database: give its address with --database or HOLDFAST_DATABASE_URL.");
 }
 
 /** The same, where there must be one already. */
 export function existingState(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
   const path = statePath(flags, terminal);
   if (isDatabaseUrl(path) || existsSync(path)) return path;
-  throw new HarnessError("invalid-options", `There are no threads yet: ${path} does not exist.`);
+  refuse(`There are no threads yet: ${path} does not exist.`);
 }
 
 /** A store's address without its credentials. */
@@ -130,8 +127,7 @@ export async function findThread(saver: ThreadStore, given: string): Promise<Thr
       : all.length > 0
         ? `the latest are ${shortList(ids(all))}.`
         : "there are none yet.";
-  throw new HarnessError(
-    "invalid-options",
+  refuse(
     found.length > 1
       ? `${found.length} threads begin with ${JSON.stringify(given)}: ${shortList(ids(found))}. Type more of the one you mean.`
       : `There is no thread ${JSON.stringify(given)}: ${known} See holdfast threads.`,
@@ -142,5 +138,5 @@ export async function findThread(saver: ThreadStore, given: string): Promise<Thr
 export function checkThreadId(id: string): void {
   if (isThreadId(id)) return;
   const rule = "letters, digits, dots, _ and -, up to 100 of them, with a letter, a digit or _ in front";
-  throw new HarnessError("invalid-options", `--thread ${quoted(shortened(id))}: use ${rule}.`);
+  refuse(`--thread ${quoted(shortened(id))}: use ${rule}.`);
 }

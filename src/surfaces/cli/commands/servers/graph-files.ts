@@ -8,6 +8,7 @@ import type { ThreadStore } from "../../../../storage/index.ts";
 import { openItems } from "../../../../storage/store.ts";
 import type { HostedGraph } from "../../../../threads/host/graphs.ts";
 import { hostedGraphs, type GraphSource } from "../../../server/graphs.ts";
+import { refuse } from "../../wording.ts";
 
 /** The exports that are taken for the graph where none is named. */
 const NAMES = ["default", "graph", "agent"];
@@ -59,7 +60,7 @@ async function readConfig(path: string, place: string): Promise<Record<string, s
   } catch (error) {
     const isMissing = (error as { code?: unknown }).code === "ENOENT";
     const why = isMissing ? "there is no such file" : 'it needs "graphs", with a file for each name';
-    throw new HarnessError("invalid-options", `${place}: ${why}.`, { cause: error });
+    refuse(`${place}: ${why}.`, error);
   }
 }
 
@@ -70,7 +71,7 @@ async function loadGraph(file: string, name: string | undefined): Promise<GraphS
   if (found) return found;
   const wanted = name === undefined ? "a graph as its default, graph or agent" : `a graph named ${name}`;
   const present = Object.keys(exported).toSorted().join(", ") || "nothing";
-  throw new HarnessError("invalid-options", `${file} does not export ${wanted}; it exports ${present}.`);
+  refuse(`${file} does not export ${wanted}; it exports ${present}.`);
 }
 
 function isSource(value: unknown): value is GraphSource {
@@ -84,7 +85,7 @@ function isSource(value: unknown): value is GraphSource {
 
 /** Imports a module; TypeScript by Node where it can, by the project's `tsx` where Node cannot. */
 async function importFile(file: string): Promise<Record<string, unknown>> {
-  if (!existsSync(file)) throw new HarnessError("invalid-options", `${file}: there is no such file.`);
+  if (!existsSync(file)) refuse(`${file}: there is no such file.`);
   const isTyped = /\.[cm]?tsx?$/.test(file);
   const { typescript } = process.features as { typescript?: string | false };
   if (isTyped && !typescript) await useTsx(file);
@@ -92,7 +93,7 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
     return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new HarnessError("invalid-options", `${file} cannot be loaded: ${message}`, { cause: error });
+    refuse(`${file} cannot be loaded: ${message}`, error);
   }
 }
 

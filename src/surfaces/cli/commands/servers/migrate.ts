@@ -5,12 +5,11 @@ import { oneLine, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { databaseUrl, shownState, type StateFlags } from "../../threads/threads.ts";
 
-export interface MigrateFlags extends StateFlags {
-  role?: string | undefined;
-}
-
 /** `holdfast migrate`: makes the tables of a database, or brings them up to date, for a role that may not. */
-export async function migrate(flags: MigrateFlags, terminal: Terminal): Promise<number> {
+export async function migrate(
+  flags: StateFlags & { role?: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
   const { role } = flags;
   const url = databaseUrl(flags, terminal);
   const cluster = await openCluster(url);

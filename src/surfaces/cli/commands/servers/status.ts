@@ -1,7 +1,7 @@
 import { ClusterDatabase } from "../../../../threads/cluster/database/database.ts";
 import { readStatus, type ClusterStatus, type QueueStatus } from "../../../../threads/cluster/status.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { aborted, Interruption } from "../../interruption.ts";
+import { aborted, interruptible } from "../../interruption.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { databaseUrl, type StateFlags } from "../../threads/threads.ts";
@@ -17,20 +17,21 @@ const EVERY_MS = 2000;
 export async function status(flags: StatusFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
   const db = await ClusterDatabase.open(databaseUrl(flags, terminal));
-  const interruption = new Interruption(stdout, () => {});
-  const stopped = aborted(interruption.signal);
   try {
-    for (;;) {
-      const now = await readStatus(db);
-      if (flags.json) stdout.write(shown`${shownJson(now)}\n`);
-      else for (const line of lines(now)) stdout.write(shown`${line}\n`);
-      if (!flags.watch) return EXIT.done;
-      await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, EVERY_MS))]);
-      if (interruption.signal.aborted) return EXIT.done;
-      if (!flags.json) stdout.write(shown`\n`);
-    }
+    await interruptible(stdout, async (signal) => {
+      const stopped = aborted(signal);
+      for (;;) {
+        const now = await readStatus(db);
+        if (flags.json) stdout.write(shown`${shownJson(now)}\n`);
+        else for (const line of lines(now)) stdout.write(shown`${line}\n`);
+        if (!flags.watch) return;
+        await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, EVERY_MS))]);
+        if (signal.aborted) return;
+        if (!flags.json) stdout.write(shown`\n`);
+      }
+    });
+    return EXIT.done;
   } finally {
-    interruption.dispose();
     await db.close();
   }
 }

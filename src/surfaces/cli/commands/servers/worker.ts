@@ -6,7 +6,7 @@ import { pricesOf } from "../../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../../threads/prepare/project.ts";
 import { startThreadsWorker, type ThreadsServerOptions } from "../../../server/threads-server.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { aborted, Interruption } from "../../interruption.ts";
+import { aborted, interruptible } from "../../interruption.ts";
 import { limitsFrom, type WorkerFlags } from "../../options/worker-options.ts";
 import { harmless, oneLine, shown } from "../../output/harmless.ts";
 import { projectFor, projectIn } from "../../run/project.ts";
@@ -14,7 +14,8 @@ import type { Terminal } from "../../terminal.ts";
 import { databaseUrl, withHome } from "../../threads/threads.ts";
 import { settingsFrom, type RunFlags } from "../run.ts";
 
-type AgentFlags = Omit<RunFlags, "task" | "thread" | "json" | "quiet">;
+/** Flags for the agent of new threads. */
+export type AgentFlags = Omit<RunFlags, "task" | "thread" | "json" | "quiet">;
 
 /** `holdfast worker`: does runs of the threads in a database, until Ctrl-C. */
 export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal): Promise<number> {
@@ -25,18 +26,18 @@ export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal
   return withHome(databaseUrl(flags, terminal), async ({ saver, cluster }) => {
     const options = { ...graph, saver, slots: flags.slots, queues: flags.queues, limits };
     const working = await startThreadsWorker(cluster!, options, () => lost(terminal));
-    const interruption = new Interruption(stdout, () => {});
     try {
-      stdout.write(shown`${oneLine(working.id)} takes runs\n`);
-      await aborted(interruption.signal);
-      stderr.write(
-        shown`holdfast: stopping at the end of each step; others go on. Ctrl-C again quits at once.\n`,
-      );
-      await working.drain();
-      await cluster!.close();
+      await interruptible(stdout, async (signal) => {
+        stdout.write(shown`${oneLine(working.id)} takes runs\n`);
+        await aborted(signal);
+        stderr.write(
+          shown`holdfast: stopping at the end of each step; others go on. Ctrl-C again quits at once.\n`,
+        );
+        await working.drain();
+        await cluster!.close();
+      });
       return EXIT.done;
     } finally {
-      interruption.dispose();
       await graph.servers.close();
     }
   });

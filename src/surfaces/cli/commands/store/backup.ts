@@ -1,25 +1,21 @@
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { HarnessError } from "../../../../errors.ts";
 import { backupStore } from "../../../../storage/care/index.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { existingState, maskedUrl, type StateFlags } from "../../threads/threads.ts";
-
-export interface BackupFlags extends StateFlags {
-  file?: string | undefined;
-}
+import { refuse } from "../../wording.ts";
 
 /** `holdfast backup`: copies all threads into another file, while runs go on. */
-export async function backup(flags: BackupFlags, terminal: Terminal): Promise<number> {
+export async function backup(
+  flags: StateFlags & { file?: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
   const { file } = flags;
   const path = existingState(flags, terminal);
   if (isDatabaseUrl(path)) {
-    throw new HarnessError(
-      "invalid-options",
-      `A database is copied with the tools of Postgres: pg_dump "${maskedUrl(path)}" > threads.sql`,
-    );
+    refuse(`A database is copied with the tools of Postgres: pg_dump "${maskedUrl(path)}" > threads.sql`);
   }
   const target = file === undefined ? besides(path, new Date()) : resolve(terminal.cwd, file);
   await backupStore(path, target);

@@ -5,10 +5,8 @@ import { oneLine, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { existingState, shownState, type StateFlags } from "../../threads/threads.ts";
 
-export type CheckFlags = StateFlags;
-
 /** `holdfast check`: reads all threads from end to end and says what is damaged. */
-export async function check(flags: CheckFlags, terminal: Terminal): Promise<number> {
+export async function check(flags: StateFlags, terminal: Terminal): Promise<number> {
   const path = existingState(flags, terminal);
   const problems = await checkStore(path, { onProgress: progressOn(terminal, "Checking") });
   const { stdout } = terminal;

@@ -1,20 +1,17 @@
-import { HarnessError } from "../../../../errors.ts";
 import { repairStore } from "../../../../storage/care/index.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { existingState, type StateFlags } from "../../threads/threads.ts";
+import { refuse } from "../../wording.ts";
 import { progressOn, writeProblems } from "./check.ts";
 
-export type RepairFlags = StateFlags;
-
 /** `holdfast repair`: saves what can be saved of damaged threads into a new file, and keeps the old one. */
-export async function repair(flags: RepairFlags, terminal: Terminal): Promise<number> {
+export async function repair(flags: StateFlags, terminal: Terminal): Promise<number> {
   const path = existingState(flags, terminal);
   if (isDatabaseUrl(path)) {
-    throw new HarnessError(
-      "invalid-options",
+    refuse(
       "A database is repaired with the tools of Postgres: restore a backup of it (pg_restore). holdfast check says what is damaged, and holdfast rm deletes a damaged thread.",
     );
   }

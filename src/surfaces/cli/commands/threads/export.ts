@@ -4,9 +4,9 @@ import { replay } from "../../../../threads/record/replay.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { exact, oneLine, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
-import { openThread } from "../../threads/thread-agent.ts";
+import { withThread } from "../../threads/thread-agent.ts";
 import { threadFile, threadText, writeNew } from "../../threads/thread-file.ts";
-import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
+import type { StateFlags } from "../../threads/threads.ts";
 
 export interface ExportFlags extends StateFlags {
   thread: string;
@@ -17,10 +17,9 @@ export interface ExportFlags extends StateFlags {
 /** `holdfast export`: makes one file of a thread, by default one that opens in a browser and needs nothing else. */
 export async function exportThread(flags: ExportFlags, terminal: Terminal): Promise<number> {
   const { cwd, env, stdout } = terminal;
-  const { id, text } = await withSaver(statePath(flags, terminal), async (saver) => {
-    const summary = await findThread(saver, flags.thread);
+  const { id, text } = await withThread(flags, terminal, async (opened, summary) => {
     const isRunning = summary.state === "running";
-    const thread = await (await openThread(saver, summary.id, { flags, terminal })).read();
+    const thread = await opened.read();
     const questions = await thread.questions();
     const events = await replay(thread, { questions, isRunning });
     const title = summary.title ?? summary.id;

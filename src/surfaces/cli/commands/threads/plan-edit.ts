@@ -7,28 +7,22 @@ import type { ThreadStore } from "../../../../storage/index.ts";
 import type { HostThread } from "../../../../threads/host/client.ts";
 import type { PlanEdit } from "../../../../threads/plan/merged-plan.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { Interruption } from "../../interruption.ts";
+import { interruptible } from "../../interruption.ts";
 import { joined, oneLine, shown } from "../../output/harmless.ts";
 import { confirmed } from "../../prompts.ts";
 import { canAsk, type Terminal } from "../../terminal.ts";
 import { edit } from "../../threads/external-editor.ts";
 import { conflictLines, editPlanText } from "../../threads/plan-conflict.ts";
-import { openThread, settingsOf } from "../../threads/thread-agent.ts";
-import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
-import { quoted } from "../../wording.ts";
-
-export interface PlanEditFlags extends StateFlags {
-  thread: string;
-}
+import { settingsOf, withThread } from "../../threads/thread-agent.ts";
+import type { StateFlags } from "../../threads/threads.ts";
+import { quoted, refuse } from "../../wording.ts";
 
 /**
  * `holdfast plan edit`: opens a thread's plan in an editor, checks it and applies it. Nobody is kept from the thread
  * meanwhile: where another process runs it, that one makes the edit.
  */
-export async function planEdit(flags: PlanEditFlags, terminal: Terminal): Promise<number> {
-  return withSaver(statePath(flags, terminal), async (saver) => {
-    const found = await findThread(saver, flags.thread);
-    const thread = await openThread(saver, found.id, { flags, terminal });
+export function planEdit(flags: StateFlags & { thread: string }, terminal: Terminal): Promise<number> {
+  return withThread(flags, terminal, async (thread, found, saver) => {
     await checkEditable(saver, thread);
     if (found.state === "running") {
       const id = oneLine(quoted(found.id));
@@ -42,11 +36,10 @@ export async function planEdit(flags: PlanEditFlags, terminal: Terminal): Promis
 async function checkEditable(saver: ThreadStore, thread: HostThread): Promise<void> {
   const id = quoted(thread.id);
   if (!(await settingsOf(saver, thread.id)).plan) {
-    throw new HarnessError("invalid-options", `Thread ${id} has no plan: it was run with --no-plan.`);
+    refuse(`Thread ${id} has no plan: it was run with --no-plan.`);
   }
   if ((await thread.questions()).some(({ kind }) => kind === "plan-approval")) {
-    throw new HarnessError(
-      "invalid-options",
+    refuse(
       `A plan waits for your approval in ${id}: answer with holdfast resume ${id}, and --answer @plan.md for one of yours.`,
     );
   }
@@ -75,7 +68,7 @@ async function editPlan(thread: HostThread, terminal: Terminal): Promise<number>
       if (!REFUSED.includes(refused.code)) throw refused;
       if (!canAsk(terminal, {})) throw await withText(refused, text);
       stdout.write(shown`${joined([oneLine(refused.message), ...conflictLines(refused)], "\n")}\n`);
-      if (await confirmed(shown`Edit it again? (No discards your changes)`, { terminal })) return true;
+      if (await confirmed(shown`Edit it again? (No discards your changes)`, terminal)) return true;
       throw refused;
     },
   });
@@ -85,16 +78,11 @@ async function editPlan(thread: HostThread, terminal: Terminal): Promise<number>
 }
 
 /** Has an edit made, here or where the thread runs. Ctrl-C takes it back. */
-async function requested(thread: HostThread, change: PlanEdit, { stdout }: Terminal): Promise<Todo[]> {
-  const interruption = new Interruption(stdout, () => {});
+function requested(thread: HostThread, change: PlanEdit, { stdout }: Terminal): Promise<Todo[]> {
   const onWait = (): void => {
     stdout.write(shown`Waiting for the step to end; Ctrl-C withdraws your changes.\n`);
   };
-  try {
-    return await thread.editPlan(change, { signal: interruption.signal, onWait });
-  } finally {
-    interruption.dispose();
-  }
+  return interruptible(stdout, (signal) => thread.editPlan(change, { signal, onWait }));
 }
 
 /** The same error, with where the text is that would be lost otherwise. */

@@ -6,12 +6,11 @@ import type { Terminal } from "../../terminal.ts";
 import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
 import { quoted } from "../../wording.ts";
 
-export interface RmFlags extends StateFlags {
-  threads: readonly string[];
-}
-
 /** `holdfast rm`: deletes threads. All names are looked up before anything is deleted. */
-export async function rm(flags: RmFlags, terminal: Terminal): Promise<number> {
+export async function rm(
+  flags: StateFlags & { threads: readonly string[] },
+  terminal: Terminal,
+): Promise<number> {
   const path = statePath(flags, terminal);
   await withSaver(path, async (saver) => {
     const found = new Set<string>();

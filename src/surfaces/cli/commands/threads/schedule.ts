@@ -1,4 +1,3 @@
-import { HarnessError } from "../../../../errors.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import type { Schedule, Schedules } from "../../../../threads/host/schedules/schedule.ts";
 import { checkTimes, StoredSchedules } from "../../../../threads/host/schedules/stored-schedules.ts";
@@ -7,6 +6,7 @@ import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { checkThreadId, existingState, statePath, withSaver } from "../../threads/threads.ts";
+import { refuse } from "../../wording.ts";
 import { settingsFrom, type RunFlags } from "../run.ts";
 
 export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
@@ -21,15 +21,12 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
   const { stdout, stderr } = terminal;
   const { cron, task, remove, thread, queue } = flags;
   if (cron !== undefined && task === undefined) {
-    throw new HarnessError("invalid-options", 'Say what to do: holdfast schedule "0 9 * * 1-5" "task".');
+    refuse('Say what to do: holdfast schedule "0 9 * * 1-5" "task".');
   }
   const address = (cron === undefined ? existingState : statePath)(flags, terminal);
   const isFile = !isDatabaseUrl(address);
   if (isFile && queue !== undefined) {
-    throw new HarnessError(
-      "invalid-options",
-      "--queue is for workers that share a database: see --database.",
-    );
+    refuse("--queue is for workers that share a database: see --database.");
   }
   // Before a file is made for it.
   if (cron !== undefined) await checkTimes(cron);
@@ -43,10 +40,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
   return withSchedules(address, async (schedules) => {
     if (remove !== undefined) {
       if (!(await schedules.remove(remove))) {
-        throw new HarnessError(
-          "invalid-options",
-          `There is no schedule ${JSON.stringify(remove)}: see holdfast schedule.`,
-        );
+        refuse(`There is no schedule ${JSON.stringify(remove)}: see holdfast schedule.`);
       }
     } else if (cron !== undefined) {
       const request = {

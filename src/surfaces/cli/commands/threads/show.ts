@@ -1,4 +1,3 @@
-import { HarnessError } from "../../../../errors.ts";
 import { countTodos, MARKS, renderMermaid } from "../../../../plan/index.ts";
 import { itemWords, renderLines, renderRules } from "../../../../plan/render/render.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
@@ -13,9 +12,9 @@ import type { Thread, ThreadContent } from "../../../../threads/thread/thread.ts
 import { EXIT } from "../../exit-codes.ts";
 import { exact } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
-import { openThread } from "../../threads/thread-agent.ts";
-import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
-import { quoted } from "../../wording.ts";
+import { withThread } from "../../threads/thread-agent.ts";
+import type { StateFlags } from "../../threads/threads.ts";
+import { quoted, refuse } from "../../wording.ts";
 
 export interface ShowFlags extends StateFlags {
   thread: string;
@@ -29,9 +28,8 @@ export interface ShowFlags extends StateFlags {
 
 /** `holdfast show`: prints the plan of a thread, its answer, or the files that live in it. */
 export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
-  const text = await withSaver(statePath(flags, terminal), async (saver) => {
-    const summary = await findThread(saver, flags.thread);
-    const thread = await (await openThread(saver, summary.id, { flags, terminal })).read();
+  const text = await withThread(flags, terminal, async (opened, summary) => {
+    const thread = await opened.read();
     if (flags.transcript || flags.json) return history(flags, summary, thread);
     const content = await thread.content();
     const part = partOf(flags, summary, content);
@@ -118,8 +116,5 @@ function contentOf(file: string, { files }: ThreadContent): string {
   const content = files[file] ?? files[`/${file}`];
   if (content !== undefined) return content;
   const known = Object.keys(files).toSorted().slice(0, 10).join(", ") || "none";
-  throw new HarnessError(
-    "invalid-options",
-    `There is no file ${JSON.stringify(file)} in the thread; there are: ${known}.`,
-  );
+  refuse(`There is no file ${JSON.stringify(file)} in the thread; there are: ${known}.`);
 }

@@ -2,18 +2,13 @@ import { undoneWords } from "../../../../threads/undo/undo-last.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
-import { openThread } from "../../threads/thread-agent.ts";
-import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
-
-export interface UndoFlags extends StateFlags {
-  thread: string;
-}
+import { withThread } from "../../threads/thread-agent.ts";
+import type { StateFlags } from "../../threads/threads.ts";
 
 /** `holdfast undo`: takes back the last message of a thread, and the files that the agent wrote for it. */
-export async function undo(flags: UndoFlags, terminal: Terminal): Promise<number> {
-  return withSaver(statePath(flags, terminal), async (saver) => {
-    const { id } = await findThread(saver, flags.thread);
-    const undone = await (await openThread(saver, id, { flags, terminal })).undo();
+export function undo(flags: StateFlags & { thread: string }, terminal: Terminal): Promise<number> {
+  return withThread(flags, terminal, async (thread) => {
+    const undone = await thread.undo();
     const words = undone
       ? [
           undone.isFirst
