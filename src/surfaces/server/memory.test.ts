@@ -6,11 +6,11 @@ import { Hono } from "hono";
 import { expect, it } from "vitest";
 import { collectGarbage, heapInUse } from "../../../test/garbage.ts";
 import { sqliteSaver } from "../../storage/index.ts";
+import { RunHost } from "../../threads/host/host.ts";
 import { hostedGraph } from "./graphs.ts";
 import type { ServerEnv } from "./http/context.ts";
 import { Streams } from "./http/streams.ts";
 import { listen } from "./listen.ts";
-import { assemble } from "./server.ts";
 
 const graph = new StateGraph(Annotation.Root({ count: Annotation<number> }))
   .addNode("add", ({ count }) => ({ count: count + 1 }))
@@ -21,9 +21,9 @@ it("what a run said is given up when a hundred others have ended", async () => {
   const checkpointer = await sqliteSaver(":memory:");
   const store = new InMemoryStore();
   const graphs = new Map([["graph", hostedGraph("graph", graph, { checkpointer, store })]]);
-  const { server, parts } = await assemble({ graphs, checkpointer, store });
+  const host = new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger });
   const run = async (thread: string): Promise<WeakRef<object>> => {
-    const started = await parts.host.start(thread, { graph: "graph", input: { count: 1 }, configurable: {} });
+    const started = await host.start(thread, { graph: "graph", input: { count: 1 }, configurable: {} });
     await started.done;
     return new WeakRef(started);
   };
@@ -32,7 +32,7 @@ it("what a run said is given up when a hundred others have ended", async () => {
   for (let n = 0; n < 100; n += 1) await run(`thread-${n}`);
   await collectGarbage();
   expect(first.deref()).toBeUndefined();
-  await server.close();
+  await host.stop();
   checkpointer.close();
 });
 

@@ -12,7 +12,7 @@ import { tracesFrom } from "../../threads/traces/index.ts";
 import { version } from "../../version.ts";
 import { type GraphSource, hostedGraphs } from "./graphs.ts";
 import { limitBody } from "./guard/body-limit.ts";
-import { guard } from "./guard/index.ts";
+import { guard, type GuardOptions } from "./guard/index.ts";
 import { Access, type Auth } from "./http/access.ts";
 import { failure, redactedFailure } from "./http/answers.ts";
 import type { ServerEnv } from "./http/context.ts";
@@ -70,15 +70,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     const store = options.store ?? cluster?.memories ?? new InMemoryStore();
     const graphs = hostedGraphs("createServer", options.graphs, { checkpointer, store });
     const more = options.page ? pageOf(checkpointer) : undefined;
-    const { server, parts } = await assemble({
-      ...options,
-      checkpointer,
-      graphs,
-      store,
-      cluster,
-      ...(more && { more }),
-    });
-    await parts.host.recover();
+    const { recover, ...server } = await assemble({ ...options, checkpointer, graphs, store, cluster, more });
+    await recover();
     return server;
   };
   return database === undefined ? build() : onCluster(database, build);
@@ -108,20 +101,25 @@ export async function onCluster<T>(database: string, build: (cluster: Cluster) =
   }
 }
 
-export interface AssembleOptions extends Omit<ServerOptions, "graphs" | "database"> {
+export interface AssembleOptions extends GuardOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
   checkpointer: BaseCheckpointSaver;
-  /** Closed with the server. */
+  /** Does the runs by workers that share a database. Closed with the server. */
   cluster?: Cluster | undefined;
   store: BaseStore;
-  isOpen?: boolean;
   /** Routes besides LangGraph's. */
-  more?: (parts: ServerParts) => Hono<ServerEnv>;
+  more?: ((parts: ServerParts) => Hono<ServerEnv>) | undefined;
 }
 
-/** The parts of a server, put together. Nothing is run yet. */
-export async function assemble(options: AssembleOptions): Promise<{ server: Server; parts: ServerParts }> {
-  const { graphs, checkpointer, store, auth, hosts, origins, isOpen, more, cluster } = options;
+/** A server that runs nothing yet. */
+export interface AssembledServer extends Server {
+  /** Goes on with the runs that a killed server left. Best once there is an address: without one they are cut short again. */
+  recover: () => Promise<void>;
+}
+
+/** Puts the parts of a server together. */
+export async function assemble(options: AssembleOptions): Promise<AssembledServer> {
+  const { graphs, checkpointer, store, auth, more, cluster } = options;
   if (options.token === "") {
     throw new HarnessError("invalid-options", "The token is empty: leave it out for a random one.");
   }
@@ -135,21 +133,21 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   app.notFound((c) =>
     failure(new HTTPException(404, { message: `${c.req.method} ${c.req.path} is not served here.` }), c),
   );
-  app.use(guard({ token, auth, hosts, origins, isOpen }));
+  app.use(guard({ ...options, token }));
   app.use(limitBody());
   if (more) app.route("/", more(parts));
   app.route("/", operationRoutes(parts));
   app.route("/", langgraphRoutes(parts, version()));
-  const server: Server = {
+  return {
     fetch: (request, env) => app.fetch(request, env),
     ...(token !== undefined && { token }),
+    recover: () => host.recover(),
     close: async () => {
       await host.stop();
       streams.close();
       await cluster?.close();
     },
   };
-  return { server, parts };
 }
 
 async function ownHost(checkpointer: BaseCheckpointSaver, graphs: Host["graphs"]): Promise<Host> {

@@ -1,4 +1,3 @@
-import type { BaseStore } from "@langchain/langgraph";
 import { Hono } from "hono";
 import type { Mode } from "../../project/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
@@ -6,29 +5,13 @@ import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index
 import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
 import { DEFAULT_MODES } from "../../threads/prepare/settings.ts";
 import { GRAPH } from "../../threads/thread/thread-settings.ts";
-import type { Auth } from "./http/access.ts";
 import type { ServerEnv } from "./http/context.ts";
 import type { ServerParts } from "./http/parts.ts";
 import { pageRoutes } from "./page/index.ts";
-import { assemble, type Server } from "./server.ts";
+import { assemble, type AssembledServer, type AssembleOptions } from "./server.ts";
 
-export interface ThreadsServerOptions extends ThreadsGraphOptions {
-  /** LangGraph's store, for `/store`. */
-  store: BaseStore;
-  /** Where the runs are done by workers that share a database. */
-  cluster?: Cluster | undefined;
-  token?: string | undefined;
-  auth?: Auth | undefined;
-  hosts?: readonly string[] | undefined;
-  origins?: readonly string[] | undefined;
-  /** Whether it is reached from other machines. */
-  isOpen: boolean;
-}
-
-export interface ThreadsServer extends Server {
-  /** Goes on with the runs that a killed server left. Best once there is an address: without one they are cut short again. */
-  recover: () => Promise<void>;
-}
+export type ThreadsServerOptions = ThreadsGraphOptions &
+  Omit<AssembleOptions, "graphs" | "checkpointer" | "more">;
 
 /** Does the runs of these threads in this process, for all servers of a cluster. */
 export async function startThreadsWorker(
@@ -43,21 +26,15 @@ export async function startThreadsWorker(
 }
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
-export async function createThreadsServer(options: ThreadsServerOptions): Promise<ThreadsServer> {
-  const { saver, store, cluster, defaults, modelOf, token, auth, hosts, origins, isOpen, pricesOf } = options;
+export async function createThreadsServer(options: ThreadsServerOptions): Promise<AssembledServer> {
+  const { saver, defaults, modelOf, auth, pricesOf } = options;
   // What is wrong with the model is said now rather than by the first run.
   const { name: model } = await modelOf(defaults.model);
   const graph = threadsGraph(options);
-  const { server, parts } = await assemble({
+  return assemble({
+    ...options,
     graphs: new Map([[GRAPH, graph]]),
     checkpointer: saver,
-    cluster,
-    store,
-    isOpen,
-    ...(token !== undefined && { token }),
-    ...(auth && { auth }),
-    ...(hosts && { hosts }),
-    ...(origins && { origins }),
     more: (given) => {
       const prices = pricesOf?.(model);
       const mode = async (): Promise<Mode> => (await graph.reader()).mode ?? DEFAULT_MODES.alone;
@@ -66,7 +43,6 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
       return auth ? page : page.route("/", mcpRoutes(given, saver));
     },
   });
-  return { ...server, recover: () => parts.host.recover() };
 }
 
 /** Threads as tools of the Model Context Protocol, for callers that have the token. */

@@ -1,8 +1,8 @@
-import { HTTPException } from "hono/http-exception";
 import { HarnessError } from "../../../errors.ts";
 import type { HostedThread, ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import { isThreadId } from "../../../threads/thread/thread-ids.ts";
+import { refuse } from "./answers.ts";
 import type { ServerContext } from "./context.ts";
 import { OWN_NAME, ownName } from "./own-names.ts";
 
@@ -52,9 +52,7 @@ export class Access {
     const found = await this.#known(name);
     if (found && (await this.isVisible(user, found))) return { id: name, known: found };
     if (!found && (!isThreadId(name) || OWN_NAME.test(name))) {
-      throw new HTTPException(422, {
-        message: "A thread is named with letters, digits, dots, _ and -, up to 100 of them.",
-      });
+      refuse(422, "A thread is named with letters, digits, dots, _ and -, up to 100 of them.");
     }
     if (!this.#auth || user === undefined) return { id: name };
     const own = ownName(user, name);
@@ -80,7 +78,7 @@ export class Access {
           if (HarnessError.from(error)?.code !== "not-found") throw error;
         });
     }
-    throw missing(name);
+    missing(name);
   }
 
   /** A thread that somebody may see; undefined for one that is gone, or has become somebody else's. */
@@ -98,7 +96,7 @@ export class Access {
   /** The thread that a request names. Answers 404 where there is none, or it is somebody else's. */
   async thread(c: ServerContext, id = c.req.param("thread") ?? ""): Promise<KnownThread> {
     const { known } = await this.resolve(c, id);
-    if (!known) throw missing(id);
+    if (!known) missing(id);
     return known;
   }
 
@@ -159,6 +157,6 @@ export function createdAt({ hosted, summary }: KnownThread): number {
   return Math.min(hosted?.createdAt ?? Infinity, summary?.createdAt.getTime() ?? Infinity);
 }
 
-function missing(id: string): HTTPException {
-  return new HTTPException(404, { message: `Thread with ID ${id} not found` });
+function missing(id: string): never {
+  refuse(404, `Thread with ID ${id} not found`);
 }

@@ -42,22 +42,26 @@ function isMessage(raw: unknown): raw is { toDict: () => { type: string; data: o
   );
 }
 
+/** Ends a request with an error for its sender. */
+export function refuse(status: ContentfulStatusCode, message: string): never {
+  throw new HTTPException(status, { message });
+}
+
 /** The JSON object of a request; empty where there is none. Answers 400 for anything else. */
 export async function body(c: ServerContext): Promise<Record<string, unknown>> {
   const text = await c.req.text();
   if (text.trim() === "") return {};
   const value = parsed(text);
-  if (isDeep(value))
-    throw new HTTPException(422, { message: `The body is more than ${MOST_DEPTH} levels deep.` });
+  if (isDeep(value)) refuse(422, `The body is more than ${MOST_DEPTH} levels deep.`);
   if (isObject(value)) return value;
-  throw new HTTPException(400, { message: "The body is no JSON object." });
+  refuse(400, "The body is no JSON object.");
 }
 
 /** The metadata in what a client sent; empty where there is none. Answers 422 for anything but an object. */
 export function metadataOf({ metadata }: Record<string, unknown>): Record<string, unknown> {
   if (metadata === undefined || metadata === null) return {};
   if (isObject(metadata)) return metadata;
-  throw new HTTPException(422, { message: "metadata is no JSON object." });
+  refuse(422, "metadata is no JSON object.");
 }
 
 /** Parses a client's value by a schema. Answers 422 with one line for an invalid value. */
@@ -65,7 +69,7 @@ export function checked<T>(schema: z.ZodType<T>, given: unknown): T {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new HTTPException(422, { message: `${issue?.path.join(".") || "The body"}: ${issue?.message}` });
+  refuse(422, `${issue?.path.join(".") || "The body"}: ${issue?.message}`);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

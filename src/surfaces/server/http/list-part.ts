@@ -1,4 +1,4 @@
-import { HTTPException } from "hono/http-exception";
+import { refuse } from "./answers.ts";
 
 /** A page of a list. */
 export interface ListPart {
@@ -21,7 +21,7 @@ function wholeNumber(name: string, { [name]: value }: Record<string, unknown>, u
   if (value === undefined || value === null) return usual;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const shown = JSON.stringify(value).slice(0, LONGEST);
-  throw new HTTPException(422, { message: `${name}: ${shown} is no whole number of 0 or more.` });
+  refuse(422, `${name}: ${shown} is no whole number of 0 or more.`);
 }
 
 /** As much of what was sent is shown. */

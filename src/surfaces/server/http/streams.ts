@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { HTTPException } from "hono/http-exception";
+import { refuse } from "./answers.ts";
 import type { ServerContext } from "./context.ts";
 import { ALREADY_SENT, ResponseBody, responseIn, StreamBody, type EventBody } from "./event-body.ts";
 
@@ -32,7 +32,7 @@ export class Streams {
     const user = c.get("user");
     const all = [...this.#open.values()].reduce((sum, count) => sum + count, 0);
     if (all >= MOST || (this.#open.get(user) ?? 0) >= MOST_OF_USER) {
-      throw new HTTPException(429, { message: "Too many streams are open." });
+      refuse(429, "Too many streams are open.");
     }
     this.#count(user, 1);
     try {

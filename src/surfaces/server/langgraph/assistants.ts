@@ -1,12 +1,11 @@
-import { createHash } from "node:crypto";
+import { v5 as uuid } from "@langchain/core/utils/uuid";
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import type { Host } from "../../../threads/host/client.ts";
-import { body, json, metadataOf } from "../http/answers.ts";
+import { body, json, metadataOf, refuse } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { listPart } from "../http/list-part.ts";
 import type { ServerParts } from "../http/parts.ts";
-import { byFields, contains, selected, selectOf, sorted } from "./listing.ts";
+import { byFields, contains, listed } from "./listing.ts";
 import { schemasOf, subgraphsOf } from "./schemas.ts";
 
 /** An assistant as LangGraph's server answers it. */
@@ -25,7 +24,7 @@ export class Assistants {
   graph(id: unknown): string {
     const found = this.#names.find((name) => name === id || assistantId(name) === id);
     if (found !== undefined) return found;
-    throw new HTTPException(404, { message: `Assistant ${String(id)} not found` });
+    refuse(404, `Assistant ${String(id)} not found`);
   }
 
   isSame(a: unknown, b: unknown): boolean {
@@ -57,19 +56,12 @@ export class Assistants {
 
 /** The same id for the same graph on every server, as LangGraph's own gives it. */
 export function assistantId(name: string): string {
-  const bytes = createHash("sha1")
-    .update(Buffer.from(NAMESPACE, "hex"))
-    .update(name)
-    .digest()
-    .subarray(0, 16);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x50;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  return uuid(name, NAMESPACE);
 }
 
 const SORTING = byFields("created_at", "updated_at", "assistant_id", "graph_id", "name");
 
-const NAMESPACE = "6ba7b8219dad11d180b400c04fd430c8";
+const NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
 
 export function assistantRoutes({ host }: ServerParts, assistants: Assistants): Hono<ServerEnv> {
   const named = (c: ServerContext): string => assistants.graph(c.req.param("assistant"));
@@ -89,16 +81,10 @@ export function assistantRoutes({ host }: ServerParts, assistants: Assistants): 
     new Hono<ServerEnv>()
       .post("/search", async (c) => {
         const given = await body(c);
+        const all = matching(given);
         const { limit, offset } = listPart(given);
-        const select = selectOf(given);
-        const all = sorted(matching(given), given, SORTING);
-        const end = offset + limit;
-        if (end < all.length) c.header("X-Pagination-Next", String(end));
-        const page = all.slice(offset, end);
-        return json(
-          c,
-          page.map((assistant) => selected(assistant, select)),
-        );
+        if (offset + limit < all.length) c.header("X-Pagination-Next", String(offset + limit));
+        return json(c, listed(all, given, SORTING));
       })
       .post("/count", async (c) => json(c, matching(await body(c)).length))
       .get("/:assistant", (c) => json(c, assistants.out(named(c))))

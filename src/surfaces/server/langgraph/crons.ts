@@ -1,15 +1,13 @@
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
 import type { Schedule, ScheduleChange, Schedules } from "../../../threads/host/schedules/schedule.ts";
 import type { KnownThread } from "../http/access.ts";
-import { body, checked, json, metadataOf } from "../http/answers.ts";
+import { body, checked, json, metadataOf, refuse } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
-import { listPart } from "../http/list-part.ts";
 import type { ServerParts } from "../http/parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
-import { byFields, contains, selected, selectOf, sorted } from "./listing.ts";
+import { byFields, contains, listed } from "./listing.ts";
 import { readRunBody, runRequest } from "./request.ts";
 
 type Body = Record<string, unknown>;
@@ -37,14 +35,7 @@ export class CronRoutes {
       .post("/", async (c) => json(c, await this.#add(c)))
       .post("/search", async (c) => {
         const given = await body(c);
-        const { limit, offset } = listPart(given);
-        const select = selectOf(given);
-        const all = sorted((await this.#found(c, given)).map(cronOut), given, SORTING);
-        const page = all.slice(offset, offset + limit);
-        return json(
-          c,
-          page.map((cron) => selected(cron, select)),
-        );
+        return json(c, listed((await this.#found(c, given)).map(cronOut), given, SORTING));
       })
       .post("/count", async (c) => json(c, (await this.#found(c, await body(c))).length))
       .patch("/:cron", async (c) => {
@@ -57,7 +48,7 @@ export class CronRoutes {
       })
       .delete("/:cron", async (c) => {
         const { id } = await this.#mine(c);
-        if (!(await this.#schedules.remove(id))) throw missing(id);
+        if (!(await this.#schedules.remove(id))) refuse(404, `Cron ${id} not found`);
         return c.body(null, 204);
       });
   }
@@ -66,7 +57,7 @@ export class CronRoutes {
   async #mine(c: ServerContext): Promise<Schedule> {
     const id = c.req.param("cron") ?? "";
     const found = (await this.#found(c, {})).find((schedule) => schedule.id === id);
-    if (!found) throw missing(id);
+    if (!found) refuse(404, `Cron ${id} not found`);
     return found;
   }
 
@@ -102,7 +93,7 @@ export class CronRoutes {
   async #add(c: ServerContext, known?: KnownThread): Promise<object> {
     const given = await body(c);
     const { cron, isPaused, ...times } = timesOf(given);
-    if (cron === undefined) throw new HTTPException(422, { message: "schedule is missing." });
+    if (cron === undefined) refuse(422, "schedule is missing.");
     const request = runRequest(readRunBody(given), this.#assistants, { isTemporary: false });
     const owner = c.get("user");
     const threadOwner = known?.hosted?.owner;
@@ -166,10 +157,6 @@ function timesOf(given: Body): ScheduleChange {
 /** In UTC where it does not say otherwise. */
 function momentOf(time: string): number {
   return Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(time) ? time : `${time}Z`);
-}
-
-function missing(id: string): HTTPException {
-  return new HTTPException(404, { message: `Cron ${id} not found` });
 }
 
 const SORTING = byFields("created_at", "updated_at", "cron_id", "assistant_id", "thread_id");

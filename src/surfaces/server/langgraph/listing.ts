@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checked } from "../http/answers.ts";
+import { listPart } from "../http/list-part.ts";
 
 type Body = Record<string, unknown>;
 
@@ -62,4 +63,12 @@ export function selectOf(given: Body): ReadonlySet<string> | undefined {
 /** The fields of a thing that a client selects. */
 export function selected(thing: object, select: ReadonlySet<string> | undefined): object {
   return select ? Object.fromEntries(Object.entries(thing).filter(([key]) => select.has(key))) : thing;
+}
+
+/** The part of a list that a client wants, in its order and with the fields that it selects. Answers 422 for others. */
+export function listed<T extends object>(things: readonly T[], given: Body, sorting: Sorting<T>): object[] {
+  const { limit, offset } = listPart(given);
+  const select = selectOf(given);
+  const page = sorted(things, given, sorting).slice(offset, offset + limit);
+  return page.map((thing) => selected(thing, select));
 }

@@ -1,9 +1,8 @@
 import { matchesSubscription } from "@langchain/langgraph/stream";
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { STRATEGIES, type RunRequest, type Strategy } from "../../../threads/host/request/request.ts";
 import type { ThreadEvent } from "../../../threads/host/stream/thread-protocol.ts";
-import { body, failureOf, json, toJson } from "../http/answers.ts";
+import { body, failureOf, json, toJson, refuse } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import type { ServerSentEvent } from "../http/event-body.ts";
 import type { ServerParts } from "../http/parts.ts";
@@ -22,8 +21,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
     .post("/:thread/stream/events", (c) =>
       streams.admit(c, async () => {
         const filter = await body(c);
-        if (!Array.isArray(filter["channels"]))
-          throw new HTTPException(422, { message: "channels is missing." });
+        if (!Array.isArray(filter["channels"])) refuse(422, "channels is missing.");
         // A page subscribes before its first run: nobody can have the thread yet.
         const { id } = (await access.claim(c, c.req.param("thread"))).known;
         const log = await host.protocol(id);
@@ -108,7 +106,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
           response: unknown;
         }[];
         if (!Array.isArray(list) || list.some((each) => typeof each !== "object" || each === null)) {
-          throw new HTTPException(422, { message: "responses is no list of answers." });
+          refuse(422, "responses is no list of answers.");
         }
         const resume = Object.fromEntries(list.map((each) => [each.interrupt_id, each.response]));
         return begin(await common({ command: { resume, update, goto } }));
@@ -116,7 +114,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       case "state.get":
         return { values: isKnown ? (await stateOf(host, id)).values : {} };
       default:
-        throw new HTTPException(422, { message: `There is no command ${JSON.stringify(method)}.` });
+        refuse(422, `There is no command ${JSON.stringify(method)}.`);
     }
   }
 

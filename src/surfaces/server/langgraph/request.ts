@@ -1,8 +1,7 @@
-import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { QUEUE_NAME, STRATEGIES } from "../../../threads/host/request/request.ts";
-import { checked } from "../http/answers.ts";
+import { checked, refuse } from "../http/answers.ts";
 import type { Assistants } from "./assistants.ts";
 import { CLASSIC_MODES, type Wanted } from "./events/classic-events.ts";
 
@@ -93,9 +92,7 @@ export function wantedOf(modes: string | readonly string[] | null | undefined, s
   const known: readonly string[] = CLASSIC_MODES;
   const unknown = list.find((mode) => !known.includes(mode));
   if (unknown !== undefined) {
-    throw new HTTPException(422, {
-      message: `stream_mode: ${JSON.stringify(unknown)} cannot be streamed here; use ${known.join(", ")}.`,
-    });
+    refuse(422, `stream_mode: ${JSON.stringify(unknown)} cannot be streamed here; use ${known.join(", ")}.`);
   }
   return { modes: new Set(list.length > 0 ? list : ["values"]), subgraphs };
 }

@@ -1,13 +1,12 @@
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import type { RunRecord } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import type { Run } from "../../../threads/host/hosted-run.ts";
 import { firstNumber } from "../../../threads/host/records.ts";
 import { answersById, isKeyed, waitingOf } from "../../../threads/host/request/answers.ts";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
-import { body, json, toJson } from "../http/answers.ts";
+import { body, json, toJson, refuse } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { queryPart } from "../http/list-part.ts";
 import { withNames } from "../http/own-names.ts";
@@ -84,7 +83,7 @@ export class RunRoutes {
       .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
       .post("/batch", async (c) => {
         const given: unknown = await c.req.json().catch(() => undefined);
-        if (!Array.isArray(given)) throw new HTTPException(400, { message: "The body is no JSON list." });
+        if (!Array.isArray(given)) refuse(400, "The body is no JSON list.");
         const bodies = given.map((one) => readRunBody(one as Record<string, unknown>));
         const runs: object[] = [];
         for (const one of bodies) runs.push(runOut((await this.#begin(c, one)).record));
@@ -203,7 +202,7 @@ export class RunRoutes {
   async #found({ id, status }: RunRecord): Promise<Run | undefined> {
     const run = await this.#parts.host.run(id);
     if (run || (status !== "pending" && status !== "running")) return run;
-    throw new HTTPException(503, { message: `Run ${id} is not at work on this server: try again later.` });
+    refuse(503, `Run ${id} is not at work on this server: try again later.`);
   }
 
   /** The run that a request names. Answers 404 for one of another thread, or of a thread of somebody else. */
@@ -218,7 +217,7 @@ export class RunRoutes {
     const isNamed = record !== undefined && (thread === undefined || record.thread === thread);
     // Its thread may be gone, where it was for this run alone.
     if (!isNamed || !(await access.mayUse(c.get("user"), { id: record.thread, owner }))) {
-      throw new HTTPException(404, { message: `Run ${id} not found` });
+      refuse(404, `Run ${id} not found`);
     }
     return record;
   }
@@ -232,15 +231,13 @@ export async function startRun(
 ): Promise<Run> {
   const { id, known } = await access.resolve(c, thread ?? uuid());
   if (!known && thread !== undefined && !isCreated) {
-    throw new HTTPException(404, { message: `Thread with ID ${thread} not found` });
+    refuse(404, `Thread with ID ${thread} not found`);
   }
   const bound = await withAnswers(host, id, request, c.get("user"));
   const isGoingOn = !bound.command && !bound.checkpoint && Object.keys(bound.input ?? {}).length === 0;
   const isAtRest = async (): Promise<boolean> => !(await host.isBusy(id));
   if (isGoingOn && (!known || ((await isAtRest()) && (await stateOf(host, id)).tasks.length === 0))) {
-    throw new HTTPException(422, {
-      message: "There is nothing to go on with in this thread: send an input or a command.",
-    });
+    refuse(422, "There is nothing to go on with in this thread: send an input or a command.");
   }
   // Whose it was when it was looked at: by now another may have the name.
   const owner = known ? known.hosted?.owner : c.get("user");
@@ -273,7 +270,7 @@ async function withAnswers(
   if (answers) return { ...others, ...where, command: { ...rest, resume: signed(answers, user) } };
   if (rest.update || rest.goto) return { ...others, ...where, command: rest };
   if (state.tasks.length === 0 || (await host.isBusy(thread))) {
-    throw new HTTPException(422, { message: "There is no open question in this thread." });
+    refuse(422, "There is no open question in this thread.");
   }
   // It was stopped before a node, and goes on from there.
   return { ...others, ...where, input: null };

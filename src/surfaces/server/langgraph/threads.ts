@@ -2,7 +2,6 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import { withPartedInterrupts } from "../../../langgraph/nested-run.ts";
 import type { Todo } from "../../../plan/index.ts";
@@ -14,7 +13,7 @@ import { waitingInput } from "../../../threads/plan/pending-edit.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { copyThread } from "../../../threads/undo/copy-thread.ts";
 import { createdAt, hasFailed, type KnownThread, stateUpdatedAt, updatedAt } from "../http/access.ts";
-import { body, checked, json, jsonText, metadataOf, toJson } from "../http/answers.ts";
+import { body, checked, json, jsonText, metadataOf, toJson, refuse } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { listPart, type ListPart, queryPart } from "../http/list-part.ts";
 import type { ServerParts } from "../http/parts.ts";
@@ -75,7 +74,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     const { ids, status, values, sort_by } = given;
     const wanted = Object.entries(metadataOf(given));
     if (values !== undefined && values !== null && Object.keys(values).length > 0) {
-      throw new HTTPException(422, { message: "Threads cannot be searched by their values here." });
+      refuse(422, "Threads cannot be searched by their values here.");
     }
     const user = c.get("user");
     const all = Array.isArray(ids)
@@ -118,7 +117,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       const { thread_id: name, if_exists: ifExists, supersteps } = given;
       const metadata = metadataOf(given);
       if (Array.isArray(supersteps) && supersteps.length > 0) {
-        throw new HTTPException(422, { message: "supersteps are not supported here." });
+        refuse(422, "supersteps are not supported here.");
       }
       const { graph_id: graph } = metadata;
       const chosen = typeof name === "string" && name !== "" ? name : uuid();
@@ -126,8 +125,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
         metadata,
         ...(graph !== undefined && { graph: assistants.graph(graph) }),
       });
-      if (!isNew && ifExists !== "do_nothing")
-        throw new HTTPException(409, { message: `Thread ${chosen} already exists` });
+      if (!isNew && ifExists !== "do_nothing") refuse(409, `Thread ${chosen} already exists`);
       return json(c, await threadOut(known));
     })
     .post("/search", async (c) => {
@@ -149,9 +147,9 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .post("/prune", async (c) => {
       const { thread_ids: ids, strategy } = await body(c);
       if (strategy !== undefined && strategy !== "delete") {
-        throw new HTTPException(422, { message: 'strategy: only "delete" is supported here.' });
+        refuse(422, 'strategy: only "delete" is supported here.');
       }
-      if (!Array.isArray(ids)) throw new HTTPException(422, { message: "thread_ids is no list." });
+      if (!Array.isArray(ids)) refuse(422, "thread_ids is no list.");
       const threads = await Promise.all(ids.map((id) => access.thread(c, String(id))));
       for (const { id } of threads) await host.remove(id);
       return json(c, { pruned_count: threads.length });
@@ -229,7 +227,7 @@ async function updateState(
   const agent = await graph.reader(thread);
   // LangGraph looks a name up among those that every object has, too.
   if (typeof node === "string" && node in Object.prototype) {
-    throw new HTTPException(422, { message: `as_node: there is no node ${JSON.stringify(node)}.` });
+    refuse(422, `as_node: there is no node ${JSON.stringify(node)}.`);
   }
   const allowed = values === null || values === undefined ? null : writable(values as Body, { graph, agent });
   const state = await new Thread(agent, thread).state();
@@ -238,8 +236,7 @@ async function updateState(
   const isBusy = await host.isBusy(thread);
   const isEdit = isHead && node === undefined && allowed !== null && "todos" in agent.graph.channels;
   const hasOthers = Object.keys(others).length > 0;
-  if (isBusy && (!isEdit || hasOthers))
-    throw new HTTPException(409, { message: "The thread is at work: stop it first." });
+  if (isBusy && (!isEdit || hasOthers)) refuse(409, "The thread is at work: stop it first.");
   // As a person changes a thread of an agent: what it waits for stays, and a run at work goes on.
   if (isEdit && (!hasOthers || isInStep(state))) {
     if (todos !== undefined || planRules !== undefined) {

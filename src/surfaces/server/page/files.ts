@@ -1,6 +1,5 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { pathMeant } from "../../../files/disk/from-host.ts";
 import { diskBackend } from "../../../files/index.ts";
 import { parsePath } from "../../../files/paths/paths.ts";
@@ -14,7 +13,7 @@ import {
   lineCounts,
   type NetChange,
 } from "../../../threads/undo/net-changes.ts";
-import { json } from "../http/answers.ts";
+import { json, refuse } from "../http/answers.ts";
 import type { ServerEnv } from "../http/context.ts";
 import type { PageParts } from "./parts.ts";
 
@@ -38,9 +37,8 @@ export function pageFiles(parts: PageParts): Hono<ServerEnv> {
       const { id } = await parts.access.thread(c);
       const path = c.req.query("path") ?? "";
       const found = await fileOf(parts, await stateOf(parts, id), path);
-      if (!found)
-        throw new HTTPException(404, { message: `The thread has no file ${JSON.stringify(path)}.` });
-      if (found.denied !== undefined) throw new HTTPException(403, { message: found.denied });
+      if (!found) refuse(404, `The thread has no file ${JSON.stringify(path)}.`);
+      if (found.denied !== undefined) refuse(403, found.denied);
       return json(c, found);
     });
 }

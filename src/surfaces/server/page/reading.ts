@@ -1,5 +1,4 @@
 import type { CheckpointTuple } from "@langchain/langgraph";
-import { HTTPException } from "hono/http-exception";
 import { countTodos, type Todo } from "../../../plan/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
 import { taskOf } from "../../../threads/host/request/begin.ts";
@@ -8,6 +7,7 @@ import { planAt } from "../../../threads/plan/pending-edit.ts";
 import { replay, type ReplayOptions } from "../../../threads/record/replay.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { hasFailed, type KnownThread } from "../http/access.ts";
+import { refuse } from "../http/answers.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
 
@@ -38,7 +38,7 @@ export async function openThread(
   const known = await find();
   const head: unknown = state.config.configurable?.["checkpoint_id"];
   if (checkpoint !== undefined && state.createdAt === undefined) {
-    throw new HTTPException(404, { message: `There is no checkpoint ${checkpoint} in ${id}.` });
+    refuse(404, `There is no checkpoint ${checkpoint} in ${id}.`);
   }
   // A run that has asked is about to end: what it asks is in the thread.
   const questions = active ? (active.hasAsked ? await found.questions() : []) : await found.questions(state);

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { packageFile } from "../../../package-file.ts";
+import { refuse } from "../http/answers.ts";
 import type { ServerEnv } from "../http/context.ts";
 
 /** The page as it was built into the package. */
@@ -22,7 +22,7 @@ export function pageFilesStatic(): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/", async (c) => {
       const found = await readFile(page("index.html")).catch(() => undefined);
-      if (!found) throw new HTTPException(404, { message: "The page is not built into this package." });
+      if (!found) refuse(404, "The page is not built into this package.");
       return c.body(new Uint8Array(found), 200, {
         "content-type": TYPES[".html"]!,
         "cache-control": "no-store",
@@ -34,7 +34,7 @@ export function pageFilesStatic(): Hono<ServerEnv> {
       const isName = /^[\w-][\w.-]*$/.test(name);
       const found =
         isName && type ? await readFile(page(`assets/${name}`)).catch(() => undefined) : undefined;
-      if (!found || !type) throw new HTTPException(404, { message: `There is no file ${name}.` });
+      if (!found || !type) refuse(404, `There is no file ${name}.`);
       return c.body(new Uint8Array(found), 200, {
         "content-type": type,
         "cache-control": "public, max-age=31536000, immutable",

@@ -1,6 +1,5 @@
 import type { MessageContent } from "@langchain/core/messages";
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
 import { imageBlock, Sight } from "../../../middleware/files/media.ts";
@@ -14,7 +13,7 @@ import { APPROVALS, DEFAULT_MODES, type RunSettings } from "../../../threads/pre
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
 import { undoneWords } from "../../../threads/undo/undo-last.ts";
-import { body, checked, json } from "../http/answers.ts";
+import { body, checked, json, refuse } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { queryPart } from "../http/list-part.ts";
 import { signed } from "../http/signed.ts";
@@ -74,13 +73,13 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     // The model of a user's own graph is not known here.
     const found = await own?.modelOf(model);
     if (found && !(await new Sight({ model: found.model }).media()).includes("image"))
-      throw new HTTPException(422, { message: `${found.name} does not take images.` });
+      refuse(422, `${found.name} does not take images.`);
     return [{ type: "text", text }, ...images.map(imageBlock)];
   };
 
   const choices = (): OwnThreads => {
     if (own) return own;
-    throw new HTTPException(422, { message: "A graph of your own takes no settings from the page." });
+    refuse(422, "A graph of your own takes no settings from the page.");
   };
 
   return new Hono<ServerEnv>()
@@ -146,7 +145,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .post("/:thread/undo", async (c) => {
       const { id } = await access.thread(c);
       const undone = await host.thread(id).undo();
-      if (!undone) throw conflict("There is nothing to take back.");
+      if (!undone) refuse(409, "There is nothing to take back.");
       return json(c, { text: undone.text, isFirst: undone.isFirst, notes: undoneWords(undone) });
     })
     .patch("/:thread/settings", async (c) => {
@@ -161,10 +160,10 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/resume", async (c) => {
       const { id } = await access.thread(c);
-      if (await host.isBusy(id)) throw conflict("The thread is at work already.");
+      if (await host.isBusy(id)) refuse(409, "The thread is at work already.");
       // Of two who want the same at once, the second comes too late.
       const run = await host.thread(id).goOn();
-      if (!run) throw conflict("The thread is finished: give it another task.");
+      if (!run) refuse(409, "The thread is finished: give it another task.");
       return json(c, { run: run.id }, 202);
     })
     .post("/:thread/stop", async (c) => {
@@ -174,7 +173,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .post("/:thread/answers", async (c) => {
       const { id, summary } = await access.thread(c);
       if (summary?.state === "running" && !(await host.isBusy(id))) {
-        throw conflict("Another process works on this thread, such as a terminal: answer it there.");
+        refuse(409, "Another process works on this thread, such as a terminal: answer it there.");
       }
       const { answers } = checked(ANSWERS, await body(c));
       const thread = host.thread(id);
@@ -182,10 +181,10 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       if (active?.hasAsked) await active.done;
       const open = (await host.isBusy(id)) ? [] : await thread.questions();
       const given = Object.entries(answers);
-      if (given.length === 0) throw new HTTPException(422, { message: "There is no answer." });
+      if (given.length === 0) refuse(422, "There is no answer.");
       for (const [question, answer] of given) {
         const asked = open.find((one) => one.id === question);
-        if (!asked) throw conflict("The question is no longer open.");
+        if (!asked) refuse(409, "The question is no longer open.");
         checkAnswer(asked.kind, answer);
       }
       const run = await thread.answer(signed(answers, c.get("user")));
@@ -228,7 +227,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
 /** Answers 422 for a mode that asks less than that of new threads. */
 function checkMode(mode: Mode, most: Mode): void {
   if (MODES.indexOf(mode) <= MODES.indexOf(most)) return;
-  throw new HTTPException(422, { message: `New threads have mode ${most} here: ${mode} asks less.` });
+  refuse(422, `New threads have mode ${most} here: ${mode} asks less.`);
 }
 
 const STRICTEST_FIRST: readonly RunSettings["approve"][] = ["always", "first", "never"];
@@ -240,9 +239,7 @@ async function allowedSettings(
 ): Promise<Record<string, unknown>> {
   if (rest.mode !== undefined) checkMode(rest.mode, await mode());
   if (shell && !defaults.shell) {
-    throw new HTTPException(422, {
-      message: "Commands are not allowed here: start the server with --shell.",
-    });
+    refuse(422, "Commands are not allowed here: start the server with --shell.");
   }
   return {
     ...defined(rest),
@@ -266,12 +263,8 @@ function checkAnswer(kind: string, answer: unknown): void {
   >;
   if (kind === "clarification" || kind === "other") return;
   const isDecision = type === "approve" || type === "reject" || type === "edit";
-  if (!isDecision) throw new HTTPException(422, { message: "Answer with approve, edit or reject." });
+  if (!isDecision) refuse(422, "Answer with approve, edit or reject.");
   if (kind === "plan-approval" && type === "edit" && !Array.isArray(todos)) {
-    throw new HTTPException(422, { message: "An edit of the plan needs its items, in todos." });
+    refuse(422, "An edit of the plan needs its items, in todos.");
   }
-}
-
-function conflict(message: string): HTTPException {
-  return new HTTPException(409, { message });
 }

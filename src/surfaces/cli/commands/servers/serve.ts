@@ -1,27 +1,24 @@
 import { spawn } from "node:child_process";
-import { HarnessError } from "../../../../errors.ts";
 import { isDatabaseUrl, openItems } from "../../../../storage/store.ts";
 import type { ClusterWorker } from "../../../../threads/cluster/index.ts";
 import { hostedGraphs } from "../../../server/graphs.ts";
+import type { GuardOptions } from "../../../server/guard/index.ts";
 import { listen } from "../../../server/listen.ts";
 import { pageRoutes } from "../../../server/page/index.ts";
-import { assemble } from "../../../server/server.ts";
-import {
-  createThreadsServer,
-  startThreadsWorker,
-  type ThreadsServer,
-} from "../../../server/threads-server.ts";
+import { assemble, type AssembledServer } from "../../../server/server.ts";
+import { createThreadsServer, startThreadsWorker } from "../../../server/threads-server.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { aborted, Interruption } from "../../interruption.ts";
+import { aborted, interruptible } from "../../interruption.ts";
 import { limitsFrom, type WorkerFlags } from "../../options/worker-options.ts";
 import { harmless, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
 import { copiesFolder, statePath, withHome } from "../../threads/threads.ts";
-import { refuseOwnFlags, type RunFlags } from "../run.ts";
+import { refuse } from "../../wording.ts";
+import { refuseOwnFlags } from "../run.ts";
 import { loadGraphs } from "./graph-files.ts";
-import { checkModel, graphOptions, lost } from "./worker.ts";
+import { checkModel, graphOptions, lost, type AgentFlags } from "./worker.ts";
 
-export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet">, WorkerFlags {
+export interface ServeFlags extends AgentFlags, WorkerFlags {
   /** A file with graphs of the user's own, in the place of Holdfast's agent. */
   agent?: string | undefined;
   work: boolean;
@@ -38,7 +35,9 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const token = flags.token ?? (terminal.env["HOLDFAST_TOKEN"] || undefined);
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
-  if (flags.agent !== undefined) return serveGraphs(flags.agent, { ...flags, token }, terminal);
+  const hosts = [...(flags.allowHost ?? []), flags.host];
+  const access = { token, isOpen, hosts, origins: flags.allowOrigin };
+  if (flags.agent !== undefined) return serveGraphs(flags.agent, { ...flags, access }, terminal);
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
   const path = statePath(flags, terminal);
@@ -47,15 +46,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     // Runs of a cluster change files where their worker is.
     const options = { ...graph, saver, ...(!cluster && { copies: copiesFolder(path) }) };
     const store = cluster?.memories ?? (await openItems(path));
-    const server = await createThreadsServer({
-      ...options,
-      cluster,
-      store,
-      token,
-      isOpen,
-      hosts: [...(flags.allowHost ?? []), flags.host],
-      origins: flags.allowOrigin,
-    });
+    const server = await createThreadsServer({ ...options, ...access, cluster, store });
     const worker =
       cluster && flags.work
         ? await startThreadsWorker(
@@ -74,7 +65,11 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
 }
 
 /** Serves graphs of the user's own: the same page and protocol, with threads in the same store. */
-async function serveGraphs(agent: string, flags: ServeFlags, terminal: Terminal): Promise<number> {
+async function serveGraphs(
+  agent: string,
+  { access, ...flags }: ServeFlags & { access: GuardOptions & { isOpen: boolean } },
+  terminal: Terminal,
+): Promise<number> {
   refuseOwnFlags(flags);
   const graphs = await loadGraphs(agent, terminal.cwd);
   const path = statePath(flags, terminal);
@@ -82,23 +77,18 @@ async function serveGraphs(agent: string, flags: ServeFlags, terminal: Terminal)
     if (cluster) {
       const message =
         "Graphs of your own are served from a file: for a database use createServer and createWorker.";
-      throw new HarnessError("invalid-options", message);
+      refuse(message);
     }
     const store = await openItems(path);
-    const isOpen = !LOOPBACK.includes(flags.host);
-    const { server, parts } = await assemble({
+    const server = await assemble({
+      ...access,
       graphs: hostedGraphs("holdfast serve", graphs, { checkpointer: saver, store }),
       checkpointer: saver,
       store,
-      isOpen,
-      ...(flags.token !== undefined && { token: flags.token }),
-      hosts: [...(flags.allowHost ?? []), flags.host],
-      ...(flags.allowOrigin && { origins: flags.allowOrigin }),
       more: (given) => pageRoutes(given, { saver }),
     });
     try {
-      const served = { ...server, recover: () => parts.host.recover() };
-      return await listenUntilStopped({ server: served, worker: undefined, isOpen }, flags, terminal);
+      return await listenUntilStopped({ server, worker: undefined, isOpen: access.isOpen }, flags, terminal);
     } finally {
       await store.close();
     }
@@ -106,28 +96,28 @@ async function serveGraphs(agent: string, flags: ServeFlags, terminal: Terminal)
 }
 
 async function listenUntilStopped(
-  { server, worker, isOpen }: { server: ThreadsServer; worker: ClusterWorker | undefined; isOpen: boolean },
+  { server, worker, isOpen }: { server: AssembledServer; worker: ClusterWorker | undefined; isOpen: boolean },
   flags: ServeFlags,
   { stdout, stderr }: Terminal,
 ): Promise<number> {
-  const interruption = new Interruption(stdout, () => {});
   let listening: Awaited<ReturnType<typeof listen>> | undefined;
-  try {
-    listening = await listen(server, { port: flags.port, hostname: flags.host });
-    await server.recover();
-    const address = `${listening.url}/#token=${server.token ?? ""}`;
-    stdout.write(shown`${harmless(address)}\n`);
-    if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
-    if (flags.open) openBrowser(address);
-    await aborted(interruption.signal);
-    stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
-    return EXIT.done;
-  } finally {
-    await worker?.drain();
-    await server.close();
-    await listening?.close();
-    interruption.dispose();
-  }
+  return interruptible(stdout, async (signal) => {
+    try {
+      listening = await listen(server, { port: flags.port, hostname: flags.host });
+      await server.recover();
+      const address = `${listening.url}/#token=${server.token ?? ""}`;
+      stdout.write(shown`${harmless(address)}\n`);
+      if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
+      if (flags.open) openBrowser(address);
+      await aborted(signal);
+      stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
+      return EXIT.done;
+    } finally {
+      await worker?.drain();
+      await server.close();
+      await listening?.close();
+    }
+  });
 }
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
@@ -142,8 +132,7 @@ function checkToken(host: string, token: string | undefined): void {
     token === undefined
       ? "needs a token of your own"
       : `needs a token of ${SHORTEST_TOKEN} characters or more`;
-  throw new HarnessError(
-    "invalid-options",
+  refuse(
     `--host ${host}: a server that other machines reach ${what}, in --token or HOLDFAST_TOKEN. It also needs TLS, such as a proxy with a certificate in front of it, whose name --allow-host says.`,
   );
 }
