@@ -1,11 +1,13 @@
+import { resolve } from "node:path";
+import { HarnessError } from "../../../errors.ts";
+import type { Environment } from "../../../models/index.ts";
 import { redact } from "../../../models/secrets/redact.ts";
+import { switchedOffBy, urlOf, type Signal } from "../../../threads/traces/environment.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";
 import { projectFindings } from "../doctor/project.ts";
-import { serverFindings } from "../doctor/servers.ts";
 import { storageFindings } from "../doctor/storage.ts";
-import { tracesFindings } from "../doctor/traces.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { paintOf, type Terminal } from "../terminal.ts";
@@ -51,4 +53,60 @@ export async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<nu
   for (const finding of findings) stdout.write(shown`${json ? shownJson(finding) : line(finding)}\n`);
   if (!json) stdout.write(shown`${paint("dim", LEGEND)}\n`);
   return findings.some(({ level }) => level === "problem") ? EXIT.failed : EXIT.done;
+}
+
+/** Starts the MCP servers of files, and says what tools they have. */
+async function serverFindings(
+  files: readonly string[] | undefined,
+  { env, cwd }: Terminal,
+): Promise<Finding[]> {
+  if (files === undefined) return [];
+  // With LangChain, which a look at everything else does without.
+  const { McpServers } = await import("../../../mcp/index.ts");
+  const { readMcpFile } = await import("../../../threads/prepare/mcp-servers.ts");
+  const found = files.map(async (file): Promise<Finding[]> => {
+    try {
+      const { mcpServers } = await readMcpFile(resolve(cwd, file));
+      return await Promise.all(
+        Object.entries(mcpServers).map(async ([name, server]): Promise<Finding> => {
+          const options = { mcpServers: { [name]: server }, env, dir: cwd, onNote: () => {} };
+          const servers = new McpServers(options);
+          const { length } = await servers.tools();
+          await servers.close();
+          const [note] = servers.notes;
+          if (note !== undefined) return { area: "mcp", level: "problem", tested: true, text: note };
+          const tools = server.disabled ? "disabled" : `${length} ${length === 1 ? "tool" : "tools"}`;
+          return { area: "mcp", level: "ok", tested: !server.disabled, text: `MCP server ${name}: ${tools}` };
+        }),
+      );
+    } catch (error) {
+      const text = HarnessError.from(error)?.message ?? String(error);
+      return [{ area: "mcp", level: "problem", tested: true, text }];
+    }
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Where traces and metrics go; nothing where none are asked for. */
+function tracesFindings(env: Environment): Finding[] {
+  return (["traces", "metrics"] as const).flatMap((signal) => findingsOf(signal, env));
+}
+
+function findingsOf(signal: Signal, env: Environment): Finding[] {
+  const names = [`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`, "OTEL_EXPORTER_OTLP_ENDPOINT"];
+  const name = names.find((one) => env[one]);
+  if (name === undefined) return [];
+  const finding = { area: "traces", level: "note", tested: false } as const;
+  const off = switchedOffBy(signal, env);
+  if (off !== undefined) return [{ ...finding, text: `${signal}: none, since ${off} says so` }];
+  const url = urlOf(signal, env);
+  if (url === undefined) {
+    const fix = "Write an address, such as http://127.0.0.1:4318.";
+    return [{ ...finding, text: `${signal}: none, since ${name} is no address`, fix }];
+  }
+  const isGrpc = new URL(url).port === "4317";
+  const fix = "That is the usual port of gRPC; OTLP over HTTP is most often at 4318.";
+  return [
+    { ...finding, text: `${signal}: posted to ${url} as OTLP/JSON (not tested)`, ...(isGrpc && { fix }) },
+  ];
 }
