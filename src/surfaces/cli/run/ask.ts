@@ -43,7 +43,7 @@ export async function ask(question: Question, { history, signal, ...place }: Ask
       lend: (use) => display.lend(use),
       print: (lines) => display.print(lines),
     };
-    return await answerFor(question, { ...place, paint, display: asking, agreesTo: () => false });
+    return await answerFor(question, { ...place, paint, display: asking });
   } finally {
     signal.removeEventListener("abort", dismiss);
     await display.close();

@@ -26,7 +26,6 @@ async function asked(question: Question, answer: Answered) {
     paint: plainPaint,
     settings: {},
     mode: "ask",
-    agreesTo: () => false,
   } as unknown as Asker;
   return { read: await answerFor(question, asker), about };
 }

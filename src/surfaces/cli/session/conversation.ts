@@ -1,7 +1,6 @@
 import type { McpServers } from "../../../mcp/index.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
-import type { RuledCall } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Usage } from "../../../threads/events/events.ts";
 import type { HostThread } from "../../../threads/host/client.ts";
@@ -42,8 +41,6 @@ export interface Conversation {
   setMode: (mode: Mode) => void;
   /** Agrees to calls for good, in this directory. */
   allow: (rules: readonly string[]) => Promise<void>;
-  /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
-  agreesTo: (call: RuledCall) => boolean;
   modelNamed: (name: string) => Promise<SessionModel>;
   /** The MCP servers of the thread, which are started when their tools are asked for. */
   servers: () => Promise<McpServers | undefined>;

@@ -5,7 +5,6 @@ import { NO_TOKENS, sumTokens } from "../../../middleware/budget/prices.ts";
 import { isApproved, type PlanDecision } from "../../../middleware/plan/people/approval.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
-import type { RuledCall } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { LiveRules } from "../../../threads/consent/consent-rules.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
@@ -25,7 +24,7 @@ import { tracesFrom } from "../../../threads/traces/index.ts";
 import { type Harmless, harmlessLines, oneLine, shown } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
-import { Agreement } from "./agreement.ts";
+import { refuse } from "../wording.ts";
 import { Clipboard } from "./clipboard.ts";
 import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
@@ -61,7 +60,6 @@ interface Turn {
   /** Undefined before the host has it. */
   run?: Run;
   isStopped: boolean;
-  agreement: Agreement;
 }
 
 /** A conversation with an agent on one thread, until the person leaves. */
@@ -91,6 +89,8 @@ export class Session implements Conversation {
   #turn: Turn | undefined;
   /** The last entry that can be unfolded: a call, or the thoughts after it. */
   #folded: ToolEnd | string | undefined;
+  /** The consent that there was at each question. */
+  readonly #askedUnder = new Map<string, string>();
   #isOver = false;
   #wake = (): void => {};
 
@@ -148,6 +148,11 @@ export class Session implements Conversation {
     return modeOf(this.settings, { config: this.project.config, at: "attended" });
   }
 
+  /** The consent that calls are judged by. */
+  get #terms(): string {
+    return JSON.stringify([this.mode, this.project.config.allow]);
+  }
+
   get isIsolated(): boolean {
     return hasIsolation(this.settings, this.project.config);
   }
@@ -190,10 +195,6 @@ export class Session implements Conversation {
     const { config } = this.project;
     config.allow = [...(config.allow ?? []), ...rules];
     this.say(this.paint("dim", oneLine(`allowed from now on: ${rules.join(", ")} (/allow takes it back)`)));
-  }
-
-  agreesTo(call: RuledCall): boolean {
-    return this.#turn?.agreement.covers(call) ?? false;
   }
 
   servers(): Promise<McpServers | undefined> {
@@ -253,7 +254,7 @@ export class Session implements Conversation {
     const isBegun = await this.#work(thread, async (attendance) => {
       const run = await thread.goOn({ compact: this.isCompactedNext, attendance });
       if (run) return run;
-      throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
+      refuse("It is finished: say what shall be done next.");
     });
     if (!isBegun) this.say(this.paint("dim", STOPPED));
   }
@@ -279,7 +280,7 @@ export class Session implements Conversation {
 
   /** Runs a turn, from the moment at which it can be stopped. False where it was stopped before it began. */
   async #work(thread: HostThread, start: (attendance: Attendance) => Promise<Run>): Promise<boolean> {
-    const turn: Turn = { isStopped: false, agreement: new Agreement(this) };
+    const turn: Turn = { isStopped: false };
     this.#turn = turn;
     this.#showStatus();
     try {
@@ -296,9 +297,12 @@ export class Session implements Conversation {
         },
         show: (event, view) => {
           this.#note(event);
+          if (event.type === "question") this.#askedUnder.set(event.id, this.#terms);
           this.display.show(event, view);
         },
         answer: async (question) => {
+          // The run judges the call anew, and asks again where it still has to.
+          if (question.call && this.#askedUnder.get(question.id) !== this.#terms) return undefined;
           const answer = await answerFor(question, this);
           if (answer === undefined) stopTurn(turn);
           if (question.kind === "plan-approval") {
