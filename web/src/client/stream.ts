@@ -1,5 +1,4 @@
 import type { StreamEvent } from "./contract.ts";
-import { eventReader } from "./sse.ts";
 
 /** The state of the connection to the server. */
 export type Connection = "connecting" | "open" | "lost" | "refused";
@@ -80,4 +79,34 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     document.addEventListener("visibilitychange", done);
     signal.addEventListener("abort", done);
   });
+}
+
+/** An event of a stream, as it stands on the wire. */
+interface ServerEvent {
+  id?: string;
+  event: string;
+  data: string;
+}
+
+/** Reads events out of pieces of text, however they are cut. Comments are left out. */
+export function eventReader(): (piece: string) => ServerEvent[] {
+  let rest = "";
+  return (piece) => {
+    const blocks = (rest + piece).replaceAll("\r\n", "\n").split("\n\n");
+    rest = blocks.pop()!;
+    return blocks.flatMap(readBlock);
+  };
+}
+
+function readBlock(block: string): ServerEvent[] {
+  let id: string | undefined;
+  let event = "message";
+  const data: string[] = [];
+  for (const line of block.split("\n")) {
+    const [, field, value = ""] = /^(\w+):? ?(.*)$/s.exec(line) ?? [];
+    if (field === "id") id = value;
+    if (field === "event") event = value;
+    if (field === "data") data.push(value);
+  }
+  return data.length === 0 ? [] : [{ event, data: data.join("\n"), ...(id !== undefined && { id }) }];
 }

@@ -36,11 +36,18 @@ export async function giveTask(store: PageStore, task: SentTask, settings: Setti
   return done ?? false;
 }
 
+/** Does something in the thread that is open, and says what went wrong, where something did. */
+async function inThread<Result>(
+  store: PageStore,
+  work: (open: string) => Promise<Result>,
+): Promise<Result | undefined> {
+  const { open } = store.state;
+  return open === undefined ? undefined : store.attempt(() => work(open));
+}
+
 /** Gives a message to the agent at work. Returns whether it was taken. */
 export async function say(store: PageStore, task: SentTask): Promise<boolean> {
-  const { open } = store.state;
-  if (open === undefined) return false;
-  const done = await store.attempt(async () => {
+  const done = await inThread(store, async (open) => {
     const { run } = await store.api.say(open, task);
     store.set({ said: run === undefined ? "The agent reads it at its next call." : "The task was given." });
     return true;
@@ -50,9 +57,7 @@ export async function say(store: PageStore, task: SentTask): Promise<boolean> {
 
 /** Takes back the last message, whose text becomes the draft again. */
 export async function undo(store: PageStore): Promise<void> {
-  const { open } = store.state;
-  if (open === undefined) return;
-  await store.attempt(async () => {
+  await inThread(store, async (open) => {
     const { text, isFirst, notes } = await store.api.undo(open);
     store.drafts.keep(isFirst ? undefined : open, "task", text);
     if (isFirst) goTo(undefined);
@@ -66,9 +71,7 @@ export async function changeSettings(
   store: PageStore,
   change: Pick<Settings, "effort" | "mode" | "model">,
 ): Promise<void> {
-  const { open } = store.state;
-  if (open === undefined) return;
-  await store.attempt(async () => {
+  await inThread(store, async (open) => {
     await store.api.change(open, change);
     if (store.state.open === open) store.set({ settings: { ...store.state.settings, ...change } });
     store.set({ said: "The settings are saved." });
@@ -76,20 +79,16 @@ export async function changeSettings(
 }
 
 export async function stop(store: PageStore): Promise<void> {
-  const { open } = store.state;
-  if (open !== undefined) await store.attempt(() => store.api.stop(open));
+  await inThread(store, (open) => store.api.stop(open));
 }
 
 export async function resume(store: PageStore): Promise<void> {
-  const { open } = store.state;
-  if (open !== undefined) await store.attempt(() => store.api.resume(open));
+  await inThread(store, (open) => store.api.resume(open));
 }
 
 /** Makes a copy of the thread, as of a checkpoint or of now, and goes there. */
 export async function fork(store: PageStore, checkpoint?: string): Promise<void> {
-  const { open } = store.state;
-  if (open === undefined) return;
-  await store.attempt(async () => {
+  await inThread(store, async (open) => {
     const { thread } = await store.api.fork(open, checkpoint);
     store.set({ threads: withThread(store.state.threads ?? [], thread), said: "The thread was forked." });
     goTo(thread.id);

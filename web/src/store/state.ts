@@ -59,6 +59,15 @@ export const START: PageState = {
   settings: {},
 };
 
+/** A thread's status in a word. */
+export const THREAD_NAMES: Readonly<Record<ThreadStatus, string>> = {
+  running: "Working",
+  waiting: "Waits for you",
+  stopped: "Stopped",
+  failed: "Failed",
+  done: "Idle",
+};
+
 /** The status of the thread that is open: what was seen happen, else what the server says. */
 export function statusOf({ thread, listed, open }: PageState): ThreadStatus | undefined {
   if (open === undefined) return undefined;

@@ -8,8 +8,7 @@ import {
   type ThreadState,
 } from "../../../src/threads/story/thread.ts";
 import { amount, dollars, duration, inSight } from "../../../src/threads/story/words.ts";
-import { THREAD_NAMES } from "../model/thread-names.ts";
-import { statusOf, type PageState } from "../store/state.ts";
+import { statusOf, THREAD_NAMES, type PageState } from "../store/state.ts";
 import { modeOf } from "./composer/thread-options.tsx";
 import { useNow, usePage } from "./use-store.ts";
 

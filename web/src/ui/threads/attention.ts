@@ -1,8 +1,7 @@
 import { inSight } from "../../../../src/threads/story/words.ts";
 import type { Thread, ThreadStatus } from "../../client/contract.ts";
-import { THREAD_NAMES } from "../../model/thread-names.ts";
 import type { PageStore } from "../../store/page-store.ts";
-import { titleOf } from "../../store/state.ts";
+import { THREAD_NAMES, titleOf } from "../../store/state.ts";
 
 /** Titles of the tab for a person who looks elsewhere. */
 const CALLS: Partial<Record<ThreadStatus, string>> = {

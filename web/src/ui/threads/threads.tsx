@@ -1,7 +1,7 @@
 import { ago, inSight } from "../../../../src/threads/story/words.ts";
 import type { Thread } from "../../client/contract.ts";
-import { THREAD_NAMES } from "../../model/thread-names.ts";
 import { goTo } from "../../store/actions.ts";
+import { THREAD_NAMES } from "../../store/state.ts";
 import { Failed } from "../failed.tsx";
 import { useNow, usePage, useStore } from "../use-store.ts";
 

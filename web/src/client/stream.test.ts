@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eventReader } from "./sse.ts";
+import { eventReader } from "./stream.ts";
 
 const WIRE =
   ': hello\n\nid: 1\nevent: run\ndata: {"a":1}\n\nevent: gap\r\ndata: {}\r\n\r\n: beat\n\nid: 3\nevent: thread\ndata: {\ndata: }\n\n';
