@@ -18,7 +18,7 @@ import { EFFORTS } from "../../../project/config.ts";
 import { MODES, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/client.ts";
-import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
+import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { editable } from "../../../threads/plan/plan-text.ts";
 import { withPricedBudget } from "../../../threads/prepare/budget.ts";
 import type { PrepareOptions, WantedSettings } from "../../../threads/prepare/prepare-run.ts";
@@ -178,13 +178,13 @@ export class Sessions {
   }
 
   async showPlan(params: unknown): Promise<RuledPlan> {
-    const { todos, rules } = await this.get(readShow(params)).readPlan();
+    const { todos, rules } = await this.get(read(SHOW, params).sessionId).readPlan();
     return { todos: editable(todos), rules };
   }
 
   /** Resolves to the plan with the edit. Where the agent changed the same, the error has the plan as it is. */
   async editPlan(params: unknown, signal: AbortSignal): Promise<{ todos: Todo[] }> {
-    const { sessionId, edit } = readEditOf(params);
+    const { sessionId, ...edit } = read(EDIT, params);
     try {
       return { todos: editable(await this.get(sessionId).editPlan(edit, signal)) };
     } catch (error) {
@@ -291,17 +291,7 @@ const EDIT = SHOW.extend({
   rules: z.array(z.string()).optional(),
 });
 
-/** The session whose plan is asked for. Throws `invalid-request`. */
-function readShow(params: unknown): string {
-  return read(SHOW, params).sessionId;
-}
-
-/** An edit as an editor sent it. Throws `invalid-request`. */
-function readEditOf(params: unknown): { sessionId: string; edit: PlanEdit } {
-  const { sessionId, ...edit } = read(EDIT, params);
-  return { sessionId, edit };
-}
-
+/** The params of a request. Throws `invalid-request`. */
 function read<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
   const result = schema.safeParse(params);
   if (result.success) return result.data;

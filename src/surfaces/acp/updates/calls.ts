@@ -68,17 +68,7 @@ export class Calls {
       ...(note === undefined ? [] : [textContent(note)]),
     ];
     if (content.length > call.content.length || change) this.#update(call, { content });
-    const { id: toolCallId, name, args, status } = call;
-    return {
-      toolCallId,
-      title: call.title ?? titleOf(call),
-      name,
-      kind: kindOf(name),
-      status,
-      rawInput: args,
-      locations: locationsOf(args, this.#dir),
-      content: call.content,
-    };
+    return { ...this.#described(call), content: call.content };
   }
 
   start(told: Extract<RunEvent, { type: "tool-start" }>): void {
@@ -131,17 +121,17 @@ export class Calls {
     this.#open.set(made.id, made);
     this.#send({
       sessionUpdate: "tool_call",
-      toolCallId: made.id,
-      title: title ?? titleOf(made),
-      name,
-      kind: kindOf(name),
-      status,
-      rawInput: args,
-      locations: locationsOf(args, this.#dir),
+      ...this.#described(made),
       ...(content.length > 0 && { content }),
       ...(owner !== MAIN && { _meta: { holdfast: { owner } } }),
     });
     return made;
+  }
+
+  #described(call: Call) {
+    const { id: toolCallId, name, args, status, title = titleOf(call) } = call;
+    const locations = locationsOf(args, this.#dir);
+    return { toolCallId, title, name, kind: kindOf(name), status, rawInput: args, locations };
   }
 
   #update(call: Call, changes: Changes): void {
