@@ -19,13 +19,15 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
   const status = statusOf(page);
   const hasThread = open !== undefined && loading !== "missing";
   return (
-    <footer className={`status status-${connection === "lost" ? "lost" : (status ?? "done")}`}>
+    <footer className={connection === "lost" ? "status status-lost" : "status"}>
       <p role="status" className="status-words">
         {connection === "lost" ? (
-          <strong>Connection lost. Trying again; nothing is lost, and a run goes on at the server.</strong>
+          <strong className="word word-failed">
+            Connection lost. Trying again; nothing is lost, and a run goes on at the server.
+          </strong>
         ) : (
           <>
-            <strong>
+            <strong className={`word word-${status ?? "done"}`}>
               {status ? THREAD_NAMES[status] : connection === "connecting" ? "Connecting…" : "Ready"}
             </strong>
             {hasThread && <span>{progressWords(page)}</span>}

@@ -102,11 +102,11 @@ function Call({ entry }: { entry: CallEntry }) {
   const isRunning = endedAt === undefined && cutAt === undefined;
   const state = isRunning ? "running" : ok === false ? "failed" : "done";
   return (
-    <details className={`call call-${state}`}>
+    <details className="call">
       <summary>
         <span className="call-name">{inSight(name)}</span>
         <span className="call-about">{inSight(about)}</span>
-        <span className="call-state">
+        <span className={`call-state word-${state}`}>
           <CallState entry={entry} />
         </span>
       </summary>

@@ -57,7 +57,7 @@ export function HelperFacts({ helper, thread }: { helper: Helper; thread: Thread
     ...(tokens > 0 ? [`${amount(tokens)} tokens`] : []),
   ];
   return (
-    <span className={`facts facts-${state.toLowerCase()}`}>
+    <span className={`facts word-${state.toLowerCase()}`}>
       {facts
         .filter((fact) => fact !== "")
         .map(inSight)

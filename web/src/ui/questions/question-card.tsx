@@ -24,7 +24,7 @@ export function QuestionCard({
       {decided === undefined ? (
         <Body {...rest} onDecide={onDecide} />
       ) : (
-        <p className="decided">
+        <p className="decided row">
           {decisionWords(decided)}{" "}
           <button
             type="button"

@@ -79,7 +79,7 @@ export function Questions() {
         </p>
       )}
       {count > 0 && count < questions.length && (
-        <p className="questions-rest">
+        <p className="questions-rest row">
           {count} of {questions.length} decided.{" "}
           <button type="button" disabled={isSending} onClick={() => void send(decided, decided)}>
             Go on with {count === 1 ? "this one" : "these"}
