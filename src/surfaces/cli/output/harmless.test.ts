@@ -1,14 +1,19 @@
 import { EventEmitter } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { HOSTILE, left } from "../../../../test/hostile.ts";
 import { countTodos } from "../../../plan/index.ts";
 import type { RunEvent, RunEventBody } from "../../../threads/events/events.ts";
 import { EMPTY_VIEW, reduce } from "../../../threads/events/view.ts";
-import { exact, harmless, oneLine, shownJson, type Harmless } from "./harmless.ts";
-import { LiveOutput } from "./live.ts";
+import { LiveDisplay, type LiveDisplayOptions } from "../session/display/live-display.ts";
+import { History } from "../session/prompt/history.ts";
+import { exact, harmless, oneLine, shown, shownJson, type Harmless } from "./harmless.ts";
 import type { Output, Screen } from "./output.ts";
 import { colourPaint } from "./paint.ts";
-import { jsonOutput, plainOutput, quietOutput } from "./plain.ts";
+import { jsonOutput, liveOutput, plainOutput, quietOutput } from "./plain.ts";
 
 class Paper extends EventEmitter implements Screen {
   text = "";
@@ -87,8 +92,29 @@ const EVENTS: readonly RunEventBody[] = [
   },
 ];
 
-/** Shows a whole run, and gives back what was written. */
-function play(makeOutput: (paper: Paper, errors: Paper) => Output): { paper: string; errors: string } {
+function livePlan(paper: Paper): Output {
+  const display = new LiveDisplay({
+    terminal: { stdin: new PassThrough(), stdout: paper } as unknown as LiveDisplayOptions["terminal"],
+    paint: colourPaint,
+    history: new History(join(tmpdir(), "no-such-holdfast-history")),
+    commands: () => [],
+    files: () => [],
+  });
+  const output = liveOutput(display, { paint: colourPaint, asks: false });
+  return {
+    ...output,
+    show: (event, view) => {
+      output.show(event, view);
+      // Drawn at once.
+      display.status({ isBusy: true, queue: [], footer: shown`` });
+    },
+  };
+}
+
+/** Shows a whole run, each event in a frame of its own, and gives back what was written. */
+async function play(
+  makeOutput: (paper: Paper, errors: Paper) => Output,
+): Promise<{ paper: string; errors: string }> {
   const [paper, errors] = [new Paper(), new Paper()];
   const output = makeOutput(paper, errors);
   let view = EMPTY_VIEW;
@@ -96,8 +122,9 @@ function play(makeOutput: (paper: Paper, errors: Paper) => Output): { paper: str
     const event = { version: 1, at: Date.now(), thread: HOSTILE, ...body } as RunEvent;
     view = reduce(view, event);
     output.show(event, view);
+    await setImmediate();
   }
-  output.close?.();
+  await output.close?.();
   return { paper: paper.text, errors: errors.text };
 }
 
@@ -108,23 +135,25 @@ describe("hostile text", () => {
 
   it.each<[string, (paper: Paper, errors: Paper) => Output]>([
     ["plain lines", (paper) => plainOutput(paper, { paint: colourPaint })],
-    ["the live plan", (paper) => new LiveOutput(paper, { paint: colourPaint, asks: false })],
+    ["the live plan", livePlan],
     ["the answer alone", quietOutput],
     ["events", jsonOutput],
-  ])("is harmless in %s, whatever event it stands in", (_, makeOutput) => {
-    const { paper, errors } = play(makeOutput);
+  ])("is harmless in %s, whatever event it stands in", async (_, makeOutput) => {
+    const { paper, errors } = await play(makeOutput);
     expect(paper).toContain("evil");
     expect(left(paper)).toEqual([]);
     expect(left(errors)).toEqual([]);
   });
 
-  it("keeps our own colours", () => {
-    expect(play((paper) => plainOutput(paper, { paint: colourPaint })).paper).toContain("\u001B[36m[>] ");
+  it("keeps our own colours", async () => {
+    const { paper } = await play((screen) => plainOutput(screen, { paint: colourPaint }));
+    expect(paper).toContain("\u001B[36m[>] ");
   });
 
-  it("is the same value in events, to whoever reads them", () => {
-    const events = play(jsonOutput)
-      .paper.trimEnd()
+  it("is the same value in events, to whoever reads them", async () => {
+    const { paper } = await play(jsonOutput);
+    const events = paper
+      .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line) as object);
     expect(events.find((event) => "error" in event && "reason" in event)).toMatchObject(EVENTS.at(-1)!);

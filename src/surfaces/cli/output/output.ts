@@ -5,10 +5,9 @@ import type { Sink } from "./harmless.ts";
 /** Shows a run. `view` is the state after the event. */
 export interface Output {
   show(event: RunEvent, view: RunView): void;
-  /** Leaves the terminal to a question, until `resume`. */
-  pause?(): void;
-  resume?(): void;
-  close?(): void;
+  /** Leaves the terminal to a question. */
+  lend?<T>(work: () => Promise<T>): Promise<T>;
+  close?(): Promise<void>;
 }
 
 /** Where an output writes. */

@@ -1,4 +1,4 @@
-import type { Prices } from "../../../threads/prepare/prices.ts";
+import type { LiveDisplay, LiveDisplayOptions } from "../session/display/live-display.ts";
 import { canAsk, isLive, type OutputFlags, paintOf, type Terminal } from "../terminal.ts";
 import { exact, joined, shown, shownJson, type Sink } from "./harmless.ts";
 import { linesOf } from "./lines.ts";
@@ -43,14 +43,45 @@ export function jsonOutput(screen: Pick<Sink, "write">): Output {
 export async function outputFor(
   terminal: Terminal,
   { json, quiet }: OutputFlags,
-  prices: Prices | undefined,
+  options: Pick<LiveDisplayOptions, "prices" | "history">,
 ): Promise<Output> {
   const { stdout, stderr } = terminal;
   if (json) return jsonOutput(stdout);
   if (quiet) return quietOutput(stdout, stderr);
   const asks = canAsk(terminal, {});
+  const paint = paintOf(terminal);
   if (!isLive(terminal)) return plainOutput(stdout, { asks });
   // Markdown and colours of code are loaded where somebody looks.
-  const { LiveOutput } = await import("./live.ts");
-  return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks });
+  const { LiveDisplay } = await import("../session/display/live-display.ts");
+  return liveOutput(new LiveDisplay({ ...NO_PROMPT, ...options, terminal, paint }), { paint, asks });
+}
+
+const NO_PROMPT = { commands: () => [], files: () => [] };
+
+/** Text that scrolls, as in a session, and below it the plan as it stands. */
+export function liveOutput(display: LiveDisplay, { paint, asks }: { paint: Paint; asks: boolean }): Output {
+  let lent: Promise<unknown> | undefined;
+  display.watch();
+  return {
+    show: (event, view) => {
+      // A question is put with its choices.
+      const isPrinted = event.type === "run-start" || (event.type === "question" && !asks);
+      if (isPrinted) display.print(linesOf(event, view, paint));
+      display.show(event, view);
+    },
+    lend: async (work) => {
+      const done = display.lend(work);
+      lent = done.catch(() => {});
+      try {
+        return await done;
+      } finally {
+        lent = undefined;
+      }
+    },
+    close: async () => {
+      // A stop ends the run before the question is taken away: what there is to say comes after it.
+      if (lent) await lent;
+      await display.close();
+    },
+  };
 }

@@ -1,12 +1,12 @@
 import type { Question } from "../../../threads/events/questions.ts";
 import { answerFor, type Asker } from "../session/consent.ts";
 import { displayFor } from "../session/display/live-display.ts";
-import { History } from "../session/prompt/history.ts";
+import type { History } from "../session/prompt/history.ts";
 import { paintOf } from "../terminal.ts";
 
 export interface AskPlace extends Pick<Asker, "terminal" | "settings" | "mode" | "thread"> {
-  /** The file with the lines that were typed before. */
-  history: string;
+  /** The lines that were typed before. */
+  history: History;
   signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export async function ask(question: Question, { history, signal, ...place }: Ask
     paint,
     commands: () => [],
     files: () => [],
-    history: new History(history),
+    history,
   });
   const dismiss = (): void => display.dismiss();
   display.open({

@@ -18,6 +18,7 @@ import { Interruption } from "../interruption.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import type { Output } from "../output/output.ts";
 import { outputFor } from "../output/plain.ts";
+import { History } from "../session/prompt/history.ts";
 import { canAsk, isLive, type OutputFlags, type Terminal } from "../terminal.ts";
 import { copiesFolder, historyFile, statePath, type StateFlags } from "../threads/threads.ts";
 import { asTyped, quoted } from "../wording.ts";
@@ -73,8 +74,8 @@ export async function perform(options: PerformOptions): Promise<number> {
       });
   const client = host.thread(thread);
   const mode = modeOf(settings, { config: project.config, at: "alone" });
-  const history = historyFile(path);
-  const interruption = new Interruption(terminal.stdout, () => output?.close?.());
+  const history = new History(historyFile(path));
+  const interruption = new Interruption(terminal.stdout, () => void output?.close?.());
   const stop = (): void => {
     run?.notify("Stopping; nothing finished is lost. Ctrl-C again quits at once.");
     void run?.stop();
@@ -88,7 +89,7 @@ export async function perform(options: PerformOptions): Promise<number> {
         show: (event, view) => output?.show(event, view),
         answer: (question) => answer(question),
         onBegin: async ({ thread: owned, ready }) => {
-          output = await outputFor(terminal, flags, ready.prices);
+          output = await outputFor(terminal, flags, { prices: () => ready.prices, history });
           answer = await questioner({
             thread: owned,
             given: answers,
@@ -119,7 +120,7 @@ export async function perform(options: PerformOptions): Promise<number> {
     return EXIT[(await run.ended())?.outcome ?? "interrupted"];
   } finally {
     interruption.dispose();
-    output?.close?.();
+    await output?.close?.();
     await host.stop();
     await servers.close();
     await own?.close();

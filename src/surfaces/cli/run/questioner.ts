@@ -37,16 +37,12 @@ export async function questioner(
     words.delete(question.id);
     if (said !== undefined) return understood(question, said, notify);
     if (!place) return undefined;
-    output.pause?.();
-    try {
-      // Prompts are loaded when there is something to ask: most runs start sooner without.
-      const { ask } = await import("./ask.ts");
-      const value = await ask(question, { ...place, signal: interruption.signal });
-      if (value === undefined && !interruption.signal.aborted) interruption.interrupt();
-      return value;
-    } finally {
-      output.resume?.();
-    }
+    // Prompts are loaded when there is something to ask: most runs start sooner without.
+    const { ask } = await import("./ask.ts");
+    const asked = (): Promise<unknown> => ask(question, { ...place, signal: interruption.signal });
+    const value = await (output.lend ? output.lend(asked) : asked());
+    if (value === undefined && !interruption.signal.aborted) interruption.interrupt();
+    return value;
   };
 }
 

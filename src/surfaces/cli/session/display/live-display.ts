@@ -48,6 +48,7 @@ export class LiveDisplay implements Display {
   #ticks: NodeJS.Timeout | undefined;
   #now = Date.now();
   #isLent = true;
+  #hasPrompt = true;
   readonly #onResize = (): void => this.#drawSoon();
 
   constructor(options: LiveDisplayOptions) {
@@ -77,6 +78,14 @@ export class LiveDisplay implements Display {
     this.#prompt.actions = actions;
     this.#options.terminal.stdout.on("resize", this.#onResize);
     this.#take();
+  }
+
+  /** Draws a run alone: there is no prompt, and nothing is read from the terminal. */
+  watch(): void {
+    this.#hasPrompt = false;
+    this.#options.terminal.stdout.on("resize", this.#onResize);
+    this.#take();
+    this.status({ isBusy: true, queue: [], footer: shown`` });
   }
 
   print(lines: readonly Harmless[]): void {
@@ -137,7 +146,7 @@ export class LiveDisplay implements Display {
   #take(): void {
     this.#isLent = false;
     this.#region.forget();
-    this.#keyboard.open();
+    if (this.#hasPrompt) this.#keyboard.open();
     this.#drawSoon();
   }
 
@@ -176,13 +185,30 @@ export class LiveDisplay implements Display {
     const scrolled = this.#scrolled;
     this.#scrolled = [];
     if (isLast) return this.#region.draw(scrolled, []);
+    if (!this.#hasPrompt) return this.#region.draw(scrolled, this.#run());
     const { lines, cursor } = this.#composed();
     this.#region.draw(scrolled, lines, cursor);
   }
 
+  /** The run that is drawn alone: its newest words, and the plan below them. */
+  #run(): Harmless[] {
+    if (this.#view === EMPTY_VIEW) return [];
+    const height = Math.max(2, this.#options.terminal.stdout.rows || 24);
+    const rows = Math.max(1, Math.min(Math.floor(height * 0.6), height - 3));
+    const tail = this.#answer.tail(this.#columns).map((line) => fit(line, this.#columns));
+    // What is higher than the terminal cannot be erased: what comes first gives way.
+    return [...tail, shown``, ...this.#plan(rows)].slice(1 - height);
+  }
+
+  #plan(rows: number): Harmless[] {
+    const { paint, prices } = this.#options;
+    const view = this.#answer.current(this.#view);
+    return frame(view, { columns: this.#columns, rows, now: this.#now, paint, prices: prices?.() });
+  }
+
   /** Composes the region from the bottom up: the prompt always fits, the newest words give way first. */
   #composed(): { lines: Harmless[]; cursor: Place } {
-    const { paint, prices } = this.#options;
+    const { paint } = this.#options;
     const columns = this.#columns;
     const height = Math.max(4, (this.#options.terminal.stdout.rows || 24) - 1);
     const prompt = promptLines(this.#prompt.draft, {
@@ -196,9 +222,7 @@ export class LiveDisplay implements Display {
     let room = Math.max(0, height - prompt.lines.length - below.length - above.length - 1);
     const isPlanned = this.#status.isBusy && this.#view !== EMPTY_VIEW && room > 0;
     const rows = Math.max(1, Math.min(Math.ceil(height * 0.5), room));
-    const plan = isPlanned
-      ? frame(this.#answer.current(this.#view), { columns, rows, now: this.#now, paint, prices: prices?.() })
-      : [];
+    const plan = isPlanned ? this.#plan(rows) : [];
     room -= plan.length;
     const tail = room > 0 ? this.#answer.tail(columns).slice(-room) : [];
     const upper = [...tail, shown``, ...plan, ...above];
