@@ -53,7 +53,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     const isKept = kept !== undefined && flags.mode === undefined && !flags.yes;
     const { settings, notice: modeNotice } = isKept
       ? keptSettings(wanted, project.config)
-      : { settings: wanted };
+      : { settings: wanted, notice: undefined };
     const named = async (name: string | undefined) =>
       modelFor(name, { env: await withKeptKeys(env), isWatched: true, timeout: flags.timeout });
     const { model, notice: modelNotice } = await modelOf(flags.model ?? settledModel(project, env), {
@@ -95,15 +95,12 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     const leave = (): void => conversation.quit();
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, leave);
     try {
-      const lines = [
+      const fallback = model.isFallback ? asTyped(FALLBACK, env) : undefined;
+      const notices = [fallback, isolation, modelNotice, modeNotice, notice];
+      display.print([
         firstLine(conversation, project, terminal),
-        ...(model.isFallback ? [paint("yellow", oneLine(asTyped(FALLBACK, env)))] : []),
-        ...(isolation === undefined ? [] : [paint("yellow", oneLine(isolation))]),
-        ...(modelNotice === undefined ? [] : [paint("yellow", oneLine(modelNotice))]),
-        ...(modeNotice ? [paint("yellow", modeNotice)] : []),
-        ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
-      ];
-      display.print(lines);
+        ...notices.flatMap((line) => (line === undefined ? [] : paint("yellow", oneLine(line)))),
+      ]);
       const task = flags.task?.trim() ?? "";
       await conversation.run([...(flags.resume ? ["/resume"] : []), ...(task === "" ? [] : [task])]);
     } finally {

@@ -15,7 +15,7 @@ import { fileChange } from "../../../threads/undo/file-change.ts";
 import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { planLines, ruleLines, questionLines } from "../output/lines.ts";
 import { edit } from "../threads/external-editor.ts";
-import { planText } from "../threads/plan-text.ts";
+import { planText } from "../threads/plan-conflict.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Answered, Display, QuestionChoice } from "./display/display.ts";
 import { argumentLines, callText, changeLines } from "./view/call-lines.ts";

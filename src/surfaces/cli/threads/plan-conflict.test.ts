@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Todo } from "../../../plan/index.ts";
 import { planItems } from "../../../threads/plan/plan-text.ts";
-import { planText } from "./plan-text.ts";
+import { planText } from "./plan-conflict.ts";
 
 const DUG: Todo = {
   id: "1",

@@ -4,9 +4,8 @@ import { renderMarkdown, type Todo } from "../../../plan/index.ts";
 import { PLAN_SAYS, savedWords } from "../../../threads/edit/plan-command.ts";
 import type { HostThread } from "../../../threads/host/client.ts";
 import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
-import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
+import { planItems, planRules, planText as textOf } from "../../../threads/plan/plan-text.ts";
 import { harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
-import { planText } from "./plan-text.ts";
 
 export interface PlanEditing {
   /** Lets the person change a text. */
@@ -84,4 +83,14 @@ function itemText(todo: Todo | undefined): string {
 /** Not a list item, which would be read back as one of the plan. */
 function wish({ mine }: Conflict): string {
   return mine ? itemText(mine).replaceAll(/\s+/g, " ").replace(/^- /, "") : "to remove it";
+}
+
+const HELP = `<!-- One item per line. Marks: [ ] pending, [>] in progress, [x] completed, [!] blocked, [-] cancelled.
+     Keep the #ids of items you keep; write new items without one. Save and close to apply.
+     A line such as "- change nothing in tickets/", without a mark, is a rule for the whole plan. -->
+`;
+
+/** A plan as a person edits it in a file: with a word of help. */
+export function planText(todos: readonly Todo[], rules: readonly string[] = []): string {
+  return HELP + textOf(todos, rules);
 }
