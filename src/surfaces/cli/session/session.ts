@@ -301,6 +301,8 @@ export class Session implements Conversation {
           this.display.show(event, view);
         },
         answer: async (question) => {
+          // Nobody takes away a question that comes after the stop.
+          if (turn.isStopped) return undefined;
           // The run judges the call anew, and asks again where it still has to.
           if (question.call && this.#askedUnder.get(question.id) !== this.#terms) return undefined;
           const answer = await answerFor(question, this);

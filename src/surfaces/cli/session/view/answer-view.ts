@@ -41,7 +41,7 @@ export class AnswerView {
       case "model-start":
         if (isMain) this.#askedAt = event.at;
         this.#hasText = this.#hasText && !isMain;
-        return isMain ? this.rows(linesOf(event, view, this.#paint), columns) : [];
+        return isMain ? this.#rows(linesOf(event, view, this.#paint), columns) : [];
       case "thought":
         if (isMain) this.#thoughts += event.text;
         return [];
@@ -63,33 +63,33 @@ export class AnswerView {
         return [...thought, ...this.flush(columns)];
       }
       case "message":
-        return [...this.flush(columns), ...this.rows(echoOf(event.text, this.#paint), columns)];
+        return [...this.flush(columns), ...this.#rows(echoOf(event.text, this.#paint), columns)];
       case "tool-start":
         this.#calls.set(event.call, event.at);
         return [];
       case "tool-end": {
         const tookMs = event.at - (this.#calls.get(event.call) ?? event.at);
         this.#calls.delete(event.call);
-        return this.rows(callLines(event, this.#paint, { tookMs, dir: view.dir }), columns);
+        return this.#rows(callLines(event, this.#paint, { tookMs, dir: view.dir }), columns);
       }
       case "plan-change":
         this.#isPlanned ||= isMain;
         return [];
       case "subagent-end":
-        return event.ok ? [] : this.rows(linesOf(event, view, this.#paint), columns);
+        return event.ok ? [] : this.#rows(linesOf(event, view, this.#paint), columns);
       case "model-retry":
       case "summary":
       case "summary-failure":
-        return isMain ? this.rows(linesOf(event, view, this.#paint), columns) : [];
+        return isMain ? this.#rows(linesOf(event, view, this.#paint), columns) : [];
       case "notice":
-        return this.rows(linesOf(event, view, this.#paint), columns);
+        return this.#rows(linesOf(event, view, this.#paint), columns);
       case "run-end": {
         const plan = this.#isPlanned ? planLines(view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint) : [];
         const said = linesOf(event, view, this.#paint);
         const rest = this.flush(columns);
         // An answer has an empty row behind it already.
         const space = plan.length > 0 && !this.#isSpaced ? [shown``] : [];
-        const shownPlan = this.rows([...space, ...plan], columns);
+        const shownPlan = this.#rows([...space, ...plan], columns);
         this.#isSpaced = false;
         // The last lines are not cut: they may have an error, or a command to copy.
         return [...rest, ...shownPlan, ...said];
@@ -131,7 +131,7 @@ export class AnswerView {
   }
 
   /** Lines behind what is left of the answer. */
-  rows(lines: readonly Harmless[], columns: number): Harmless[] {
+  #rows(lines: readonly Harmless[], columns: number): Harmless[] {
     const rest = this.flush(columns);
     if (lines.length > 0) this.#isSpaced = false;
     return [...rest, ...lines.map((line) => fit(line, columns))];
