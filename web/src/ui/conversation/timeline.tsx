@@ -1,5 +1,6 @@
 import { memo, useEffect, useMemo, useRef } from "react";
 import { timelineOf, type Bar, type Lane } from "../../../../src/threads/story/lanes.ts";
+import type { TimeScale } from "../../../../src/threads/story/scale.ts";
 import { clock, duration, failureWord, inSight } from "../../../../src/threads/story/words.ts";
 import type { Checkpoint } from "../../client/contract.ts";
 import { fork, lookAt } from "../../store/actions.ts";
@@ -51,7 +52,7 @@ export function Timeline({ isOpen, onToggle }: { isOpen: boolean; onToggle: () =
       </div>
       <Failed part="history" />
       <Failed part="earlier" />
-      {checkpoints && checkpoints.length > 0 && <Scrubber checkpoints={checkpoints} />}
+      {checkpoints && checkpoints.length > 0 && <Scrubber checkpoints={checkpoints} scale={scale} />}
     </section>
   );
 }
@@ -121,14 +122,16 @@ function BarNode({ bar: { span, start, width, took } }: { bar: Bar }) {
   );
 }
 
-/** A handle that goes from checkpoint to checkpoint, and at its end to now. */
-function Scrubber({ checkpoints }: { checkpoints: readonly Checkpoint[] }) {
+/** A handle on the time line: it rests on checkpoints, and at its end on now. */
+function Scrubber({ checkpoints, scale }: { checkpoints: readonly Checkpoint[]; scale: TimeScale }) {
   const store = useStore();
   const { past, earlier } = usePage();
   const slider = useRef<HTMLInputElement>(null);
   const found = past ? checkpoints.findIndex(({ id }) => id === past.checkpoint.id) : -1;
   const index = found < 0 ? checkpoints.length : found;
   const current = checkpoints[index];
+  const places = [...checkpoints.map(({ at }) => scale.place(at)), 1];
+  const move = (to: number): void => void lookAt(store, checkpoints[Math.max(0, to)]);
   const loadEarlier = async (): Promise<void> => {
     const { open } = store.state;
     await store.loadEarlier();
@@ -143,6 +146,11 @@ function Scrubber({ checkpoints }: { checkpoints: readonly Checkpoint[] }) {
           {earlier === "loading" ? "Loading earlier steps…" : "Earlier steps"}
         </button>
       )}
+      <div className="ticks" aria-hidden="true">
+        {checkpoints.map(({ id }, each) => (
+          <i key={id} style={{ left: percent(places[each]!) }} />
+        ))}
+      </div>
       <input
         ref={slider}
         type="range"
@@ -153,12 +161,32 @@ function Scrubber({ checkpoints }: { checkpoints: readonly Checkpoint[] }) {
             : "Now"
         }
         min={0}
-        max={checkpoints.length}
-        value={index}
-        onInput={({ currentTarget: { value } }) => void lookAt(store, checkpoints[Number(value)])}
+        max={1}
+        step="any"
+        value={places[index]}
+        onInput={(event) => move(nearest(places, Number(event.currentTarget.value)))}
+        onKeyDown={(event) => {
+          const steps: Partial<Record<string, number>> = {
+            ArrowLeft: -1,
+            ArrowDown: -1,
+            ArrowRight: 1,
+            ArrowUp: 1,
+          };
+          const ends: Partial<Record<string, number>> = { Home: 0, End: checkpoints.length };
+          const step = steps[event.key];
+          const to = step === undefined ? ends[event.key] : Math.min(checkpoints.length, index + step);
+          if (to === undefined) return;
+          event.preventDefault();
+          move(to);
+        }}
       />
     </div>
   );
+}
+
+function nearest(places: readonly number[], place: number): number {
+  const distances = places.map((each) => Math.abs(each - place));
+  return distances.indexOf(Math.min(...distances));
 }
 
 function percent(share: number): string {
