@@ -12,7 +12,7 @@ import type { CancelOptions, StartOptions, ThreadNote } from "../host/port.ts";
 import { atWork, newRecord, notedThread, stopping } from "../host/records.ts";
 import type { RunRequest } from "../host/request/request.ts";
 import { inAllModes } from "../host/request/stream-modes.ts";
-import { forgetThread } from "../host/schedules/schedule.ts";
+import { Schedules } from "../host/schedules/schedule.ts";
 import { EventLog } from "../host/stream/event-log.ts";
 import type { StampedEvent } from "../host/stream/live-events.ts";
 import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
@@ -25,7 +25,6 @@ import type { Job } from "./queue/job-table.ts";
 import { Jobs, QUEUE } from "./queue/jobs.ts";
 import { Reaper } from "./registry.ts";
 import { readRemoval, tellRemoval, type Removal } from "./removal.ts";
-import { ClusterSchedules } from "./schedules.ts";
 import { prometheusText, readStatus } from "./status.ts";
 import { ThreadFeed, identityOf, type ThreadIdentity } from "./thread-feed.ts";
 
@@ -41,7 +40,7 @@ export class ClusterHost extends HostBase implements Host {
   readonly checkpointer: ThreadStore;
   readonly ledger: Ledger;
   readonly jobs: Jobs;
-  readonly schedules: ClusterSchedules;
+  readonly schedules: Schedules;
   readonly metrics: () => Promise<string>;
   readonly #id = crypto.randomUUID();
   readonly #db: ClusterDatabase;
@@ -59,7 +58,7 @@ export class ClusterHost extends HostBase implements Host {
     this.checkpointer = store;
     this.#db = db;
     this.jobs = new Jobs(db);
-    this.schedules = new ClusterSchedules(db);
+    this.schedules = new Schedules(store.ledger);
     this.metrics = async () => prometheusText(await readStatus(db));
     this.ledger = withJobs(store.ledger, this.jobs);
     this.#reaper = new Reaper(db);
@@ -184,7 +183,7 @@ export class ClusterHost extends HostBase implements Host {
     const known = identityOf(await this.ledger.thread(thread));
     // What is deleted first must not be gone in vain.
     if ((await this.checkpointer.getThread(thread))?.state === "running") throw atWork(thread);
-    await forgetThread(this.schedules, thread);
+    await this.schedules.forgetThread(thread);
     // As long as the ledger has the thread, nobody else can have its name, and read what is left.
     await this.jobs.forget(thread);
     await this.checkpointer.deleteThread(thread);

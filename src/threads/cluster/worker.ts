@@ -3,7 +3,6 @@ import { execute } from "../host/execute.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { Run, type RunHome } from "../host/hosted-run.ts";
 import { isBusy } from "../host/records.ts";
-import type { Schedule } from "../host/schedules/schedule.ts";
 import { EventLog } from "../host/stream/event-log.ts";
 import { tracesFrom } from "../traces/index.ts";
 import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database/database.ts";
@@ -13,7 +12,7 @@ import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Limits } from "./queue/jobs.ts";
 import { isPassing, pause } from "./queue/transient-failure.ts";
 import { Membership, Reaper } from "./registry.ts";
 import { tellRemoval } from "./removal.ts";
-import { SCHEDULED, startScheduled } from "./schedules.ts";
+import { ScheduleClock } from "./schedules.ts";
 import { identityOf, type ThreadIdentity } from "./thread-feed.ts";
 
 export interface WorkerOptions {
@@ -45,6 +44,7 @@ export class ClusterWorker {
   readonly #publisher: Publisher;
   readonly #traces = tracesFrom(process.env);
   readonly #reaper: Reaper;
+  #clock: ScheduleClock | undefined;
   readonly #running = new Map<string, { run: Run; job: Job; stream: RunStream }>();
   readonly #stops = new Map<string, Stop>();
   #isDraining = false;
@@ -84,15 +84,11 @@ export class ClusterWorker {
       listenQueues: [...queues],
       runMigrations: false,
       useListenNotify: false,
-      schedulerPollingIntervalMs: 1000,
       logger: SILENT,
     });
     DBOS.registerWorkflow((thread: string) => it.#turn(thread), {
       name: TURN,
       maxRecoveryAttempts: 1_000_000,
-    });
-    DBOS.registerWorkflow((at: Date, schedule: Schedule) => startScheduled(options, at, schedule), {
-      name: SCHEDULED,
     });
     await DBOS.launch();
     for (const queue of queues) {
@@ -102,6 +98,7 @@ export class ClusterWorker {
         onConflict: "always_update",
       });
     }
+    it.#clock = new ScheduleClock(options);
     return it;
   }
 
@@ -120,6 +117,7 @@ export class ClusterWorker {
    */
   async drain(): Promise<void> {
     this.#isDraining = true;
+    await this.#clock?.stop();
     await this.#membership.drain();
     for (const { run } of this.#running.values()) run.edits.leave();
     // Runs of a worker that was taken for dead never end here.
@@ -276,6 +274,7 @@ export class ClusterWorker {
   #lose(): void {
     if (this.#isLost) return;
     this.#isLost = true;
+    void this.#clock?.stop();
     for (const { run, stream } of this.#running.values()) {
       stream.giveUp();
       run.abort();

@@ -31,8 +31,7 @@ import {
 } from "./records.ts";
 import type { RunRequest, Strategy } from "./request/request.ts";
 import { inAllModes } from "./request/stream-modes.ts";
-import { forgetThread, ownerFor } from "./schedules/schedule.ts";
-import { StoredSchedules, type Due } from "./schedules/stored-schedules.ts";
+import { ownerFor, Schedules, type Due } from "./schedules/schedule.ts";
 import { EventLog } from "./stream/event-log.ts";
 import type { StampedEvent } from "./stream/live-events.ts";
 import type { ThreadEvent } from "./stream/thread-protocol.ts";
@@ -52,7 +51,7 @@ const LOOK_MS = 1000;
 export class RunHost extends HostBase implements Host {
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
-  readonly schedules: StoredSchedules;
+  readonly schedules: Schedules;
   readonly #traces: Traces | undefined;
   readonly #queues = new Map<string, ThreadQueue>();
   readonly #runs = new Map<string, Run>();
@@ -72,7 +71,7 @@ export class RunHost extends HostBase implements Host {
     super(graphs);
     this.checkpointer = checkpointer;
     this.ledger = ledger;
-    this.schedules = new StoredSchedules(ledger);
+    this.schedules = new Schedules(ledger);
     this.#traces = traces;
   }
 
@@ -224,7 +223,7 @@ export class RunHost extends HostBase implements Host {
     await this.#inTurn(thread, async (queue) => {
       if (queue.isAtWork) throw atWork(thread);
       const owner = (await this.ledger.thread(thread))?.owner;
-      await forgetThread(this.schedules, thread);
+      await this.schedules.forgetThread(thread);
       await this.checkpointer.deleteThread(thread);
       await this.ledger.forget(thread);
       queue.protocol.close();

@@ -1,6 +1,5 @@
 import { isDatabaseUrl } from "../../../../storage/store.ts";
-import type { Schedule, Schedules } from "../../../../threads/host/schedules/schedule.ts";
-import { checkTimes, StoredSchedules } from "../../../../threads/host/schedules/stored-schedules.ts";
+import { checkTimes, Schedules, type Schedule } from "../../../../threads/host/schedules/schedule.ts";
 import { GRAPH } from "../../../../threads/thread/thread-settings.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../../output/harmless.ts";
@@ -37,7 +36,8 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     const words = `${one.id} (${timesOf(one)})${where}: ${taskOf(one)}`;
     stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
   };
-  return withSchedules(address, async (schedules) => {
+  return withSaver(address, async ({ ledger }) => {
+    const schedules = new Schedules(ledger);
     if (remove !== undefined) {
       if (!(await schedules.remove(remove))) {
         refuse(`There is no schedule ${JSON.stringify(remove)}: see holdfast schedule.`);
@@ -57,21 +57,6 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     }
     return EXIT.done;
   });
-}
-
-/** Opens the schedules of a file or of a database for as long as `use` takes. */
-async function withSchedules<T>(address: string, use: (schedules: Schedules) => Promise<T>): Promise<T> {
-  if (!isDatabaseUrl(address)) {
-    return withSaver(address, (saver) => use(new StoredSchedules(saver.ledger)));
-  }
-  const { ClusterDatabase } = await import("../../../../threads/cluster/database/database.ts");
-  const { ClusterSchedules } = await import("../../../../threads/cluster/schedules.ts");
-  const db = await ClusterDatabase.open(address);
-  try {
-    return await use(new ClusterSchedules(db));
-  } finally {
-    await db.close();
-  }
 }
 
 function timesOf({ cron, timezone, endsAt, isPaused }: Schedule): string {
