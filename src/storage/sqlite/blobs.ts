@@ -6,9 +6,6 @@ import { BLOBS, corrupt, toBytes, type Connection } from "./database/index.ts";
 /** The number of hashes that are remembered. */
 const MAX_HASHES = 50_000;
 
-/** The cache key of the newest blob's number. */
-const LAST = "last blob";
-
 const NEWLINE = 10;
 
 /** libsql takes longer for each value that it returns than SQLite to find it: a row is four values. */
@@ -104,11 +101,9 @@ export class Blobs {
     hash: Buffer,
     { kind, body }: { kind: BlobKind; body: string | Uint8Array },
   ): number | undefined {
-    const { rowCache } = this.#connection;
-    const id = rowCache.get(LAST, () => this.#last()) + 1;
+    const id = this.#last() + 1;
     const bytes = Buffer.from(body);
     if (!BLOBS.add(this.#connection, { id, thread, hash, kind, body: bytes })) return undefined;
-    rowCache.set(LAST, id);
     const content = typeof body === "string" ? body : bytes;
     this.#cache.add(id, { thread, kind, size: bytes.length, body: content });
     return id;

@@ -78,7 +78,6 @@ export class Checkpoints {
       metadata: encoder.encode(metadata),
     };
     CHECKPOINTS.put(this.#connection, row);
-    if (!existing || top?.id === rowKey.id) this.#connection.rowCache.set(cacheKey(rowKey), row);
     return seq;
   }
 
@@ -96,15 +95,11 @@ export class Checkpoints {
     { thread, ns, id }: CheckpointRowKey,
     { top, isEdited, pending }: { top: HeadRow | undefined; isEdited: boolean; pending: number },
   ): number {
-    const { rowCache } = this.#connection;
     if (top) {
       const writes = top.pending - (isEdited ? 0 : this.#deleteBegun(top));
       this.#setWrites(this.#newest(top), writes);
-      rowCache.delete(cacheKey(top));
     }
-    const seq = rowCache.get(LAST, () => this.#last()) + 1;
-    rowCache.set(LAST, seq);
-    rowCache.set(begunKey({ thread, ns }), pending > 0);
+    const seq = this.#last() + 1;
     this.#latest.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
     return seq;
   }
@@ -117,14 +112,11 @@ export class Checkpoints {
   }
 
   #newest(head: HeadRow): TableRow<typeof CHECKPOINTS> | undefined {
-    return this.#connection.rowCache.get(cacheKey(head), () =>
-      CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [head.seq]),
-    );
+    return CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [head.seq]);
   }
 
   /** Deletes the marks of begun calls, whose step is over. A person's edit does not end a step. */
   #deleteBegun({ thread, ns, id }: HeadRow): number {
-    if (!this.#connection.rowCache.get(begunKey({ thread, ns }), () => true)) return 0;
     const sql = "DELETE FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND channel = ?";
     return this.#connection.run(sql, [thread, ns, id, SCHEDULED]).changes;
   }
@@ -148,7 +140,6 @@ export class Checkpoints {
       const row = { thread, ns, checkpoint, task, idx, channel, value: encoder.encode(value) };
       if (WRITES.add(this.#connection, row)) added += 1;
       else if (idx < 0) WRITES.put(this.#connection, row);
-      if (channel === SCHEDULED) this.#connection.rowCache.set(begunKey(rowKey), true);
     }
     if (added === 0) return;
     if (head?.id === checkpoint) return this.#latest.put({ ...head, pending: head.pending + added });
@@ -258,19 +249,6 @@ export class Checkpoints {
     if (found === expected) return;
     throw corrupt(this.#connection.path, `of ${expected} checkpoints of a thread there are ${found}`);
   }
-}
-
-/** The cache key of the newest checkpoint's number. */
-const LAST = "last checkpoint";
-
-/** The cache key of a namespace's newest checkpoint. */
-function cacheKey({ thread, ns }: Pick<CheckpointRowKey, "thread" | "ns">): string {
-  return `checkpoint ${thread} ${ns}`;
-}
-
-/** The cache key of whether calls have begun since a namespace's newest checkpoint. */
-function begunKey({ thread, ns }: Pick<CheckpointRowKey, "thread" | "ns">): string {
-  return `begun ${thread} ${ns}`;
 }
 
 const BY_KEY = "thread = ? AND ns = ? AND id = ?";

@@ -12,10 +12,6 @@ export class LatestCheckpoints {
   }
 
   get(thread: number, ns: string): HeadRow | undefined {
-    return this.#connection.rowCache.get(cacheKey(thread, ns), () => this.#read(thread, ns));
-  }
-
-  #read(thread: number, ns: string): HeadRow | undefined {
     const params = [thread, ns];
     const head = HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", params);
     if (head) return head;
@@ -25,9 +21,7 @@ export class LatestCheckpoints {
   }
 
   put(head: HeadRow): void {
-    this.#connection.rowCache.put(cacheKey(head.thread, head.ns), head, () =>
-      HEADS.put(this.#connection, head),
-    );
+    HEADS.put(this.#connection, head);
   }
 
   /** The number of checkpoints of a thread, in all namespaces or in one. */
@@ -50,8 +44,4 @@ export class LatestCheckpoints {
   setThreadCount(count: number): void {
     this.put({ thread: ALL_THREADS, ns: "", seq: 0, id: "", count, pending: 0 });
   }
-}
-
-function cacheKey(thread: number, ns: string): string {
-  return `head ${thread} ${ns}`;
 }

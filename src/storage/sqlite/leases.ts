@@ -66,9 +66,7 @@ export class Leases {
   }
 
   find(threadId: string): Lease | undefined {
-    return this.#connection.rowCache.get(cacheKey(threadId), () =>
-      LEASES.get(this.#connection, "WHERE thread = ?", [threadId]),
-    );
+    return LEASES.get(this.#connection, "WHERE thread = ?", [threadId]);
   }
 
   /** The threads that some process works on. */
@@ -102,7 +100,6 @@ export class Leases {
       const now = Date.now();
       const mine = { thread: threadId, holder: token, pid: process.pid, host: hostname() };
       LEASES.put(this.#connection, { ...mine, since: now, beat: now });
-      this.#connection.rowCache.delete(cacheKey(threadId));
       // At once: the store may be closed before anything else is done.
       this.#held.set(threadId, token);
       localTokens.add(token);
@@ -138,17 +135,12 @@ export class Leases {
 
   #delete(threadId: string, token: string): void {
     this.#connection.run("DELETE FROM leases WHERE thread = ? AND holder = ?", [threadId, token]);
-    this.#connection.rowCache.delete(cacheKey(threadId));
   }
 
   #forget(threadId: string, token: string): void {
     if (this.#held.get(threadId) === token) this.#held.delete(threadId);
     localTokens.delete(token);
   }
-}
-
-function cacheKey(threadId: string): string {
-  return `lease ${threadId}`;
 }
 
 /** Whether a holder seems to be alive. Clocks can be set, so only `acquire` acts on a stale heartbeat, after watching it. */

@@ -19,9 +19,7 @@ export class Threads {
   }
 
   find(id: string): ThreadRow | undefined {
-    const thread = this.#connection.rowCache.get(cacheKey(id), () =>
-      THREADS.get(this.#connection, "WHERE id = ?", [id]),
-    );
+    const thread = THREADS.get(this.#connection, "WHERE id = ?", [id]);
     if (thread && thread.id !== id)
       throw corrupt(this.#connection.path, "its list of threads is out of order");
     return thread;
@@ -44,12 +42,12 @@ export class Threads {
       now,
     ]);
     this.#latest.setThreadCount(this.#latest.countThreads() + 1);
-    return this.save({ ...EMPTY, key, id, created: now, updated: now });
+    return this.#save({ ...EMPTY, key, id, created: now, updated: now });
   }
 
   /** Updates the summary of a thread from the newest checkpoint of the main graph. */
   update(thread: ThreadRow, seq: number, checkpoint: Checkpoint): void {
-    this.save({
+    this.#save({
       ...thread,
       ...toColumns(checkpoint),
       updated: Date.now(),
@@ -60,13 +58,13 @@ export class Threads {
 
   /** Marks a thread as interrupted when the writes to its newest checkpoint say so. */
   updateInterrupted(thread: ThreadRow, checkpoint: string, writes: readonly PendingWrite[]): void {
-    if (hasInterrupt(writes) && thread.checkpoint === checkpoint) this.save({ ...thread, interrupted: 1 });
+    if (hasInterrupt(writes) && thread.checkpoint === checkpoint) this.#save({ ...thread, interrupted: 1 });
   }
 
   /** Sets the progress of a plan that is ahead of the newest checkpoint. */
   setProgress(id: string, { done, total }: ThreadSummary["todos"]): void {
     const thread = this.find(id);
-    if (thread && (thread.done !== done || thread.total !== total)) this.save({ ...thread, done, total });
+    if (thread && (thread.done !== done || thread.total !== total)) this.#save({ ...thread, done, total });
   }
 
   /** The threads that some process works on, each with a version that changes with every save. */
@@ -106,34 +104,24 @@ export class Threads {
     }
     const key = this.key(id);
     if (key === undefined) return;
-    this.#connection.rowCache.flush();
     for (const table of ["writes", "checkpoints", "blobs", "heads", "edits"]) {
       this.#connection.run(`DELETE FROM ${table} WHERE thread = ?`, [key]);
     }
     this.#connection.run("DELETE FROM threads WHERE key = ?", [key]);
-    this.#connection.rowCache.clear();
     this.#latest.setThreadCount(this.#latest.countThreads() - 1);
   }
 
-  save(thread: ThreadRow): ThreadRow {
-    this.#connection.rowCache.put(cacheKey(thread.id), thread, () => this.#write(thread));
-    return thread;
-  }
-
-  #write(thread: ThreadRow): void {
+  #save(thread: ThreadRow): ThreadRow {
     const { key, updated, title, done, total, checkpoint, seq, unfinished, interrupted } = thread;
     this.#connection.run(
       "UPDATE threads SET updated = ?, title = ?, done = ?, total = ?, checkpoint = ?, seq = ?, unfinished = ?, interrupted = ?, seal = ? WHERE key = ?",
       [updated, title, done, total, checkpoint, seq, unfinished, interrupted, THREADS.checksum(thread), key],
     );
+    return thread;
   }
 
   #summary(thread: ThreadRow): ThreadSummary {
     const lease = this.#leases.find(thread.id);
     return toThreadSummary(thread, lease !== undefined && isAlive(lease));
   }
-}
-
-function cacheKey(id: string): string {
-  return `thread ${id}`;
 }

@@ -2,7 +2,6 @@ import { pathToFileURL } from "node:url";
 import type Database from "libsql";
 import { HarnessError } from "../../../errors.ts";
 import { trackOpenFile } from "./open-files.ts";
-import { RowCache } from "./row-cache.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, unknown>;
@@ -28,8 +27,6 @@ export interface ConnectionOptions {
 export class Connection {
   readonly path: string;
   readonly isReadOnly: boolean;
-  /** Rows that need not be read again inside a transaction. */
-  readonly rowCache = new RowCache();
   readonly #database: Database.Database;
   readonly #statements = { all: new Statements(), get: new Statements(), run: new Statements() };
   readonly #untrack: () => void;
@@ -86,15 +83,10 @@ export class Connection {
   transaction<T>(work: () => T): T {
     this.run("BEGIN IMMEDIATE");
     try {
-      const result = this.#withRowCache(() => {
-        const value = work();
-        this.rowCache.flush();
-        return value;
-      });
+      const result = work();
       this.run("COMMIT");
       return result;
     } catch (error) {
-      this.rowCache.rollBack();
       this.#rollBack();
       throw error;
     }
@@ -104,18 +96,9 @@ export class Connection {
   snapshot<T>(work: () => T): T {
     this.run("BEGIN");
     try {
-      return this.#withRowCache(work);
-    } finally {
-      this.#rollBack();
-    }
-  }
-
-  #withRowCache<T>(work: () => T): T {
-    this.rowCache.begin(this.get("PRAGMA store.data_version")?.["data_version"]);
-    try {
       return work();
     } finally {
-      this.rowCache.end();
+      this.#rollBack();
     }
   }
 
