@@ -3,13 +3,11 @@ import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
 import { editedPlan, editEvent } from "../edit/edit-events.ts";
 import { requestEdit, type RequestOptions } from "../edit/mailbox.ts";
-import type { Host } from "../host/client.ts";
+import { Host, type CancelOptions, type StartOptions } from "../host/client.ts";
 import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
 import type { HostedGraph } from "../host/graphs.ts";
-import { HostBase } from "../host/host-base.ts";
 import { Run } from "../host/hosted-run.ts";
-import type { CancelOptions, StartOptions, ThreadNote } from "../host/port.ts";
-import { atWork, newRecord, notedThread, stopping } from "../host/records.ts";
+import { atWork, newRecord, notedThread, stopping, type ThreadNote } from "../host/records.ts";
 import type { RunRequest } from "../host/request/request.ts";
 import { inAllModes } from "../host/request/stream-modes.ts";
 import { Schedules } from "../host/schedules/schedule.ts";
@@ -36,12 +34,12 @@ export interface ClusterHostOptions {
 
 const SWEEP_MS = 60_000;
 /** Lets workers run threads that share a database with it, and shows any run of theirs as if it were its own. */
-export class ClusterHost extends HostBase implements Host {
+export class ClusterHost extends Host {
   readonly checkpointer: ThreadStore;
   readonly ledger: Ledger;
   readonly jobs: Jobs;
   readonly schedules: Schedules;
-  readonly metrics: () => Promise<string>;
+  override readonly metrics: () => Promise<string>;
   readonly #id = crypto.randomUUID();
   readonly #db: ClusterDatabase;
   readonly #feed: Feed;
@@ -172,7 +170,7 @@ export class ClusterHost extends HostBase implements Host {
   }
 
   async editPlan(thread: string, edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
-    const found = await this.readable(thread);
+    const found = await this.thread(thread).read();
     const isRunning = (await this.active(thread)) !== undefined;
     const { before, todos } = await editedPlan(found, () => requestEdit(found, edit, options));
     if (!isRunning) await this.tellEdit(thread, editEvent(edit, { before, todos }));

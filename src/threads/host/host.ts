@@ -10,13 +10,11 @@ import type { RunEvent } from "../events/events.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
 import type { Traces } from "../traces/index.ts";
 import type { Attendance } from "./attendance.ts";
-import type { Host } from "./client.ts";
+import { Host, type CancelOptions, type StartOptions } from "./client.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { execute } from "./execute.ts";
 import type { HostedGraph } from "./graphs.ts";
-import { HostBase } from "./host-base.ts";
 import { Run } from "./hosted-run.ts";
-import type { CancelOptions, StartOptions, ThreadNote } from "./port.ts";
 import {
   alreadyRunning,
   atWork,
@@ -28,6 +26,7 @@ import {
   newRecord,
   notedThread,
   stopping,
+  type ThreadNote,
 } from "./records.ts";
 import type { RunRequest, Strategy } from "./request/request.ts";
 import { inAllModes } from "./request/stream-modes.ts";
@@ -48,7 +47,7 @@ export interface RunHostOptions {
 const LOOK_MS = 1000;
 
 /** Runs threads in this process, one run per thread at a time. */
-export class RunHost extends HostBase implements Host {
+export class RunHost extends Host {
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
   readonly schedules: Schedules;
@@ -208,7 +207,7 @@ export class RunHost extends HostBase implements Host {
     } catch (error) {
       if (HarnessError.from(error)?.code !== "run-ended") throw error;
     }
-    const found = await this.readable(thread);
+    const found = await this.thread(thread).read();
     const { before, todos } = await editedPlan(found, () => requestEdit(found, edit, options));
     await this.tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;

@@ -1,7 +1,7 @@
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import { HarnessError } from "../../errors.ts";
-import type { HostedThread, RunRecord } from "../../storage/index.ts";
-import type { HostPort, ThreadNote } from "./port.ts";
+import type { HostedThread, Ledger, RunRecord } from "../../storage/index.ts";
+import type { HostedGraph } from "./graphs.ts";
 import { withMessageIds } from "./request/begin.ts";
 import type { RunRequest } from "./request/request.ts";
 
@@ -26,6 +26,9 @@ export function dueTime({ createdAt, request }: RunRecord): number {
   return createdAt + delay * 1000;
 }
 
+/** Thread metadata that is not in its checkpoints: title, owner, graph. */
+export type ThreadNote = Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>;
+
 /** Adds a note to a thread's record. Throws `not-found` for another owner. */
 export function notedThread(
   id: string,
@@ -33,7 +36,7 @@ export function notedThread(
     before,
     more,
     graphs,
-  }: { before: HostedThread | undefined; more: ThreadNote; graphs: HostPort["graphs"] },
+  }: { before: HostedThread | undefined; more: ThreadNote; graphs: ReadonlyMap<string, HostedGraph> },
 ): HostedThread {
   // Of two who take a new name at once, the second comes too late.
   const isTaken = before?.owner !== undefined && more.owner !== undefined && more.owner !== before.owner;
@@ -95,7 +98,7 @@ export function ifStillAt(updatedAt: number, run: RunRecord): (now: RunRecord) =
 /** Whether a run failed because another server had taken it. A record that cannot be read counts as taken. */
 export async function isTakenByAnother(
   failure: unknown,
-  { ledger, id, taken }: { ledger: HostPort["ledger"]; id: string; taken: number },
+  { ledger, id, taken }: { ledger: Ledger; id: string; taken: number },
 ): Promise<boolean> {
   if (!isBusy(failure)) return false;
   const now = await ledger.run(id).catch(() => undefined);
