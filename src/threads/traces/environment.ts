@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Environment } from "../../models/index.ts";
 import { version } from "../../version.ts";
-import type { Sender } from "./otlp-json.ts";
-import type { Place } from "./otlp-span.ts";
-import type { Destination } from "./post.ts";
+import type { Destination, Sender } from "./collector.ts";
+import type { Place } from "./otlp.ts";
 
 export type Signal = "traces" | "metrics";
 

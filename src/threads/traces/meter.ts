@@ -1,5 +1,4 @@
-import { keyValues, nanoseconds, scopeOf, type Sender } from "./otlp-json.ts";
-import { awaitLast, post, type Destination } from "./post.ts";
+import { Collector, keyValues, nanoseconds, scopeOf, type Destination, type Sender } from "./collector.ts";
 import type { Attributes } from "./span.ts";
 
 /** A counter or, with bounds, a histogram. */
@@ -16,7 +15,7 @@ export interface Meter {
   record: (instrument: Instrument, attributes: Attributes, value: number) => void;
 }
 
-export interface OtlpMeterOptions extends Sender, Destination {
+interface OtlpMeterOptions extends Sender, Destination {
   /** The interval at which changed figures are sent. */
   everyMs?: number;
 }
@@ -46,17 +45,17 @@ export class OtlpMeter implements Meter {
   readonly #options: OtlpMeterOptions;
   readonly #start = Date.now();
   readonly #series = new Map<string, Series>();
+  readonly #collector: Collector;
   #hasNews = false;
-  #sending: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: OtlpMeterOptions) {
     this.#options = options;
+    this.#collector = new Collector(options, options.everyMs ?? 60_000, () => this.#sendNews());
   }
 
   /** Sends what there is, and waits for it a moment. */
   close(): Promise<void> {
-    return awaitLast(this.#send(), this.#options);
+    return this.#collector.close();
   }
 
   record(instrument: Instrument, attributes: Attributes, value: number): void {
@@ -70,7 +69,7 @@ export class OtlpMeter implements Meter {
     const at = bucket < 0 ? bounds.length : bucket;
     series.buckets[at] = (series.buckets[at] ?? 0) + 1;
     this.#hasNews = true;
-    this.#timer ??= setTimeout(() => void this.#send(), this.#options.everyMs ?? 60_000).unref();
+    this.#collector.soon();
   }
 
   #seriesOf(instrument: Instrument, attributes: Attributes): Series {
@@ -84,18 +83,10 @@ export class OtlpMeter implements Meter {
     return fresh;
   }
 
-  #send(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    return (this.#sending ??= this.#sendNews().finally(() => {
-      this.#sending = undefined;
-    }));
-  }
-
   async #sendNews(): Promise<void> {
     while (this.#hasNews) {
       this.#hasNews = false;
-      if (await post(this.#options, this.#body())) continue;
+      if (await this.#collector.post(this.#body())) continue;
       this.#hasNews = true;
       return;
     }

@@ -1,9 +1,13 @@
-import { keyValues, scopeOf, type Sender } from "./otlp-json.ts";
-import { OtlpSpan, type Place } from "./otlp-span.ts";
-import { awaitLast, post, type Destination } from "./post.ts";
-import type { Span, SpanStart, Tracer } from "./span.ts";
+import { randomBytes } from "node:crypto";
+import { Collector, keyValues, nanoseconds, scopeOf, type Destination, type Sender } from "./collector.ts";
+import type { Attributes, Span, SpanStart, Tracer } from "./span.ts";
 
-export interface OtlpOptions extends Sender, Destination {
+export interface Place {
+  traceId: string;
+  spanId: string;
+}
+
+interface OtlpOptions extends Sender, Destination {
   /** The parent of the first span, as `traceparent` names it. */
   parent?: Place | undefined;
 }
@@ -14,19 +18,16 @@ const BATCH = 512;
 /** As OpenTelemetry's own exporters. */
 const EVERY_MS = 5000;
 
-/**
- * Sends spans to a collector as OTLP/JSON: in batches, one request at a time, never in the way of a run. What cannot be
- * sent is dropped.
- */
+/** Sends spans to a collector as OTLP/JSON, in batches. What cannot be sent is dropped. */
 export class OtlpTracer implements Tracer {
   readonly #options: OtlpOptions;
+  readonly #collector: Collector;
   #waiting: OtlpSpan[] = [];
   #dropped = 0;
-  #sending: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: OtlpOptions) {
     this.#options = options;
+    this.#collector = new Collector(options, EVERY_MS, () => this.#sendAll());
   }
 
   start(name: string, { parent, ...rest }: SpanStart): Span {
@@ -36,7 +37,7 @@ export class OtlpTracer implements Tracer {
 
   /** Sends what there is, and waits for it a moment. */
   close(): Promise<void> {
-    return awaitLast(this.#send(), this.#options);
+    return this.#collector.close();
   }
 
   readonly #add = (span: OtlpSpan): void => {
@@ -45,17 +46,9 @@ export class OtlpTracer implements Tracer {
       return;
     }
     this.#waiting.push(span);
-    if (this.#waiting.length >= BATCH) void this.#send();
-    else this.#timer ??= setTimeout(() => void this.#send(), EVERY_MS).unref();
+    if (this.#waiting.length >= BATCH) void this.#collector.send();
+    else this.#collector.soon();
   };
-
-  #send(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    return (this.#sending ??= this.#sendAll().finally(() => {
-      this.#sending = undefined;
-    }));
-  }
 
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
@@ -70,7 +63,7 @@ export class OtlpTracer implements Tracer {
   #post(spans: readonly OtlpSpan[]): Promise<boolean> {
     const { resource } = this.#options;
     const dropped = this.#dropped > 0 && { "holdfast.dropped_spans": this.#dropped };
-    return post(this.#options, {
+    return this.#collector.post({
       resourceSpans: [
         {
           resource: { attributes: keyValues({ ...resource, ...dropped }) },
@@ -80,3 +73,80 @@ export class OtlpTracer implements Tracer {
     });
   }
 }
+
+interface OtlpSpanOptions extends Omit<SpanStart, "parent"> {
+  name: string;
+  above: Place | undefined;
+  onEnd: (span: OtlpSpan) => void;
+}
+
+/** A long run has many changes of its plan, all in one span. */
+const MOST_NOTES = 1000;
+
+interface Note {
+  name: string;
+  at: number;
+  attributes: Attributes;
+}
+
+/** Keeps what it is told as it came: it becomes what the protocol wants when it is sent. */
+class OtlpSpan implements Span, Place {
+  readonly traceId: string;
+  readonly spanId = randomBytes(8).toString("hex");
+  readonly #options: OtlpSpanOptions;
+  readonly #attributes: Attributes[] = [];
+  readonly #notes: Note[] = [];
+  #droppedNotes = 0;
+  #failure: string | undefined;
+  #end: number | undefined;
+
+  constructor(options: OtlpSpanOptions) {
+    this.#options = options;
+    this.traceId = options.above?.traceId ?? randomBytes(16).toString("hex");
+    if (options.attributes) this.#attributes.push(options.attributes);
+  }
+
+  set(attributes: Attributes): void {
+    if (this.#end === undefined) this.#attributes.push(attributes);
+  }
+
+  note(name: string, at: number, attributes: Attributes = {}): void {
+    if (this.#end !== undefined) return;
+    if (this.#notes.length < MOST_NOTES) this.#notes.push({ name, at, attributes });
+    else this.#droppedNotes += 1;
+  }
+
+  fail(message: string): void {
+    if (this.#end === undefined) this.#failure = message;
+  }
+
+  end(at: number): void {
+    if (this.#end !== undefined) return;
+    this.#end = Math.max(this.#options.at, at);
+    this.#options.onEnd(this);
+  }
+
+  toJSON(): object {
+    const { name, at, above, isCall = false } = this.#options;
+    return {
+      traceId: this.traceId,
+      spanId: this.spanId,
+      ...(above && { parentSpanId: above.spanId }),
+      name,
+      kind: isCall ? CLIENT : INTERNAL,
+      startTimeUnixNano: nanoseconds(at),
+      endTimeUnixNano: nanoseconds(this.#end ?? at),
+      attributes: keyValues(...this.#attributes),
+      events: this.#notes.map((note) => ({
+        name: note.name,
+        timeUnixNano: nanoseconds(note.at),
+        attributes: keyValues(note.attributes),
+      })),
+      ...(this.#droppedNotes > 0 && { droppedEventsCount: this.#droppedNotes }),
+      status: this.#failure === undefined ? {} : { code: ERROR, message: this.#failure },
+    };
+  }
+}
+
+/** Numbers of the protocol. */
+const [INTERNAL, CLIENT, ERROR] = [1, 3, 2];

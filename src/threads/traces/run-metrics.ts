@@ -1,8 +1,7 @@
 import type { RunEvent } from "../events/events.ts";
 import { MAIN, ownerName } from "../events/view.ts";
 import type { Instrument, Meter } from "./meter.ts";
-import { modelNames } from "./model-names.ts";
-import type { Attributes } from "./span.ts";
+import { modelNames, type Attributes } from "./span.ts";
 
 /** The first two are those of the GenAI conventions, with the bounds that they advise. */
 const TOKENS: Instrument = {

@@ -1,8 +1,7 @@
 import type { RunEvent, Usage } from "../events/events.ts";
 import { MAIN } from "../events/view.ts";
 import { costOf, type Prices } from "../prepare/prices.ts";
-import { modelNames } from "./model-names.ts";
-import type { Attributes, Span, Tracer } from "./span.ts";
+import { modelNames, type Attributes, type Span, type Tracer } from "./span.ts";
 
 export interface RunTraceOptions {
   tracer: Tracer;
