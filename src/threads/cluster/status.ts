@@ -37,37 +37,31 @@ export interface WorkerStatus {
 
 export async function readStatus({ pool }: ClusterDatabase): Promise<ClusterStatus> {
   const [workers, queues, runs] = await Promise.all([
-    pool.query<Record<Exclude<keyof WorkerStatus, "queues">, string> & { queues: string[] }>(
+    pool.query<WorkerStatus>(
       `SELECT w.id, w.host, w.version, w.state, w.slots, w.queues, ${ms("beat")} AS "silentFor", ${ms("started")} AS "upFor",
-         (SELECT count(*) FROM ${SCHEMA}.jobs j WHERE j.status = 'running' AND j.worker = w.id) AS running
+         (SELECT count(*)::int FROM ${SCHEMA}.jobs j WHERE j.status = 'running' AND j.worker = w.id) AS running
        FROM ${SCHEMA}.workers w ORDER BY w.started`,
     ),
-    pool.query<Record<keyof QueueStatus, string>>(
-      `SELECT q.name, count(*) FILTER (WHERE due <= now() AND waits IS NULL) AS depth,
+    pool.query<QueueStatus>(
+      `SELECT q.name, (count(*) FILTER (WHERE due <= now() AND waits IS NULL))::int AS depth,
          coalesce(${ms("min(due) FILTER (WHERE due <= now() AND waits IS NULL)")}, 0) AS "oldestWait",
-         count(waits) AS limited, count(*) FILTER (WHERE due > now()) AS delayed
+         count(waits)::int AS limited, (count(*) FILTER (WHERE due > now()))::int AS delayed
        FROM (SELECT '${QUEUE}' UNION SELECT unnest(queues) FROM ${SCHEMA}.workers WHERE state <> 'dead'
          UNION SELECT queue FROM ${SCHEMA}.jobs WHERE status = 'pending') q (name)
        LEFT JOIN ${SCHEMA}.jobs j ON j.queue = q.name AND j.status = 'pending' GROUP BY q.name ORDER BY q.name`,
     ),
-    pool.query<{ status: keyof ClusterStatus["runs"]; count: string }>(
-      `SELECT status, count(*) FROM ${SCHEMA}.jobs WHERE status IN ('pending', 'running') GROUP BY status
+    pool.query<{ status: keyof ClusterStatus["runs"]; count: number }>(
+      `SELECT status, count(*)::int FROM ${SCHEMA}.jobs WHERE status IN ('pending', 'running') GROUP BY status
        UNION ALL
-       SELECT status, count(*) FROM ${SCHEMA}.jobs
+       SELECT status, count(*)::int FROM ${SCHEMA}.jobs
        WHERE status NOT IN ('pending', 'running') AND updated > $1 GROUP BY status`,
       [Date.now() - HOUR_MS],
     ),
   ]);
-  const counts = Object.fromEntries(runs.rows.map(({ status, count }) => [status, Number(count)]));
+  const counts = Object.fromEntries(runs.rows.map(({ status, count }) => [status, count]));
   return {
-    workers: workers.rows.map(({ slots, running, silentFor, upFor, ...words }) => {
-      const counted = { slots: Number(slots), running: Number(running) };
-      return { ...words, ...counted, silentFor: Number(silentFor), upFor: Number(upFor) };
-    }),
-    queues: queues.rows.map(({ name, depth, oldestWait, limited, delayed }) => {
-      const waiting = { depth: Number(depth), oldestWait: Number(oldestWait) };
-      return { name, ...waiting, limited: Number(limited), delayed: Number(delayed) };
-    }),
+    workers: workers.rows,
+    queues: queues.rows,
     runs: { pending: 0, running: 0, success: 0, error: 0, interrupted: 0, ...counts },
   };
 }
@@ -75,7 +69,7 @@ export async function readStatus({ pool }: ClusterDatabase): Promise<ClusterStat
 const HOUR_MS = 60 * 60 * 1000;
 
 function ms(time: string): string {
-  return `round(extract(epoch FROM now() - ${time}) * 1000)`;
+  return `round(extract(epoch FROM now() - ${time}) * 1000)::float8`;
 }
 
 /** The same in the text that Prometheus reads. */

@@ -1,4 +1,4 @@
-import type { RunRecord, RunStatus } from "../../../storage/index.ts";
+import type { RunRecord } from "../../../storage/index.ts";
 import type { Transaction } from "../database/database.ts";
 import { SCHEMA } from "../database/schema.ts";
 
@@ -36,6 +36,9 @@ export async function change(
   await tx.query(`UPDATE ${SCHEMA}.jobs SET updated = $2, ${set} WHERE id = $1`, [id, Date.now(), ...values]);
 }
 
+const COLUMNS = `id, thread, status, created::float8 AS "createdAt", updated::float8 AS "updatedAt", attempt, base,
+  request::json AS request, queue, keys, worker, stop, reason, ${DUE_IN} AS "dueIn"`;
+
 /** The runs that a condition holds for, in the order in which they were asked for. */
 export async function jobsWhere(
   tx: Transaction,
@@ -43,47 +46,10 @@ export async function jobsWhere(
   values: unknown[],
   order = "seq",
 ): Promise<Job[]> {
-  const { rows } = await tx.query<Row>(
-    `SELECT *, ${DUE_IN} AS due_in FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`,
-    values,
-  );
-  return rows.map(toJob);
-}
-
-interface Row {
-  id: string;
-  thread: string;
-  status: string;
-  created: string;
-  updated: string;
-  attempt: number;
-  base: string | null;
-  request: string;
-  queue: string;
-  keys: string[];
-  worker: string | null;
-  stop: string | null;
-  reason: string | null;
-  due_in: number;
-}
-
-function toJob(row: Row): Job {
-  const { id, thread, status, created, updated, attempt, base, request, queue, keys, worker, stop, reason } =
-    row;
-  return {
-    id,
-    thread,
-    status: status as RunStatus,
-    createdAt: Number(created),
-    updatedAt: Number(updated),
-    attempt,
-    ...(base !== null && { base }),
-    request: JSON.parse(request) as unknown,
-    queue,
-    keys,
-    ...(worker !== null && { worker }),
-    ...(stop !== null && { stop: stop as Stop }),
-    ...(reason !== null && { reason }),
-    dueIn: row.due_in,
-  };
+  const sql = `SELECT ${COLUMNS} FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`;
+  const { rows } = await tx.query<Record<string, unknown>>(sql, values);
+  return rows.map((row) => {
+    const known = Object.entries(row).filter(([, value]) => value !== null);
+    return Object.fromEntries(known) as unknown as Job;
+  });
 }
