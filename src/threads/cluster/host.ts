@@ -22,9 +22,15 @@ import { limitKeys } from "./limit-keys.ts";
 import type { Job } from "./queue/job-table.ts";
 import { Jobs, QUEUE } from "./queue/jobs.ts";
 import { Reaper } from "./registry.ts";
-import { readRemoval, tellRemoval, type Removal } from "./removal.ts";
 import { prometheusText, readStatus } from "./status.ts";
-import { ThreadFeed, identityOf, type ThreadIdentity } from "./thread-feed.ts";
+import {
+  ThreadFeed,
+  identityOf,
+  readRemoval,
+  tellRemoval,
+  type Removal,
+  type ThreadIdentity,
+} from "./thread-feed.ts";
 
 export interface ClusterHostOptions {
   db: ClusterDatabase;

@@ -3,6 +3,7 @@ import type { Run } from "../host/hosted-run.ts";
 import { EventLog } from "../host/stream/event-log.ts";
 import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
 import { isWholeState } from "../host/thread-queue.ts";
+import { tell, type Transaction } from "./database/database.ts";
 
 /** The identity of a thread: a deleted thread's name may be used again. */
 export type ThreadIdentity = Pick<HostedThread, "owner" | "createdAt">;
@@ -58,4 +59,22 @@ export function identityOf(thread: HostedThread | undefined): ThreadIdentity | u
   return (
     thread && { createdAt: thread.createdAt, ...(thread.owner !== undefined && { owner: thread.owner }) }
   );
+}
+
+/** The notice to servers that a thread was deleted. */
+export interface Removal {
+  thread: string;
+  known: ThreadIdentity | undefined;
+  /** The host or the worker that has deleted it. */
+  by: string;
+  /** Whether it was for one run, of which servers may still have to read the end. */
+  isEnding?: boolean;
+}
+
+export async function tellRemoval(db: Transaction, removal: Removal): Promise<void> {
+  await tell(db, "removed", JSON.stringify(removal));
+}
+
+export function readRemoval(payload: string): Removal {
+  return JSON.parse(payload) as Removal;
 }

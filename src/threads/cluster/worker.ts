@@ -11,9 +11,8 @@ import type { Job, Stop } from "./queue/job-table.ts";
 import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Limits } from "./queue/jobs.ts";
 import { isPassing, pause } from "./queue/transient-failure.ts";
 import { Membership, Reaper } from "./registry.ts";
-import { tellRemoval } from "./removal.ts";
 import { ScheduleClock } from "./schedules.ts";
-import { identityOf, type ThreadIdentity } from "./thread-feed.ts";
+import { identityOf, tellRemoval, type ThreadIdentity } from "./thread-feed.ts";
 
 export interface WorkerOptions {
   db: ClusterDatabase;

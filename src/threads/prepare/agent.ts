@@ -115,9 +115,9 @@ export function createRunAgent({
   /** Its tools beside those for files, plan and sub-agents. */
   tools?: readonly AnyTool[];
   /** Whether somebody can be asked. Where nobody can, a mode that was chosen refuses what it would ask for. */
-  canAsk?: boolean;
+  canAsk?: boolean | undefined;
   /** The conversation is summarized when it has so many messages; default: when it is too long for the model. */
-  compactAt?: number;
+  compactAt?: number | undefined;
   /** A mode and rules that may change meanwhile, in the place of the mode that the settings name. */
   live?: LiveRules | undefined;
   place?: RunPlace | undefined;

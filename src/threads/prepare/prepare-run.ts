@@ -79,10 +79,10 @@ export async function prepareRun(
     checkpointer: saver,
     project: project && { ...project, roles: roles.specs },
     mcp: await servers?.of(settings, project),
+    canAsk,
+    compactAt,
     live,
     place,
-    ...(canAsk !== undefined && { canAsk }),
-    ...(compactAt !== undefined && { compactAt }),
   });
   return {
     agent,

@@ -162,10 +162,12 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   const mailbox = new MailboxService(thread, edits);
   try {
     await mailbox.start();
-    let next = input === null ? await questionsFirst(options, recorder) : input;
+    // A thread that waits for an answer gets it before it runs.
+    const asked = input === null ? await thread.questions() : [];
+    let next = asked.length > 0 ? await answers(asked, options, recorder) : input;
     for (;;) {
       if (next === undefined) return ending(await thread.state(), signal.aborted ? "interrupted" : "waiting");
-      await stream(next === GO_ON ? null : next, options, { recorder, news });
+      await stream(next, options, { recorder, news });
       await edits.settle();
       const state = await thread.state();
       // Where a question stays open, the model is not called and nobody else tells what was refused.
@@ -192,14 +194,6 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     await edits.close();
     await mailbox.answered();
   }
-}
-
-const GO_ON = Symbol("go on");
-
-/** A thread that waits for an answer gets it before it runs. */
-async function questionsFirst(options: Run, recorder: Recorder): Promise<object | typeof GO_ON | undefined> {
-  const questions = await options.thread.questions();
-  return questions.length === 0 ? GO_ON : answers(questions, options, recorder);
 }
 
 /** Runs until nothing is left to do but to answer, however often it is stopped for an edit on the way. */

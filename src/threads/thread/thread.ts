@@ -19,7 +19,7 @@ import { UNFINISHED } from "../../middleware/tools/result-marks.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isOpen, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/read/values.ts";
-import type { Release, ThreadStore } from "../../storage/index.ts";
+import type { AcquireOptions, Release, ThreadStore } from "../../storage/index.ts";
 import { isUnfinished } from "../events/ending.ts";
 import { readQuestion, type Question } from "../events/questions.ts";
 import { mergedPlan, type PlanEdit } from "../plan/merged-plan.ts";
@@ -66,13 +66,6 @@ interface ForkedState {
 /** Releases a thread. `token` is the lease by which its run writes, where the checkpointer has leases. */
 export type Hold = (() => Promise<void>) & Partial<Pick<Release, "token">>;
 
-export interface AcquireOptions {
-  /** Milliseconds to wait for another process that has the thread. Default 0. */
-  wait?: number;
-  /** Takes the thread from whoever has it. */
-  force?: boolean;
-}
-
 /** A thread, and the agent that reads and writes it. */
 export class Thread {
   readonly agent: RunAgent;
@@ -101,9 +94,9 @@ export class Thread {
    * Acquires the thread for this process, where the checkpointer has leases. Throws `thread-busy` when another process
    * has it.
    */
-  async acquire({ wait = 0, force = false }: AcquireOptions = {}): Promise<Hold> {
+  async acquire(options: AcquireOptions = {}): Promise<Hold> {
     const leasing = this.#saver as Partial<Pick<ThreadStore, "acquireThread">>;
-    return (await leasing.acquireThread?.(this.id, { wait, force })) ?? (async () => {});
+    return (await leasing.acquireThread?.(this.id, options)) ?? (async () => {});
   }
 
   async content(): Promise<ThreadContent> {

@@ -5,9 +5,8 @@ import { type Bar, timelineOf } from "../lanes.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
 import { itemFacts, type PlanRecord, planTitle } from "../plans.ts";
 import { agentOf, factsOf, type ThreadState, timeWords } from "../thread.ts";
-import { answerWords, changeWords, duration, failureWord } from "../words.ts";
+import { answerWords, changeWords, duration, failureWord, inSight } from "../words.ts";
 import { argumentParts } from "./call-parts.ts";
-import { escaped } from "./escaped.ts";
 import { prose, type MakeElement } from "./prose.ts";
 
 /**
@@ -200,4 +199,17 @@ function callHtml({
     .map(({ html }) => html)
     .join("");
   return `<details><summary>${summary}</summary>${given}${said ? `<pre>${escaped(said)}</pre>` : ""}</details>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Text that is nothing but text in HTML, between tags and in quotes. */
+function escaped(text: string): string {
+  return inSight(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
