@@ -28,7 +28,8 @@ export class Connection {
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly #database: Database.Database;
-  readonly #statements = { all: new Statements(), get: new Statements(), run: new Statements() };
+  /** Prepared statements by method and text. */
+  readonly #statements = new Map<string, Database.Statement>();
   readonly #untrack: () => void;
 
   private constructor(
@@ -117,7 +118,7 @@ export class Connection {
   }
 
   close(): void {
-    for (const statements of Object.values(this.#statements)) statements.clear();
+    this.#statements.clear();
     if (!this.isOpen) return;
     try {
       if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
@@ -133,11 +134,11 @@ export class Connection {
   // libsql ends the whole process when a buffer is passed as the only argument: parameters always go in an array.
   // And its get() answers for the parameters of an all() before it: each has statements of its own.
   #prepare(method: "all" | "get" | "run", sql: string): Database.Statement {
-    const statements = this.#statements[method];
-    const cached = statements.get(sql);
+    const key = `${method} ${sql}`;
+    const cached = this.#statements.get(key);
     if (cached) return cached;
     const statement = this.#database.prepare(sql);
-    statements.set(sql, statement);
+    this.#statements.set(key, statement);
     return statement;
   }
 
@@ -150,9 +151,6 @@ export class Connection {
     }
   }
 }
-
-/** Prepared statements by their text. */
-class Statements extends Map<string, Database.Statement> {}
 
 async function loadLibsql(): Promise<typeof Database> {
   try {

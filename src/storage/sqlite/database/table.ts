@@ -17,8 +17,6 @@ export class Table<S extends Shape> {
   readonly #select: string;
   readonly #replace: string;
   readonly #add: string;
-  /** The text of each statement, by its clauses after `FROM table`. */
-  readonly #selects = new Map<string, string>();
 
   /** `unchecked` columns are not in the checksum. */
   constructor(name: string, shape: S, unchecked: readonly (keyof S & string)[] = []) {
@@ -40,18 +38,18 @@ export class Table<S extends Shape> {
 
   /** Reads rows; `rest` follows `FROM table`. Throws `storage-corrupt` when one does not match its checksum. */
   all(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
-    const rows = connection.all(this.#selecting(rest), params);
+    const rows = connection.all(`${this.#select} ${rest}`, params);
     return rows.map((row) => this.#verify(connection, row));
   }
 
   /** Reads rows, and leaves out damaged ones. */
   intact(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
-    const rows = connection.all(this.#selecting(rest), params);
+    const rows = connection.all(`${this.#select} ${rest}`, params);
     return rows.filter((row) => this.isIntact(row)).map((row) => this.decode(row));
   }
 
   get(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S> | undefined {
-    const row = connection.get(this.#selecting(rest), params);
+    const row = connection.get(`${this.#select} ${rest}`, params);
     return row && this.#verify(connection, row);
   }
 
@@ -69,15 +67,6 @@ export class Table<S extends Shape> {
     const values = this.#shape.map(([column]) => row[column] as SqlValue);
     values.push(this.checksum(row));
     return values;
-  }
-
-  /** Returns the same string each time: prepared statements are found by it. */
-  #selecting(rest: string): string {
-    const cached = this.#selects.get(rest);
-    if (cached !== undefined) return cached;
-    const sql = `${this.#select} ${rest}`;
-    this.#selects.set(rest, sql);
-    return sql;
   }
 
   /** Adds a selected row of another file. */
