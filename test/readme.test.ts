@@ -36,7 +36,7 @@ it("every code of an error, status of a server and outcome of a run is on the pa
   const sources = server.filter((file) => file.endsWith(".ts") && !file.includes(".test"));
   const answers = sources.map((file) => readFileSync(join("src/surfaces/server", file), "utf8"));
   const statuses = answers.flatMap((text) =>
-    [...text.matchAll(/(?:HTTPException\(|refuse\(\s*c,\s*|: |\?\? )([45]\d\d)\b/g)].map(
+    [...text.matchAll(/(?:HTTPException\(|refuse\(\s*(?:c,\s*)?|: |\?\? )([45]\d\d)\b/g)].map(
       ([, code = ""]) => code,
     ),
   );

@@ -210,7 +210,7 @@ describe("without the provider packages", () => {
       symlinkSync(resolve("node_modules/@langchain/core"), join(folder, "node_modules/@langchain/core"));
       writeFileSync(
         join(folder, "main.ts"),
-        `import { chooseModel } from "./models/index.ts";
+        `import { chooseModel } from "./models/choose.ts";
          import { describeModels } from "./models/describe.ts";
          const messages = [];
          for (const model of ["openai:m", "anthropic:m", "ollama:m", "mistralai:m"]) {
