@@ -26,21 +26,30 @@ function groupBy(items, keyOf) {
 /** Every import of another source file, as a pair of paths. */
 const imports = paths.flatMap((from) =>
   [...texts.get(from).matchAll(/(?:from|import|import\()\s*["'](\.[^"']+)["']/g)]
-    .map(([, name]) => [from, posix.join(from, "..", name)])
+    .map(([text, name]) => [from, posix.join(from, "..", name), text.startsWith("import(")])
     .filter(([, to]) => texts.has(to)),
 );
 
 const rooms = groupBy(paths, (path) => posix.dirname(path));
 const crowded = [...rooms].filter(([, files]) => files.length > MOST_FILES);
 
-/** An import enters a room by another file than its index when it comes from outside of the room's folder. */
-const isPastDoor = ([from, to]) => {
-  const room = posix.dirname(to);
-  return !from.startsWith(`${room}/`) && posix.basename(to) !== "index.ts" && rooms.get(room).length > 1;
+/** The innermost folder around a file that has an `index.ts`, which is its door; else the file's own folder. */
+function roomOf(path) {
+  let folder = posix.dirname(path);
+  while (folder !== "src" && folder !== "." && !texts.has(`${folder}/index.ts`))
+    folder = posix.dirname(folder);
+  return folder === "src" || folder === "." ? posix.dirname(path) : folder;
+}
+
+/** An import of a file in another room. What is loaded when it is needed has no door, nor has the page one. */
+const isPastDoor = ([from, to, isLazy]) => {
+  const room = roomOf(to);
+  if (isLazy || !from.startsWith("src/") || room === "src") return false;
+  return !from.startsWith(`${room}/`) && to !== `${room}/index.ts`;
 };
 const importers = groupBy(imports, ([, to]) => to);
 const single = [...importers].filter(
-  ([to, all]) => all.length === 1 && linesOf(to) < SMALL && !to.endsWith(".prompt.ts"),
+  ([to, all]) => all.length === 1 && linesOf(to) < SMALL && !/(\.prompt|\/index)\.ts$/.test(to),
 );
 
 /** The source files that are loaded with a file. */

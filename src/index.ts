@@ -1,9 +1,17 @@
-export { createDeepAgent } from "./deep/index.ts";
-export { type DeepAgentOptions, type DefaultMiddlewareName, type SubagentSpec } from "./deep/options.ts";
-export { leadAgentGraph, makeLeadAgent, type LeadGraph } from "./lead/index.ts";
-export type { LeadOptions } from "./lead/options.ts";
-export type { LeadRequest } from "./lead/request.ts";
-export type { BudgetOptions } from "./middleware/budget/options.ts";
+export {
+  createDeepAgent,
+  type DeepAgentOptions,
+  type DefaultMiddlewareName,
+  type SubagentSpec,
+} from "./deep/index.ts";
+export {
+  leadAgentGraph,
+  makeLeadAgent,
+  type LeadGraph,
+  type LeadOptions,
+  type LeadRequest,
+} from "./lead/index.ts";
+export type { BudgetOptions } from "./middleware/budget/index.ts";
 export { clarificationMiddleware, type ClarificationRequest } from "./middleware/clarification/index.ts";
 export {
   consentMiddleware,
@@ -14,8 +22,12 @@ export {
   type ConsentRule,
 } from "./middleware/consent/index.ts";
 export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
-export { filesMiddleware } from "./middleware/files/index.ts";
-export type { BackendContext, BackendOption, FilesOptions } from "./middleware/files/options.ts";
+export {
+  filesMiddleware,
+  type BackendContext,
+  type BackendOption,
+  type FilesOptions,
+} from "./middleware/files/index.ts";
 export {
   HarnessError,
   isPlanChangeEvent,
@@ -34,7 +46,7 @@ export {
   type Verifier,
   type VerifyContext,
 } from "./middleware/index.ts";
-export type { InstructionSource } from "./middleware/instructions/options.ts";
+export type { InstructionSource } from "./middleware/instructions/index.ts";
 export {
   goalMiddleware,
   type GoalContext,
@@ -43,15 +55,14 @@ export {
   type GoalOutcome,
   type GoalVerdict,
 } from "./middleware/goal/index.ts";
-export { lightLoop } from "./middleware/light-loop.ts";
+export { lightLoop } from "./middleware/light-loop/index.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
 export {
   orderedCallsMiddleware,
   type CallOrder,
   type OrderedCallsOptions,
 } from "./middleware/ordered-calls/index.ts";
-export type { RepeatOptions, RepeatPolicy } from "./middleware/repeats/options.ts";
-export { isRepetition } from "./middleware/repeats/repetition.ts";
+export { type RepeatOptions, type RepeatPolicy, isRepetition } from "./middleware/repeats/index.ts";
 export {
   localSandboxProvider,
   sandboxMiddleware,
@@ -60,9 +71,8 @@ export {
   type SandboxOptions,
   type SandboxProvider,
 } from "./middleware/sandbox/index.ts";
-export { readRoles, type Role, type RolesOptions, type RolesRead } from "./middleware/roles/read-roles.ts";
-export { readSkills, type SkillsRead } from "./middleware/skills/read-skills.ts";
-export type { Skill, SkillSource } from "./middleware/skills/skill.ts";
+export { readRoles, type Role, type RolesOptions, type RolesRead } from "./middleware/roles/index.ts";
+export { readSkills, type SkillsRead, type Skill, type SkillSource } from "./middleware/skills/index.ts";
 export { summarizationMiddleware, type SummarizationOptions } from "./middleware/summarization/index.ts";
 export {
   threadDataMiddleware,
@@ -76,5 +86,5 @@ export {
   subagentsMiddleware,
   type CompiledSubagent,
   type SubagentEvent,
+  type SubagentsOptions,
 } from "./subagents/index.ts";
-export type { SubagentsOptions } from "./subagents/spec.ts";

@@ -25,13 +25,23 @@ describe("the source", () => {
     return [...loadedWith(path, source)].filter((name) => name.includes("langchain")).toSorted();
   };
 
+  it("has parts that the page is made of, which load nothing of Node's or LangChain's", () => {
+    const all = { ...source, ...filesBelow("web/src") };
+    expect([...loadedWith("web/src/main.tsx", all)].toSorted()).toEqual([
+      "diff",
+      "jsonrepair",
+      "react",
+      "react-dom",
+    ]);
+  });
+
   it("loads the client of remote sub-agents, an optional package, when one is started", () => {
     expect(langchainIn("src/deepagents/index.ts")).not.toContain("@langchain/langgraph-sdk");
   });
 
   it.each([
     "src/surfaces/cli/main.ts",
-    "src/surfaces/cli/options/completion.ts",
+    "src/surfaces/cli/parser/completion.ts",
     "src/surfaces/cli/editors/install-editors.ts",
     `${COMMANDS}/servers/acp.ts`,
     `${COMMANDS}/completion.ts`,
@@ -39,7 +49,7 @@ describe("the source", () => {
     `${COMMANDS}/threads/rm.ts`,
     `${COMMANDS}/trust.ts`,
     "src/models/clients/providers.ts",
-    "src/storage/store.ts",
+    "src/storage/open/index.ts",
   ])("does not load LangChain for a command that runs no agent: %s", (path) => {
     expect(langchainIn(path)).toEqual([]);
   });
@@ -182,6 +192,18 @@ describe("the checker", () => {
       `import "./database/table.ts";`,
       "enters src/storage/sqlite/database by table.ts",
     ],
+    [
+      "a way into a part of a room from outside of the room",
+      "src/threads/a.ts",
+      `import "../storage/codec/json/numbers.ts";`,
+      "enters src/storage/codec by json/numbers.ts",
+    ],
+    [
+      "a way into a folder that has no door",
+      "src/threads/a.ts",
+      `import "./b/c.ts";`,
+      "enters src/threads/b, which has no index.ts",
+    ],
     ["a star export", "src/plan/a.ts", `export * from "./b.ts";`, "has an `export *`"],
     ["a default export", "src/plan/a.ts", "export default 1;", "has a default export"],
     ["a renamed default export", "src/plan/a.ts", "export { a as default };", "has a default export"],
@@ -190,7 +212,9 @@ describe("the checker", () => {
     ["a long file", "src/plan/a.ts", long, "has 401 code lines"],
     ["a file that does not parse", "src/plan/a.ts", "const =", "Unexpected token"],
   ])("reports %s", (_, path, source, problem) => {
-    expect(violations({ [path]: source })).toEqual([expect.stringContaining(problem)]);
+    const rooms = { "src/storage/codec/index.ts": "", "src/storage/sqlite/database/index.ts": "" };
+    const files = { ...rooms, "src/threads/b/c.ts": "", [path]: source };
+    expect(violations(files)).toEqual([expect.stringContaining(problem)]);
   });
 
   it.each([
@@ -259,7 +283,7 @@ describe("the checker", () => {
 
 it("what is loaded with a file is what it imports first, without types and without what it imports later", () => {
   const files = {
-    "src/a.ts": `import { b } from "./b.ts";\nimport type { C } from "./c.ts";\nawait import("./d.ts");`,
+    "src/a.ts": `import { b, x } from "./b.ts";\nimport type { C } from "./c.ts";\nawait import("./d.ts");`,
     "src/b.ts": `export { x } from "@langchain/core/messages";\nexport type { Y } from "zod";\nimport "./a.ts";`,
     "src/c.ts": `import "langchain";`,
     "src/d.ts": `import "pg";`,

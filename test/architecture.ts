@@ -67,6 +67,7 @@ const LAYERS: Record<string, string[]> = {
   "surfaces/mcp": [...surface, ...langchain, "@modelcontextprotocol/server"],
   testing: [...engine, "files", "middleware", "models", ...langchain],
   index: harnesses,
+  exports: [...harnesses, "surfaces/server"],
 };
 
 /**
@@ -76,12 +77,12 @@ const LAYERS: Record<string, string[]> = {
 const CORE = [
   "src/errors.ts",
   "src/langgraph",
-  "src/middleware/budget/prices.ts",
-  "src/middleware/check-options.ts",
+  "src/middleware/context-memory",
   "src/middleware/index.ts",
+  "src/middleware/options",
   "src/middleware/plan",
+  "src/middleware/prices",
   "src/middleware/state",
-  "src/middleware/summarization/state.ts",
   "src/middleware/text",
   "src/middleware/tools",
   "src/models/secrets",
@@ -119,19 +120,6 @@ const DOORS: readonly { file: string; only: readonly string[] }[] = [
 ];
 const DOORS_LAYER = "surfaces/cli";
 
-/** Folders that others enter by their `index.ts` alone. One inside another has a door of its own. */
-const ROOMS_WITH_DOORS = [
-  "src/storage/store",
-  "src/storage/checkpoint",
-  "src/storage/codec",
-  "src/storage/sqlite",
-  "src/storage/sqlite/database",
-  "src/storage/sqlite/file",
-  "src/storage/postgres",
-  "src/storage/postgres/database",
-  "src/storage/postgres/writes",
-  "src/storage/care",
-];
 const MAX_ROOM_FILES = 12;
 
 const VAGUE = ["utils", "helpers", "common", "compat", "v2"];
@@ -140,7 +128,9 @@ const MAX_CODE_LINES = 400;
 /** Says what in these source files, given by path, breaks the architecture: one line each. */
 export function violations(files: Record<string, string>): string[] {
   const inFiles = Object.entries(files).flatMap(([path, source]) =>
-    [...problemsOf(path, source)].map((problem) => `${path}: ${problem}`),
+    [...problemsOf(path, source), ...passedDoors(path, source, files)].map(
+      (problem) => `${path}: ${problem}`,
+    ),
   );
   return [...inFiles, ...crowdedRooms(Object.keys(files))];
 }
@@ -176,21 +166,45 @@ export function circles(files: Record<string, string>): string[] {
   return [...imports.keys()].flatMap((path) => visit(path, []));
 }
 
-/** The packages that are loaded with a source file, before anything in it runs. */
+/**
+ * The packages that are loaded with a source file of a bundle, before anything in it runs: of a re-export, those behind
+ * the names that are imported.
+ */
 export function loadedWith(path: string, files: Record<string, string>): Set<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();
-  const visit = (at: string): void => {
-    if (seen.has(at)) return;
-    seen.add(at);
-    for (const name of read(at, files[at] ?? "").loads) {
-      if (name.startsWith(".")) visit(posix.join(at, "..", name));
-      else packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(name)![0]);
+  const follow = (at: string, { from, names }: Load): void => {
+    if (!from.startsWith(".")) packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(from)![0]);
+    else visit(posix.join(at, "..", from), names);
+  };
+  const visit = (at: string, names: readonly string[]): void => {
+    const { loads, reexports } = read(at, files[at] ?? "");
+    // A bundle leaves a file out that only passes on what is imported.
+    const isUsed =
+      names.length === 0 || names.some((name) => !reexports.some(({ exported }) => exported === name));
+    if (isUsed && !seen.has(at)) {
+      seen.add(at);
+      for (const load of loads) follow(at, load);
+    }
+    for (const { from, exported, local } of reexports) {
+      const key = `${at} ${exported}`;
+      if (seen.has(key) || !(names.includes(exported) || names.includes(ALL))) continue;
+      seen.add(key);
+      follow(at, { from, names: [local] });
     }
   };
-  visit(path);
+  visit(path, [ALL]);
   return packages;
 }
+
+/** An import by which a module is loaded, with the names of it that are asked for. */
+interface Load {
+  from: string;
+  names: readonly string[];
+}
+
+/** All names of a module. */
+const ALL = "*";
 
 function* problemsOf(path: string, source: string): Generator<string> {
   const file = read(path, source);
@@ -214,7 +228,6 @@ function* problemsOf(path: string, source: string): Generator<string> {
     (target) => target !== layer && !allowed.some((pattern) => matches(target, pattern)),
   );
   yield* forbidden.map((target) => `${layer} may not import ${target}`);
-  yield* file.imports.flatMap((name) => passedDoor(path, name) ?? []);
 
   // The engine may use less than the core anyway.
   if (isCore(path) && layer !== PURE_LAYER) yield* outsideCore(path, file);
@@ -260,14 +273,29 @@ function isIn(path: string, place: string): boolean {
   return path === place || path.startsWith(`${place}/`);
 }
 
-/** A complaint about an import that enters a room from outside, and not by its door. */
-function passedDoor(path: string, name: string): string | undefined {
-  if (!name.startsWith(".")) return undefined;
-  const target = posix.join(path, "..", name);
-  const rooms = ROOMS_WITH_DOORS.filter((room) => target.startsWith(`${room}/`));
-  const room = rooms.toSorted((a, b) => b.length - a.length)[0];
-  if (room === undefined || path.startsWith(`${room}/`) || target === `${room}/index.ts`) return undefined;
-  return `enters ${room} by ${posix.relative(room, target)}: import its index.ts`;
+/**
+ * Complaints about imports that enter a room past its door. A folder with an `index.ts` is a room; one without is a part
+ * of the room around it. What is imported when it is needed comes by its file: its room would be loaded with it.
+ */
+function* passedDoors(path: string, source: string, files: Record<string, string>): Generator<string> {
+  if (isTest(path)) return;
+  const { imports, lazy } = read(path, source);
+  for (const name of imports) {
+    const target = posix.join(path, "..", name);
+    if (!name.startsWith(".") || lazy.includes(name)) continue;
+    const room = roomOf(target, files);
+    const folder = room ?? posix.dirname(target);
+    if (path.startsWith(`${folder}/`) || target === `${folder}/index.ts`) continue;
+    if (room) yield `enters ${room} by ${posix.relative(room, target)}: import its index.ts`;
+    else if (files[target] !== undefined && folder !== "src") yield `enters ${folder}, which has no index.ts`;
+  }
+}
+
+/** The innermost folder around a file that has an `index.ts`. */
+function roomOf(path: string, files: Record<string, string>): string | undefined {
+  const folder = posix.dirname(path);
+  if (folder === "src" || folder === ".") return undefined;
+  return files[`${folder}/index.ts`] === undefined ? roomOf(folder, files) : folder;
 }
 
 function isTest(path: string): boolean {
@@ -300,23 +328,37 @@ function readAnew(path: string, source: string) {
   const { program, comments, errors } = parseSync(path, source);
   const problems = errors.map((error) => error.message);
   const imports: string[] = [];
-  const loads: string[] = [];
+  const lazy: string[] = [];
+  const loads: Load[] = [];
+  const reexports: { from: string; exported: string; local: string }[] = [];
   const names: string[] = [];
   const casts: string[] = [];
   const keys = new WeakSet<object>();
 
   new Visitor({
-    ImportDeclaration: ({ source: name, importKind }) => {
+    ImportDeclaration: ({ source: name, importKind, specifiers }) => {
       imports.push(name.value);
-      if (importKind !== "type") loads.push(name.value);
+      if (importKind === "type") return;
+      const asked = specifiers.flatMap((one) => {
+        if (one.type !== "ImportSpecifier") return [ALL];
+        return one.importKind === "type" ? [] : [nameOf(one.imported)];
+      });
+      loads.push({ from: name.value, names: asked });
     },
     TSImportType: (node) => void imports.push(node.source.value),
-    ImportExpression: ({ source: name }) =>
-      void imports.push(name.type === "Literal" ? String(name.value) : "a computed name"),
+    ImportExpression: ({ source: name }) => {
+      const value = name.type === "Literal" ? String(name.value) : "a computed name";
+      imports.push(value);
+      lazy.push(value);
+    },
     ExportNamedDeclaration: (node) => {
       if (!node.source) return;
-      imports.push(node.source.value);
-      if (node.exportKind !== "type") loads.push(node.source.value);
+      const from = node.source.value;
+      imports.push(from);
+      if (node.exportKind === "type") return;
+      for (const { exportKind, exported, local } of node.specifiers) {
+        if (exportKind !== "type") reexports.push({ from, exported: nameOf(exported), local: nameOf(local) });
+      }
     },
     ExportAllDeclaration: (node) => {
       imports.push(node.source.value);
@@ -356,5 +398,9 @@ function readAnew(path: string, source: string) {
 
   const code = comments.reduceRight((text, { start, end }) => text.slice(0, start) + text.slice(end), source);
   const codeLines = code.split("\n").filter((line) => line.trim()).length;
-  return { imports, loads, names, casts, problems, code, codeLines };
+  return { imports, lazy, loads, reexports, names, casts, problems, code, codeLines };
+}
+
+function nameOf(name: { type: string; name?: string; value?: string }): string {
+  return name.name ?? name.value ?? "";
 }

@@ -7,8 +7,8 @@ import { messageOf } from "../src/models/failure/error-chain.ts";
 import { folderIn } from "../src/models/offline/model.ts";
 import { reasonIn } from "../src/models/offline/words.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
-import { readAnswer } from "../src/threads/events/questions.ts";
-import { ownerName } from "../src/threads/events/view.ts";
+import { readAnswer } from "../src/threads/questions/index.ts";
+import { ownerName } from "../src/threads/view/view.ts";
 
 /** So long that a time in proportion to its square is hours. */
 const MANY = 2_000_000;

@@ -9,9 +9,9 @@ import { listen } from "../src/surfaces/server/listen.ts";
 import type { PageThread } from "../src/surfaces/server/page/thread-out.ts";
 import { createThreadsServer, type ThreadsServerOptions } from "../src/surfaces/server/threads-server.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
-import type { Question } from "../src/threads/events/questions.ts";
 import type { StampedEvent } from "../src/threads/host/stream/live-events.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../src/threads/prepare/settings.ts";
+import type { Question } from "../src/threads/questions/index.ts";
 
 export let folder: string;
 export let saver: SqliteSaver;

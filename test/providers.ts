@@ -1,6 +1,6 @@
 import { tool, type StructuredTool } from "@langchain/core/tools";
 import { createDeepAgent, makeLeadAgent } from "../src/index.ts";
-import { usedTokens, type UsageSource } from "../src/middleware/budget/prices.ts";
+import { usedTokens, type UsageSource } from "../src/middleware/prices/index.ts";
 import { chooseModel, explainModelError } from "../src/models/index.ts";
 import { thoughtsOf } from "../src/models/thinking/thoughts.ts";
 import {

@@ -57,7 +57,7 @@ it("every code of an error, status of a server and outcome of a run is on the pa
 });
 
 it("every command is on the page of the command line, and every command of a session on its page", () => {
-  const source = readFileSync("src/surfaces/cli/options/commands.ts", "utf8");
+  const source = readFileSync("src/surfaces/cli/parser/commands.ts", "utf8");
   const commands = [...source.matchAll(/\.command\(\s*"(\w+)/g)].map(([, name = ""]) => name);
   const page = readFileSync("docs/command-line.md", "utf8");
   expect(commands.length).toBeGreaterThan(20);

@@ -1,5 +1,5 @@
 import type { Usage } from "../../src/threads/events/events.ts";
-import { costOf, type Prices } from "../../src/threads/prepare/prices.ts";
+import { costOf, type Prices } from "../../src/threads/view/prices.ts";
 import type { RunKey, RunRecord } from "./results.ts";
 import { LIVE_SYSTEMS } from "./systems.ts";
 

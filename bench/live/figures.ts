@@ -1,4 +1,4 @@
-import { costOf, type Prices } from "../../src/threads/prepare/prices.ts";
+import { costOf, type Prices } from "../../src/threads/view/prices.ts";
 import { mean, pairedDifference, ratio, share, sum, type Estimate } from "../worth/intervals.ts";
 import type { RunRecord } from "./results.ts";
 import { NO_PLAN } from "./systems.ts";

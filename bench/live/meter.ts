@@ -1,6 +1,6 @@
 import { AIMessage } from "@langchain/core/messages";
 import { createMiddleware, type AgentMiddleware } from "langchain";
-import { NO_TOKENS, sumTokens, usedTokens } from "../../src/middleware/budget/prices.ts";
+import { NO_TOKENS, sumTokens, usedTokens } from "../../src/middleware/prices/index.ts";
 import type { Usage } from "../../src/threads/events/events.ts";
 
 /** After so many model calls a run is over. */

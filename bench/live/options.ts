@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { HarnessError } from "../../src/errors.ts";
-import { readPrices, type Prices } from "../../src/threads/prepare/prices.ts";
+import { readPrices, type Prices } from "../../src/threads/view/prices.ts";
 import { LIVE_TASKS } from "./tasks/index.ts";
 
 /** What the user wants. */

@@ -1,4 +1,4 @@
-import type { Prices } from "../../src/threads/prepare/prices.ts";
+import type { Prices } from "../../src/threads/view/prices.ts";
 import { number } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { readResults } from "../results.ts";

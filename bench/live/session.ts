@@ -1,8 +1,8 @@
-import { NO_TOKENS, sumTokens } from "../../src/middleware/budget/prices.ts";
+import { NO_TOKENS, sumTokens } from "../../src/middleware/prices/index.ts";
 import { failureOf, type FailureKind } from "../../src/models/failure/failure.ts";
 import type { ChosenModel } from "../../src/models/index.ts";
 import type { Usage } from "../../src/threads/events/events.ts";
-import { costOf } from "../../src/threads/prepare/prices.ts";
+import { costOf } from "../../src/threads/view/prices.ts";
 import { estimate, priceText, thousands } from "./estimate.ts";
 import type { LiveOptions } from "./options.ts";
 import type { Results, RunKey, RunRecord } from "./results.ts";

@@ -8,8 +8,8 @@ import { shown } from "../../src/surfaces/cli/output/harmless.ts";
 import { colourPaint } from "../../src/surfaces/cli/output/paint.ts";
 import { LiveDisplay } from "../../src/surfaces/cli/session/display/live-display.ts";
 import { History } from "../../src/surfaces/cli/session/prompt/history.ts";
-import { MAIN } from "../../src/threads/events/view.ts";
 import { RunEvents } from "../../src/threads/run/run-thread.ts";
+import { MAIN } from "../../src/threads/view/view.ts";
 import { goalOf, type Section, type SectionOptions } from "../section.ts";
 
 const [COLUMNS, ROWS] = [100, 30];

@@ -1,19 +1,23 @@
 import { SystemMessage } from "@langchain/core/messages";
 import { z } from "zod";
-import { MCP } from "../mcp/config.ts";
-import { BUDGET, PRICES } from "../middleware/budget/check-options.ts";
-import { checkOptions, hasMethods, isObject, FUNCTION } from "../middleware/check-options.ts";
-import { INTERRUPT_ON } from "../middleware/consent/options.ts";
-import { FILES_METHODS, FILES_OPTIONS } from "../middleware/files/check-options.ts";
-import { GOAL } from "../middleware/goal/options.ts";
+import { MCP } from "../mcp/index.ts";
+import { BUDGET, PRICES } from "../middleware/budget/index.ts";
+import { INTERRUPT_ON } from "../middleware/consent/index.ts";
+import { FILES_METHODS, FILES_OPTIONS } from "../middleware/files/index.ts";
+import { GOAL } from "../middleware/goal/index.ts";
 import { LOOP_GUARD } from "../middleware/loop-guard/index.ts";
-import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
-import { REPEATS } from "../middleware/repeats/options.ts";
-import { MODEL_SETTINGS } from "../models/model-settings.ts";
-import { EFFORTS } from "../models/thinking/thinking-clients.ts";
-import { checkCompiled, CONCURRENCY, SUBAGENT_LIST, TERMS } from "../subagents/check-options.ts";
-import type { CompiledSubagent } from "../subagents/spec.ts";
-import { WEB } from "../web/check-options.ts";
+import { checkOptions, hasMethods, isObject, FUNCTION } from "../middleware/options/index.ts";
+import { PLAN_OPTIONS } from "../middleware/plan/index.ts";
+import { REPEATS } from "../middleware/repeats/index.ts";
+import { MODEL_SETTINGS, EFFORTS } from "../models/index.ts";
+import {
+  checkCompiled,
+  CONCURRENCY,
+  SUBAGENT_LIST,
+  TERMS,
+  type CompiledSubagent,
+} from "../subagents/index.ts";
+import { WEB } from "../web/index.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
 
 const isMiddleware = (value: unknown): boolean =>

@@ -2,40 +2,42 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
 import type { PermissionRule } from "../files/index.ts";
-import { mcpMiddleware } from "../mcp/middleware.ts";
-import { FIND_TOOLS } from "../mcp/tools/find-tools.ts";
-import { withServers } from "../mcp/with-servers.ts";
+import { mcpMiddleware, FIND_TOOLS, withServers } from "../mcp/index.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
-import { Budget } from "../middleware/budget/account.ts";
-import { budgetMiddleware } from "../middleware/budget/index.ts";
-import { STEP_LIMIT, type BudgetOptions } from "../middleware/budget/options.ts";
+import { Budget, STEP_LIMIT, type BudgetOptions, budgetMiddleware } from "../middleware/budget/index.ts";
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
-import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
-import { runsCommands, stateBackend, Workspace } from "../middleware/files/workspace.ts";
+import {
+  runsCommands,
+  stateBackend,
+  Workspace,
+  filesMiddlewareOf,
+  fileToolNames,
+} from "../middleware/files/index.ts";
 import { goalMiddleware } from "../middleware/goal/index.ts";
 import { instructionsMiddleware } from "../middleware/instructions/index.ts";
-import { lightLoop } from "../middleware/light-loop.ts";
+import { lightLoop } from "../middleware/light-loop/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
-import type { RepeatOptions } from "../middleware/repeats/options.ts";
-import { FILES_IN_THREAD } from "../middleware/repeats/policy.ts";
+import { type RepeatOptions, FILES_IN_THREAD } from "../middleware/repeats/index.ts";
 import { secretsMiddleware } from "../middleware/secrets/index.ts";
 import { SkillLibrary, skillsMiddleware } from "../middleware/skills/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
-import { joinedPrompt } from "../middleware/text/system-prompt.ts";
+import { joinedPrompt } from "../middleware/text/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
-import { toModel } from "../models/deferred.ts";
-import { knownModel } from "../models/known-models.ts";
-import { withSettings } from "../models/model-settings.ts";
-import { withEffort } from "../models/thinking/thinking.ts";
-import { steeringMiddleware } from "../subagents/background/working.ts";
-import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
-import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
-import { webToolsOf } from "../web/tools.ts";
+import { toModel, withSettings, withEffort } from "../models/index.ts";
+import { knownModel } from "../models/known-models/index.ts";
+import {
+  steeringMiddleware,
+  FORK_REFUSAL,
+  GENERAL_PURPOSE_DESCRIPTION,
+  subagentsMiddleware,
+  type CompiledSubagent,
+} from "../subagents/index.ts";
+import { webToolsOf } from "../web/index.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
 import { compiledOf, inherited, picked, promptOf, readerOf, sharedFields } from "./inherited.ts";
@@ -47,6 +49,11 @@ import {
   type SubagentSpec,
 } from "./options.ts";
 import type { CreateDeepAgent } from "./types.ts";
+
+export { checkSpecs, KEEPING, PARTS, SKILL_LIST, SUMMARIZATION } from "./check-options.ts";
+export { compiledOf, inherited, picked } from "./inherited.ts";
+export type { AnyTool, DeepAgentOptions, DefaultMiddlewareName, SubagentSpec } from "./options.ts";
+export type { CreateAgent } from "./types.ts";
 
 /**
  * Builds a LangChain agent that plans, keeps files and hands work to sub-agents. Everything the result does

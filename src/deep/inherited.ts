@@ -1,14 +1,17 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { StateGraph, type StateDefinitionInit } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
-import { serversOf } from "../mcp/servers.ts";
-import type { FileToolChoice } from "../middleware/files/options.ts";
-import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
-import { readSkills } from "../middleware/skills/read-skills.ts";
-import { PLAN_TOOLS } from "../plan/presets/presets.ts";
-import type { CompiledSubagent, SubagentTerms } from "../subagents/spec.ts";
-import { READER_DESCRIPTION, READER_PROMPT } from "../subagents/task.prompt.ts";
-import { webToolsOf, WEB_TOOLS } from "../web/tools.ts";
+import { serversOf } from "../mcp/index.ts";
+import { type FileToolChoice, FILE_ARGUMENTS } from "../middleware/files/index.ts";
+import { readSkills } from "../middleware/skills/index.ts";
+import { PLAN_TOOLS } from "../plan/presets/index.ts";
+import {
+  type CompiledSubagent,
+  type SubagentTerms,
+  READER_DESCRIPTION,
+  READER_PROMPT,
+} from "../subagents/index.ts";
+import { webToolsOf, WEB_TOOLS } from "../web/index.ts";
 import { DEFAULT_MIDDLEWARE, type AnyTool, type DeepAgentOptions, type SubagentSpec } from "./options.ts";
 
 /** The options of a sub-agent: those of its description, and its parent's for the rest. Throws `invalid-options`. */

@@ -12,8 +12,7 @@ import type {
   TypedToolStrategy,
 } from "langchain";
 import type { filesMiddleware } from "../middleware/files/index.ts";
-import type { planMiddleware } from "../middleware/plan/index.ts";
-import type { PlanOptions } from "../middleware/plan/options.ts";
+import type { PlanOptions, planMiddleware } from "../middleware/plan/index.ts";
 import type { AnyTool, DeepAgentOptions } from "./options.ts";
 
 /** The shape of `structuredResponse` for a response format. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { getConfig, getCurrentTaskInput, getStore, type BaseStore } from "@langchain/langgraph";
 import { attempt, HarnessError } from "../errors.ts";
-import { stateFiles } from "../files/backends/state.ts";
+import { stateFiles } from "../files/backends/index.ts";
 import {
   compositeBackend,
   diskBackend,
@@ -13,8 +13,8 @@ import {
   type Isolation,
   type RemoteSandbox,
 } from "../files/index.ts";
-import { compileGlob } from "../files/search/glob.ts";
-import type { BackendContext } from "../middleware/files/options.ts";
+import { compileGlob } from "../files/paths/index.ts";
+import type { BackendContext } from "../middleware/files/index.ts";
 import { foreignFiles, type ForeignBackend } from "./foreign.ts";
 import {
   FILES,

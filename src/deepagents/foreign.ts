@@ -1,8 +1,7 @@
-import { fail } from "../files/backend/failures.ts";
-import { exclusive } from "../files/backends/exclusive.ts";
-import { textOfFile } from "../files/backends/file-table.ts";
+import { fail } from "../files/backend/index.ts";
+import { exclusive, textOfFile } from "../files/backends/index.ts";
 import { createBackend, type Failure, type FileBackend, type FileResult } from "../files/index.ts";
-import { nameOf, pathIn } from "../files/paths/paths.ts";
+import { nameOf, pathIn } from "../files/paths/index.ts";
 import type { BackendProtocol, FileData, FileInfo, ReadRawResult } from "./protocol.ts";
 
 /** The first version of the protocol, which some published backends still have. */

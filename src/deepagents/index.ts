@@ -1,25 +1,30 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { AnyAgentMiddleware } from "langchain";
-import { createDeepAgent as createAgent, createHelper } from "../deep/index.ts";
-import { compiledOf, inherited } from "../deep/inherited.ts";
-import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
+import {
+  compiledOf,
+  inherited,
+  type DeepAgentOptions,
+  type SubagentSpec,
+  createDeepAgent as createAgent,
+  createHelper,
+} from "../deep/index.ts";
 import { attempt } from "../errors.ts";
-import { unpackBytes } from "../files/backends/packed.ts";
+import { unpackBytes } from "../files/backends/index.ts";
 import type { FileBackend, PermissionRule } from "../files/index.ts";
-import { parsePath, pathIn } from "../files/paths/paths.ts";
+import { parsePath, pathIn } from "../files/paths/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
-import type { BackendContext } from "../middleware/files/options.ts";
-import { Workspace } from "../middleware/files/workspace.ts";
-import { instructionsMiddleware, type InstructionSource } from "../middleware/instructions/index.ts";
-import { MAX_INSTRUCTIONS } from "../middleware/instructions/options.ts";
-import { readText } from "../middleware/instructions/read-text.ts";
-import { skillsMiddleware } from "../middleware/skills/index.ts";
-import { readSkill } from "../middleware/skills/read-skills.ts";
-import type { PlacedSkill } from "../middleware/skills/skill.ts";
-import { quotedText } from "../middleware/text/quoted-text.ts";
-import { toModel } from "../models/deferred.ts";
-import type { CompiledSubagent } from "../subagents/spec.ts";
+import { type BackendContext, Workspace } from "../middleware/files/index.ts";
+import {
+  MAX_INSTRUCTIONS,
+  readText,
+  instructionsMiddleware,
+  type InstructionSource,
+} from "../middleware/instructions/index.ts";
+import { readSkill, type PlacedSkill, skillsMiddleware } from "../middleware/skills/index.ts";
+import { quotedText } from "../middleware/text/index.ts";
+import { toModel } from "../models/index.ts";
+import type { CompiledSubagent } from "../subagents/index.ts";
 import {
   CompositeBackend,
   filesOf,
@@ -249,13 +254,36 @@ export type {
   FilesystemPermission,
   SubAgent,
 } from "./options.ts";
-export type { BackendProtocol, EditResult, ExecuteResponse, FileData, FileInfo } from "./protocol.ts";
-export type { FileDownloadResponse, FileUploadResponse, GlobResult, GrepMatch } from "./protocol.ts";
-export type { GrepResult, LsResult, ReadRawResult, ReadResult, WriteResult } from "./protocol.ts";
-export { createAsyncSubAgentMiddleware, isAsyncSubAgent } from "./remote-agents.ts";
-export type { AsyncSubAgent, AsyncTask, AsyncTaskStatus } from "./remote-agents.ts";
-export { createSettings, findProjectRoot, listSkills } from "./settings.ts";
-export type { Settings, SkillMetadata } from "./settings.ts";
+export type {
+  BackendProtocol,
+  EditResult,
+  ExecuteResponse,
+  FileData,
+  FileInfo,
+  FileDownloadResponse,
+  FileUploadResponse,
+  GlobResult,
+  GrepMatch,
+  GrepResult,
+  LsResult,
+  ReadRawResult,
+  ReadResult,
+  WriteResult,
+} from "./protocol.ts";
+export {
+  createAsyncSubAgentMiddleware,
+  isAsyncSubAgent,
+  type AsyncSubAgent,
+  type AsyncTask,
+  type AsyncTaskStatus,
+} from "./remote-agents.ts";
+export {
+  createSettings,
+  findProjectRoot,
+  listSkills,
+  type Settings,
+  type SkillMetadata,
+} from "./settings.ts";
 
 /** Gives calls without a result one: `danglingCallsMiddleware` by DeepAgents' name. */
 export const createPatchToolCallsMiddleware = danglingCallsMiddleware;

@@ -1,9 +1,8 @@
 import type { InteropZodObject } from "@langchain/core/utils/types";
 import type { ReducedValue, StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware, AnyAnnotationRoot } from "langchain";
-import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
-import type { CreateAgent } from "../deep/types.ts";
-import type { CompiledSubagent } from "../subagents/spec.ts";
+import type { DeepAgentOptions, SubagentSpec, CreateAgent } from "../deep/index.ts";
+import type { CompiledSubagent } from "../subagents/index.ts";
 import type { AnyBackend, BackendRuntime } from "./backends.ts";
 import type { FileData } from "./protocol.ts";
 import type { AsyncSubAgent } from "./remote-agents.ts";

@@ -1,6 +1,6 @@
 import type { Failure, FileBackend, FileChange, FileEntry } from "../files/index.ts";
-import { decodeText, mediaTypeOf } from "../files/text/decode.ts";
-import type { BackendContext } from "../middleware/files/options.ts";
+import { decodeText, mediaTypeOf } from "../files/text/index.ts";
+import type { BackendContext } from "../middleware/files/index.ts";
 
 type MaybePromise<T> = T | Promise<T>;
 

@@ -4,8 +4,8 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { anyUpdate } from "../middleware/state/fields.ts";
-import { callId, checkedTool } from "../middleware/tools/loose-tool.ts";
+import { anyUpdate } from "../middleware/state/index.ts";
+import { callId, checkedTool } from "../middleware/tools/index.ts";
 import { REMOTE_TOOLS } from "./remote-agents.prompt.ts";
 
 /** A sub-agent on a server of LangGraph's protocol, which works while its caller goes on. */

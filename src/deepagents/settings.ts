@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { HarnessError } from "../errors.ts";
-import { frontmatterIn, NAMED } from "../middleware/skills/frontmatter.ts";
+import { frontmatterIn, NAMED } from "../middleware/skills/index.ts";
 
 /** The nearest folder with `.git`, from `startPath` upwards; null for none. Default: from the current folder. */
 export function findProjectRoot(startPath = process.cwd()): string | null {

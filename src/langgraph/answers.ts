@@ -1,5 +1,5 @@
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
-import { isSame as isEqual } from "../plan/todo/diff.ts";
+import { isSame as isEqual } from "../plan/todo/index.ts";
 import type { Unended } from "./call-journal.ts";
 import type { SavedWrite } from "./step-writes.ts";
 import { hasAnswersById, scratchpadOf, taskOf } from "./task.ts";

@@ -7,7 +7,7 @@ import {
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
-import { isRecord } from "../plan/read/reading.ts";
+import { isRecord } from "../plan/read/index.ts";
 import { callersOf, lastAsked, stepOf, type Step } from "./step-writes.ts";
 import { isResuming, scratchpadOf } from "./task.ts";
 

@@ -1,5 +1,5 @@
 import type { Interrupt, StateSnapshot } from "@langchain/langgraph";
-import { isRecord } from "../plan/read/reading.ts";
+import { isRecord } from "../plan/read/index.ts";
 import { scratchpadOf, taskOf, type Configurable } from "./task.ts";
 
 /** A chunk of a graph's stream as LangGraph hands it on: where it comes from, its mode, and what it says. */

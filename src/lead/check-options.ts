@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { checkSpecs, KEEPING, PARTS, SKILL_LIST, SUMMARIZATION } from "../deep/check-options.ts";
-import { MCP } from "../mcp/config.ts";
-import { BUDGET } from "../middleware/budget/check-options.ts";
-import { checkOptions, hasMethods, FUNCTION } from "../middleware/check-options.ts";
-import { INTERRUPT_ON } from "../middleware/consent/options.ts";
-import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
-import { GOAL } from "../middleware/goal/options.ts";
+import { checkSpecs, KEEPING, PARTS, SKILL_LIST, SUMMARIZATION } from "../deep/index.ts";
+import { MCP } from "../mcp/index.ts";
+import { BUDGET } from "../middleware/budget/index.ts";
+import { INTERRUPT_ON } from "../middleware/consent/index.ts";
+import { FILES_OPTIONS } from "../middleware/files/index.ts";
+import { GOAL } from "../middleware/goal/index.ts";
 import { LOOP_GUARD } from "../middleware/loop-guard/index.ts";
-import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
-import { REPEATS } from "../middleware/repeats/options.ts";
-import { SUBAGENT_LIST } from "../subagents/check-options.ts";
-import { WEB } from "../web/check-options.ts";
+import { checkOptions, hasMethods, FUNCTION } from "../middleware/options/index.ts";
+import { PLAN_OPTIONS } from "../middleware/plan/index.ts";
+import { REPEATS } from "../middleware/repeats/index.ts";
+import { SUBAGENT_LIST } from "../subagents/index.ts";
+import { WEB } from "../web/index.ts";
 import type { LeadOptions } from "./options.ts";
 
 const { model, tools, systemPrompt, middleware } = PARTS;

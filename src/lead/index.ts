@@ -1,49 +1,52 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
-import { createHelper } from "../deep/index.ts";
-import { compiledOf, inherited, picked } from "../deep/inherited.ts";
-import type { DeepAgentOptions, SubagentSpec } from "../deep/options.ts";
+import {
+  compiledOf,
+  inherited,
+  picked,
+  type DeepAgentOptions,
+  type SubagentSpec,
+  createHelper,
+} from "../deep/index.ts";
 import { HarnessError } from "../errors.ts";
 import { withPermissions } from "../files/index.ts";
-import { mcpMiddleware } from "../mcp/middleware.ts";
-import { withServers } from "../mcp/with-servers.ts";
+import { mcpMiddleware, withServers } from "../mcp/index.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
-import { Budget } from "../middleware/budget/account.ts";
-import { budgetMiddleware } from "../middleware/budget/index.ts";
-import { STEP_LIMIT } from "../middleware/budget/options.ts";
+import { Budget, STEP_LIMIT, budgetMiddleware } from "../middleware/budget/index.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { goalMiddleware } from "../middleware/goal/index.ts";
-import { lightLoop } from "../middleware/light-loop.ts";
+import { lightLoop } from "../middleware/light-loop/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
-import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
-import { keptPlanSchema } from "../middleware/plan/state.ts";
+import { keptPlanSchema, planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
-import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
-import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
+import { sandboxPrompt, MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
 import { secretsMiddleware } from "../middleware/secrets/index.ts";
 import { SkillLibrary, skillsMiddleware } from "../middleware/skills/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
-import { joinedPrompt } from "../middleware/text/system-prompt.ts";
-import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
-import { inThread, type RunContext } from "../middleware/thread-data/thread-id.ts";
+import { joinedPrompt } from "../middleware/text/index.ts";
+import { inThread, type RunContext, threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { titleMiddleware } from "../middleware/title/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
-import { toModel } from "../models/deferred.ts";
-import { withSettings } from "../models/model-settings.ts";
-import { withThinking } from "../models/thinking/thinking.ts";
+import { toModel, withSettings, withThinking } from "../models/index.ts";
 import type { Todo } from "../plan/index.ts";
-import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
-import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
-import { webToolsOf } from "../web/tools.ts";
+import {
+  GENERAL_PURPOSE_DESCRIPTION,
+  subagentsMiddleware,
+  type CompiledSubagent,
+} from "../subagents/index.ts";
+import { webToolsOf } from "../web/index.ts";
 import { checkLeadOptions } from "./check-options.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
 import type { LeadOptions } from "./options.ts";
 import { readRequest, type LeadRequest } from "./request.ts";
+
+export type { LeadOptions } from "./options.ts";
+export type { LeadRequest } from "./request.ts";
 
 /**
  * Builds the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`

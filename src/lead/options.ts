@@ -1,9 +1,9 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { AnyAgentMiddleware } from "langchain";
-import type { DeepAgentOptions } from "../deep/options.ts";
-import type { PlanOptions } from "../middleware/plan/options.ts";
+import type { DeepAgentOptions } from "../deep/index.ts";
+import type { PlanOptions } from "../middleware/plan/index.ts";
 import type { SandboxOptions } from "../middleware/sandbox/index.ts";
-import type { SkillSource } from "../middleware/skills/skill.ts";
+import type { SkillSource } from "../middleware/skills/index.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { TitleOptions } from "../middleware/title/index.ts";
 

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { own } from "../plan/todo/own.ts";
+import { own } from "../plan/todo/index.ts";
 
 const REQUEST = z
   .object({

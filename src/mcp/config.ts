@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { FUNCTION } from "../middleware/check-options.ts";
-import { isRecord } from "../plan/read/reading.ts";
+import { FUNCTION } from "../middleware/options/index.ts";
+import { isRecord } from "../plan/read/index.ts";
 import type { McpConfig, McpOptions, McpServer } from "./options.ts";
 
 const texts = z.record(z.string(), z.string());

@@ -23,7 +23,7 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
   return { tools, notes: servers.notes, close: () => servers.close() };
 }
 
-export { readMcpConfig } from "./config.ts";
+export { readMcpConfig, MCP } from "./config.ts";
 export { mcpMiddleware } from "./middleware.ts";
 export type {
   AddressServer,
@@ -33,5 +33,8 @@ export type {
   McpSettings,
   ProgramServer,
 } from "./options.ts";
-export { McpServers } from "./servers.ts";
+export { McpServers, serversOf } from "./servers.ts";
 export type { ToolDefinition, ToolPins } from "./tools/definition.ts";
+export { FIND_TOOLS } from "./tools/find-tools.ts";
+export { PREFIX } from "./tools/tool-names.ts";
+export { withServers } from "./with-servers.ts";

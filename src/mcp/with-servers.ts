@@ -1,5 +1,4 @@
-import type { ConsentOptions, ConsentRule } from "../middleware/consent/options.ts";
-import { ALL } from "../middleware/consent/rules.ts";
+import { type ConsentOptions, type ConsentRule, ALL } from "../middleware/consent/index.ts";
 import type { McpOptions } from "./options.ts";
 import { serversOf, type McpServers } from "./servers.ts";
 import { PREFIX } from "./tools/tool-names.ts";

@@ -207,7 +207,8 @@ describe("without the provider packages", () => {
       cpSync("src/errors.ts", join(folder, "errors.ts"));
       writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
       mkdirSync(join(folder, "node_modules/@langchain"), { recursive: true });
-      symlinkSync(resolve("node_modules/@langchain/core"), join(folder, "node_modules/@langchain/core"));
+      for (const name of ["core", "langgraph"])
+        symlinkSync(resolve("node_modules/@langchain", name), join(folder, "node_modules/@langchain", name));
       writeFileSync(
         join(folder, "main.ts"),
         `import { chooseModel } from "./models/choose.ts";

@@ -3,12 +3,12 @@ import { HarnessError } from "../errors.ts";
 import type { ClientOptions } from "./clients/clients.ts";
 import { PROVIDERS } from "./clients/providers.ts";
 import { chain } from "./failure/error-chain.ts";
-import { knownModel } from "./known-models.ts";
+import { knownModel } from "./known-models/index.ts";
 import { readModelName, type Choice } from "./name.ts";
 import { patchModel } from "./patched-model.ts";
 import { retryingFetch } from "./retry/retrying-fetch.ts";
 import { Silence } from "./retry/silence.ts";
-import { read, type Environment, redact, secretsIn, withoutSecrets, type Hide } from "./secrets/redact.ts";
+import { read, type Environment, redact, secretsIn, withoutSecrets, type Hide } from "./secrets/index.ts";
 import { findSet, pickBaseUrl, pickEndpoint, withoutCredentials, type ModelOptions } from "./settings.ts";
 
 /** Options of `chooseModel`. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { attempt } from "../errors.ts";
 import { PROVIDERS, type Provider } from "./clients/providers.ts";
-import { type Environment, read } from "./secrets/redact.ts";
+import { type Environment, read } from "./secrets/index.ts";
 import { pickBaseUrl, setVariables, withoutCredentials, findSet, pickEndpoint } from "./settings.ts";
 
 /** The state of one provider. */

@@ -1,6 +1,6 @@
 import { HarnessError } from "../errors.ts";
 import { PROVIDERS, type Provider } from "./clients/providers.ts";
-import { read, type Environment } from "./secrets/redact.ts";
+import { read, type Environment } from "./secrets/index.ts";
 
 /** A provider and the model it should run. */
 export interface Choice {

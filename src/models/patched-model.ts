@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { fieldsOf } from "./secrets/client-fields.ts";
+import { fieldsOf } from "./secrets/index.ts";
 
 type Change = (model: BaseChatModel) => void;
 

@@ -1,6 +1,6 @@
 import { HarnessError } from "../errors.ts";
 import type { Endpoint, Provider } from "./clients/providers.ts";
-import { read, type Environment } from "./secrets/redact.ts";
+import { read, type Environment } from "./secrets/index.ts";
 
 /** Options that are passed to the model. */
 export interface ModelOptions {

@@ -1,13 +1,12 @@
-export { applyUpdate, applyWrite, type ApplyOptions, type Author } from "./apply/apply.ts";
-export { type Figures } from "./todo/actuals.ts";
-export { diffTodos, patchTodos } from "./todo/diff.ts";
-export { parseMarkdown, renderMarkdown, type MarkdownResult, type MarkdownTodo } from "./render/markdown.ts";
-export { renderMermaid } from "./render/mermaid.ts";
-export { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "./todo/policy.ts";
-export { PRESET_NAMES, PRESETS, type Preset, type PresetName, type Reminders } from "./presets/presets.ts";
-export { MARKS, renderChecklist, renderStatus } from "./render/render.ts";
-export { TodoManager } from "./todo-manager.ts";
+export { applyUpdate, applyWrite, type ApplyOptions, type Author } from "./apply/index.ts";
 export {
+  type Figures,
+  diffTodos,
+  patchTodos,
+  CHECKLIST_POLICY,
+  CLASSIC_POLICY,
+  LEAN_POLICY,
+  type Policy,
   countTodos,
   EMPTY_PLAN,
   isClosed,
@@ -24,4 +23,16 @@ export {
   type Rule,
   type Status,
   type Todo,
-} from "./todo/todo.ts";
+} from "./todo/index.ts";
+export {
+  parseMarkdown,
+  renderMarkdown,
+  type MarkdownResult,
+  type MarkdownTodo,
+  renderMermaid,
+  MARKS,
+  renderChecklist,
+  renderStatus,
+} from "./render/index.ts";
+export { PRESET_NAMES, PRESETS, type Preset, type PresetName, type Reminders } from "./presets/index.ts";
+export { TodoManager } from "./todo-manager.ts";

@@ -1,10 +1,8 @@
 import { HarnessError } from "../errors.ts";
-import { applyWrite } from "./apply/apply.ts";
-import { PRESETS } from "./presets/presets.ts";
-import { dueReminders } from "./presets/reminders.ts";
-import { renderChecklist } from "./render/render.ts";
-import { CHECKLIST_POLICY, type Policy } from "./todo/policy.ts";
-import { EMPTY_PLAN, type Plan, type Todo } from "./todo/todo.ts";
+import { applyWrite } from "./apply/index.ts";
+import { PRESETS, dueReminders } from "./presets/index.ts";
+import { renderChecklist } from "./render/index.ts";
+import { CHECKLIST_POLICY, type Policy, EMPTY_PLAN, type Plan, type Todo } from "./todo/index.ts";
 
 /**
  * The TodoWrite lesson as an object, for loops without LangChain: it validates, renders, and nags after three

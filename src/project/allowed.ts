@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { defaultStatePath } from "../storage/state-path.ts";
+import { defaultStatePath } from "../storage/index.ts";
 import type { Environment } from "./places.ts";
 import { isRule } from "./rules.ts";
 import { UserFile } from "./user-file.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { nearWords } from "../files/text/near.ts";
-import { readText } from "../middleware/instructions/read-text.ts";
+import { nearWords } from "../files/text/index.ts";
+import { readText } from "../middleware/instructions/index.ts";
 import { compileRule, RULE } from "./rules.ts";
 
 /** Consent modes: `plan` and `ask` ask before every write and command, `edits` before commands, `auto` never. */

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { HarnessError } from "../errors.ts";
-import { isInside } from "../files/paths/inside.ts";
-import { readRoles, type Role } from "../middleware/roles/read-roles.ts";
-import { readSkills } from "../middleware/skills/read-skills.ts";
-import type { Skill } from "../middleware/skills/skill.ts";
+import { isInside } from "../files/paths/index.ts";
+import { readRoles, type Role } from "../middleware/roles/index.ts";
+import { readSkills, type Skill } from "../middleware/skills/index.ts";
 import { MODES, parseConfig, parseJson, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { PinnedTools } from "./pinned-tools.ts";
@@ -252,5 +251,11 @@ async function rolesOf(
   return all;
 }
 
-export { MODES, type Config, type Mode } from "./config.ts";
+export { MODES, type Config, type Mode, EFFORTS, parseConfig } from "./config.ts";
 export type { TrustState } from "./repository.ts";
+export { Allowed } from "./allowed.ts";
+export { plainCommands } from "./commands.ts";
+export { PinnedTools } from "./pinned-tools.ts";
+export { type Environment, userPlaces } from "./places.ts";
+export { compileRule, isRule, RULE, type Rule, type RuledCall } from "./rules.ts";
+export { rewrite, UserFile } from "./user-file.ts";

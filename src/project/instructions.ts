@@ -1,9 +1,8 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { isInside } from "../files/paths/inside.ts";
-import { MAX_INSTRUCTIONS } from "../middleware/instructions/options.ts";
-import { readText } from "../middleware/instructions/read-text.ts";
-import { quotedText } from "../middleware/text/quoted-text.ts";
+import { isInside } from "../files/paths/index.ts";
+import { MAX_INSTRUCTIONS, readText } from "../middleware/instructions/index.ts";
+import { quotedText } from "../middleware/text/index.ts";
 
 /** In each folder the first of these counts. */
 const NAMES = ["AGENTS.md", "CLAUDE.md"];

@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { isInside } from "../files/paths/inside.ts";
-import type { ToolDefinition, ToolPins } from "../mcp/tools/definition.ts";
-import { defaultStatePath } from "../storage/state-path.ts";
+import { isInside } from "../files/paths/index.ts";
+import type { ToolDefinition, ToolPins } from "../mcp/index.ts";
+import { defaultStatePath } from "../storage/index.ts";
 import type { Environment } from "./places.ts";
 import { UserFile } from "./user-file.ts";
 

@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { defaultStatePath } from "../storage/state-path.ts";
+import { defaultStatePath } from "../storage/index.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isInside } from "../files/paths/inside.ts";
+import { isInside } from "../files/paths/index.ts";
 import { parseConfig, parseJson, readSettings } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { foldersIn, isThere, projectPlaces, type FolderKind, type UserPlaces } from "./places.ts";

@@ -1,6 +1,5 @@
 import { attempt } from "../errors.ts";
-import { parsePath } from "../files/paths/paths.ts";
-import { compileRules } from "../files/paths/permissions.ts";
+import { parsePath, compileRules } from "../files/paths/index.ts";
 import { plainCommands, reachOf } from "./commands.ts";
 import { hazardOf, programName } from "./programs.ts";
 

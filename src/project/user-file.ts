@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { whenUnused } from "../files/disk/descriptors.ts";
+import { whenUnused } from "../files/disk/index.ts";
 
 /** Another process writes for no longer than this, unless it has died. */
 const LOCK_MS = 5000;

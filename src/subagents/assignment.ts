@@ -1,9 +1,8 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import { ownerOf } from "../middleware/plan/events.ts";
-import type { FollowedTodo } from "../middleware/plan/reports/follow.ts";
+import { ownerOf, type FollowedTodo } from "../middleware/plan/index.ts";
 import { isNotForModels } from "../middleware/tool-errors/index.ts";
-import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
-import { NO_FIGURES, type Tally } from "../plan/todo/actuals.ts";
+import type { ToolRuntime } from "../middleware/tools/index.ts";
+import { NO_FIGURES, type Tally } from "../plan/todo/index.ts";
 import { runChild, type ChildPlace } from "./child.ts";
 import { labelOf, type Failures, type SubagentEvent } from "./events.ts";
 import { broughtBack, type Given, type Job } from "./exchange.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { Budget } from "../middleware/budget/account.ts";
-import { LIMITS } from "../middleware/budget/check-options.ts";
-import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
-import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
+import { Budget, LIMITS } from "../middleware/budget/index.ts";
+import { checkOptions, hasMethods, isObject } from "../middleware/options/index.ts";
+import type { PlanParts } from "../middleware/plan/index.ts";
 import { type SubagentsOptions, checkNames, type CompiledSubagent, type SubagentTerms } from "./spec.ts";
 
 /** Options of every sub-agent, whoever built it. */

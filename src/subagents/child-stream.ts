@@ -1,5 +1,5 @@
 import { isInterrupted } from "@langchain/langgraph";
-import type { Chunk, ChunkStream } from "../langgraph/nested-run.ts";
+import type { Chunk, ChunkStream } from "../langgraph/index.ts";
 
 /** Passes on what a sub-agent streams, and keeps its newest state: all that there is of one that is stopped half way. */
 export class ChildStream implements ChunkStream {

@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { shortened } from "../middleware/text/shortened.ts";
+import { shortened } from "../middleware/text/index.ts";
 import type { Verdict } from "./report.ts";
 
 /** The start or the end of a sub-agent's work, on LangGraph's `custom` stream. */

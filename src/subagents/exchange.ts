@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { diffFiles } from "../files/text/merge-files.ts";
-import { checkpointerOf } from "../langgraph/task.ts";
-import type { Standing } from "../middleware/plan/plan-call/turn.ts";
-import { readPlanState } from "../middleware/plan/state.ts";
-import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
-import { turnOf } from "../middleware/tools/turn-calls.ts";
+import { diffFiles } from "../files/backends/index.ts";
+import { checkpointerOf } from "../langgraph/index.ts";
+import { type Standing, readPlanState } from "../middleware/plan/index.ts";
+import { type ToolRuntime, turnOf } from "../middleware/tools/index.ts";
 import { isOpen } from "../plan/index.ts";
-import { renderRules } from "../plan/render/render.ts";
+import { renderRules } from "../plan/render/index.ts";
 import type { CompiledSubagent } from "./spec.ts";
 import { RULES_FOR_ALL } from "./task.prompt.ts";
 

@@ -4,20 +4,16 @@ import { Command, GraphInterrupt, isGraphInterrupt } from "@langchain/langgraph"
 import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
-import { stepWrites } from "../langgraph/step-writes.ts";
-import { checkpointerOf, isResuming } from "../langgraph/task.ts";
-import { filesBefore } from "../middleware/files/workspace.ts";
-import { idleOf } from "../middleware/plan/ledger.ts";
-import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
-import { FollowedTodo } from "../middleware/plan/reports/follow.ts";
-import { readPlanState } from "../middleware/plan/state.ts";
-import { filled } from "../middleware/text/filled.ts";
-import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/tools/loose-tool.ts";
-import { isRecord } from "../plan/read/reading.ts";
+import { stepWrites, checkpointerOf, isResuming } from "../langgraph/index.ts";
+import { filesBefore } from "../middleware/files/index.ts";
+import { idleOf, type PlanParts, FollowedTodo, readPlanState } from "../middleware/plan/index.ts";
+import { filled } from "../middleware/text/index.ts";
+import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/tools/index.ts";
+import { isRecord } from "../plan/read/index.ts";
 import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
 import { BACKGROUND_TEXTS, TASK_BACKGROUND } from "./background/background.prompt.ts";
 import { Crew } from "./background/crew.ts";
-import { backgroundHooks } from "./background/index.ts";
+import { backgroundHooks } from "./background/hooks.ts";
 import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
 import { helpersIn, markFailures, markHelper, titleOf, type TurnCall } from "./events.ts";
@@ -220,5 +216,16 @@ function withWorked(error: unknown, worked: number): unknown {
   );
 }
 
-export { isSubagentEvent, type SubagentEvent } from "./events.ts";
-export { type CompiledSubagent, type SubagentRunnable } from "./spec.ts";
+export { isSubagentEvent, type SubagentEvent, failuresIn, helpersIn, labelOf, titleOf } from "./events.ts";
+export type { CompiledSubagent, SubagentRunnable, SubagentsOptions, SubagentTerms } from "./spec.ts";
+export { stopJobs } from "./background/registry.ts";
+export { readBackground } from "./background/state.ts";
+export { sayToWorking, steeringMiddleware } from "./background/working.ts";
+export { checkCompiled, CONCURRENCY, SUBAGENT_LIST, TERMS } from "./check-options.ts";
+export type { Verdict } from "./report.ts";
+export {
+  FORK_REFUSAL,
+  GENERAL_PURPOSE_DESCRIPTION,
+  READER_DESCRIPTION,
+  READER_PROMPT,
+} from "./task.prompt.ts";

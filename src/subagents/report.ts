@@ -1,12 +1,11 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { unsaidTokens } from "../middleware/budget/prices.ts";
-import { sumTallies, tallyOf } from "../middleware/plan/ledger.ts";
-import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
-import { shortened } from "../middleware/text/shortened.ts";
-import { withoutThoughts } from "../models/thinking/thoughts.ts";
+import { sumTallies, tallyOf, BUDGET_REASON, isFinalAnswer } from "../middleware/plan/index.ts";
+import { unsaidTokens } from "../middleware/prices/index.ts";
+import { shortened } from "../middleware/text/index.ts";
+import { withoutThoughts } from "../models/index.ts";
 import { isClosed, type Todo } from "../plan/index.ts";
-import { PLAN_TOOLS } from "../plan/presets/presets.ts";
-import { ZERO_TALLY, type Tally } from "../plan/todo/actuals.ts";
+import { PLAN_TOOLS } from "../plan/presets/index.ts";
+import { ZERO_TALLY, type Tally } from "../plan/todo/index.ts";
 import type { Given } from "./exchange.ts";
 
 /** A sub-agent's report. */

@@ -1,8 +1,7 @@
 import type { Runnable } from "@langchain/core/runnables";
 import { HarnessError } from "../errors.ts";
-import type { Budget } from "../middleware/budget/account.ts";
-import type { Limits } from "../middleware/budget/options.ts";
-import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
+import type { Budget, Limits } from "../middleware/budget/index.ts";
+import type { PlanParts } from "../middleware/plan/index.ts";
 
 /** Options of every sub-agent, whoever built it. */
 export interface SubagentTerms {

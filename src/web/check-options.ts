@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { isObject } from "../middleware/check-options.ts";
+import { isObject } from "../middleware/options/index.ts";
 import type { WebOptions } from "./options.ts";
 
 const place = z.string().refine((entry) => /^(?:https?:\/\/[^/]+|(?:\*\.)?[^/:*\s]+|\*)$/.test(entry), {

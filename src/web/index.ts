@@ -1,2 +1,3 @@
 export type { SearchOptions, WebOptions } from "./options.ts";
-export { webTools } from "./tools.ts";
+export { webTools, WEB_TOOLS, webToolsOf } from "./tools.ts";
+export { WEB } from "./check-options.ts";

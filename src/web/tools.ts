@@ -1,8 +1,8 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
-import { checkOptions } from "../middleware/check-options.ts";
-import { fromOutside } from "../middleware/text/outside.ts";
-import { callId, checkedTool, failure } from "../middleware/tools/loose-tool.ts";
+import { checkOptions } from "../middleware/options/index.ts";
+import { fromOutside } from "../middleware/text/index.ts";
+import { callId, checkedTool, failure } from "../middleware/tools/index.ts";
 import { WEB_OPTIONS } from "./check-options.ts";
 import { decode, fetchPage, LARGEST_PAGE, PageError, type Page } from "./fetch-page.ts";
 import { toMarkdown } from "./markdown.ts";

@@ -1,9 +1,24 @@
 import { HarnessError } from "../../errors.ts";
-import type { Failure, FileBackend, FileResult, SearchScope, FileEntry } from "../backend/backend.ts";
-import { isFolder, relocate } from "../backend/failures.ts";
-import { inOrder, parsePath, pathIn, isWithin, nameOf, segmentsOf } from "../paths/paths.ts";
-import { compileFilter, compileGlob } from "../search/glob.ts";
-import { capMatches } from "../search/grep.ts";
+import {
+  type Failure,
+  type FileBackend,
+  type FileResult,
+  type SearchScope,
+  type FileEntry,
+  isFolder,
+  relocate,
+} from "../backend/index.ts";
+import {
+  inOrder,
+  parsePath,
+  pathIn,
+  isWithin,
+  nameOf,
+  segmentsOf,
+  compileFilter,
+  compileGlob,
+} from "../paths/index.ts";
+import { capMatches } from "../search/index.ts";
 
 /**
  * Several backends as one, such as `{ "/memories/": storeBackend(…) }`: a path belongs to the mount with the

@@ -1,12 +1,14 @@
-import type { Failure, FileBackend, FileEntry, FileResult, TextEdit } from "../backend/backend.ts";
-import { fail } from "../backend/failures.ts";
-import { foldersAbove, inOrder, parsePath, segmentsOf } from "../paths/paths.ts";
-import { walk, type FileOperations } from "../search/operations.ts";
-import { globFolder, grepAt, ignoreRules } from "../search/search.ts";
-import { Sweep } from "../search/sweep.ts";
-import { decodeText } from "../text/decode.ts";
-import { nearPaths } from "../text/near.ts";
-import { replaceText } from "../text/replace-text.ts";
+import {
+  type Failure,
+  type FileBackend,
+  type FileEntry,
+  type FileResult,
+  type TextEdit,
+  fail,
+} from "../backend/index.ts";
+import { foldersAbove, inOrder, parsePath, segmentsOf } from "../paths/index.ts";
+import { walk, type FileOperations, globFolder, grepAt, ignoreRules, Sweep } from "../search/index.ts";
+import { decodeText, nearPaths, replaceText } from "../text/index.ts";
 import { exclusive } from "./exclusive.ts";
 
 const MAX_EDIT_ATTEMPTS = 100;

@@ -1,5 +1,5 @@
-import type { FileEntry } from "../backend/backend.ts";
-import { parsePath, isWithin, pathIn } from "../paths/paths.ts";
+import type { FileEntry } from "../backend/index.ts";
+import { parsePath, isWithin, pathIn } from "../paths/index.ts";
 import { packBytes } from "./packed.ts";
 
 /** A change of one file. Null means that there was, or is, no file. */

@@ -1,5 +1,5 @@
-import type { FileResult } from "../backend/backend.ts";
-import { decodeText, mediaTypeOf } from "../text/decode.ts";
+import type { FileResult } from "../backend/index.ts";
+import { decodeText, mediaTypeOf } from "../text/index.ts";
 
 /**
  * Files where only text can be kept, such as in graph state: text as it is, anything else as a data URL, which user

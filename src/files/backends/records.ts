@@ -1,7 +1,14 @@
-import type { Failure, FileResult } from "../backend/backend.ts";
-import { fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
-import { foldersAbove, inOrder, isWithin } from "../paths/paths.ts";
-import type { FileOperations } from "../search/operations.ts";
+import {
+  type Failure,
+  type FileResult,
+  fileInTheWay,
+  isFile,
+  isFolder,
+  noSuchFile,
+  noSuchFolder,
+} from "../backend/index.ts";
+import { foldersAbove, inOrder, isWithin } from "../paths/index.ts";
+import type { FileOperations } from "../search/index.ts";
 import { entriesOf } from "./file-table.ts";
 import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./packed.ts";
 

@@ -1,9 +1,20 @@
 import { unlessAborted } from "../../errors.ts";
-import type { Execution, Failure, FileBackend, FileEntry, FileResult } from "../backend/backend.ts";
-import { fail, fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
-import { foldersAbove, inOrder, nameOf, parentOf, parsePath, pathIn } from "../paths/paths.ts";
-import type { FileOperations } from "../search/operations.ts";
-import { decodeText } from "../text/decode.ts";
+import {
+  type Execution,
+  type Failure,
+  type FileBackend,
+  type FileEntry,
+  type FileResult,
+  fail,
+  fileInTheWay,
+  isFile,
+  isFolder,
+  noSuchFile,
+  noSuchFolder,
+} from "../backend/index.ts";
+import { foldersAbove, inOrder, nameOf, parentOf, parsePath, pathIn } from "../paths/index.ts";
+import type { FileOperations } from "../search/index.ts";
+import { decodeText } from "../text/index.ts";
 import { createBackend } from "./create.ts";
 import { exclusive } from "./exclusive.ts";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeFiles } from "../text/merge-files.ts";
+import { mergeFiles } from "./merge-files.ts";
 import { stateFiles } from "./state.ts";
 
 describe("stateFiles", () => {

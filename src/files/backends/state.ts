@@ -1,4 +1,4 @@
-import type { FileBackend } from "../backend/backend.ts";
+import type { FileBackend } from "../backend/index.ts";
 import { createBackend } from "./create.ts";
 import { exclusive } from "./exclusive.ts";
 import { FileTable, pathOfKey, type FileChange } from "./file-table.ts";

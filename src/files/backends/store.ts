@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BaseStore } from "@langchain/langgraph";
-import type { FileBackend } from "../backend/backend.ts";
+import type { FileBackend } from "../backend/index.ts";
 import { createBackend } from "./create.ts";
 import { exclusive } from "./exclusive.ts";
 import { textOfFile } from "./file-table.ts";

@@ -1,8 +1,12 @@
-import type { Failure, FileBackend, FileResult } from "../backend/backend.ts";
-import { fail, noSuchFile, pathsIn } from "../backend/failures.ts";
-import { OBEYED } from "../paths/obeyed.ts";
-import { parsePath } from "../paths/paths.ts";
-import { compileRules, type FileAction, type PermissionRule } from "../paths/permissions.ts";
+import {
+  type Failure,
+  type FileBackend,
+  type FileResult,
+  fail,
+  noSuchFile,
+  pathsIn,
+} from "../backend/index.ts";
+import { OBEYED, parsePath, compileRules, type FileAction, type PermissionRule } from "../paths/index.ts";
 
 const DOING: Readonly<Record<FileAction, string>> = {
   read: "Reading",

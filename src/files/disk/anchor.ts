@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { segmentsOf } from "../paths/paths.ts";
+import { segmentsOf } from "../paths/index.ts";
 import { whenFree } from "./descriptors.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;

@@ -1,5 +1,4 @@
-import type { Failure } from "../backend/backend.ts";
-import { fail, noSuchFile } from "../backend/failures.ts";
+import { type Failure, fail, noSuchFile } from "../backend/index.ts";
 import { NotPlainError } from "./anchor.ts";
 
 /** Explains an error of the file system to a caller. Names no path of the host; rethrows a bug. */

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../../errors.ts";
-import { foldersAbove, parentOf, parsePath } from "../paths/paths.ts";
+import { foldersAbove, parentOf, parsePath } from "../paths/index.ts";
 
 /**
  * The path below a folder that file tools take the words of a model for: what is shown, ruled and kept of a call is

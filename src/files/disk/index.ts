@@ -1,9 +1,11 @@
-import type { FileBackend } from "../backend/backend.ts";
-import { createBackend } from "../backends/create.ts";
+import type { FileBackend } from "../backend/index.ts";
+import { createBackend } from "../backends/index.ts";
 import { Disk, type DiskOptions } from "./disk.ts";
 import { DISK_PLACE } from "./place.prompt.ts";
 
 export type { DiskOptions } from "./disk.ts";
+export { whenUnused } from "./descriptors.ts";
+export { pathMeant } from "./from-host.ts";
 
 /**
  * Files in a real folder, which is made when it is missing. Nothing outside it is reached: paths cannot go up,

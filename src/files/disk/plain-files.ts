@@ -1,12 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { lstat, opendir, readdir, rmdir, unlink, rename } from "node:fs/promises";
-import type { FileEntry, FileResult, ListOptions } from "../backend/backend.ts";
-import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
-import { exclusive } from "../backends/exclusive.ts";
-import { nameOf, parentOf, parsePath, pathIn } from "../paths/paths.ts";
-import { Sweep } from "../search/sweep.ts";
-import { decodeText } from "../text/decode.ts";
+import {
+  type FileEntry,
+  type FileResult,
+  type ListOptions,
+  fail,
+  isFile,
+  isFolder,
+  noSuchFile,
+  noSuchFolder,
+} from "../backend/index.ts";
+import { exclusive } from "../backends/index.ts";
+import { nameOf, parentOf, parsePath, pathIn } from "../paths/index.ts";
+import { Sweep } from "../search/index.ts";
+import { decodeText } from "../text/index.ts";
 import { enter, NotPlainError, type Anchor, type Hold } from "./anchor.ts";
 import { whenFree, whenUnused } from "./descriptors.ts";
 import { explain } from "./errors.ts";

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { GrepQuery } from "../backend/backend.ts";
-import { inOrder, parsePath } from "../paths/paths.ts";
+import type { GrepQuery } from "../backend/index.ts";
+import { inOrder, parsePath } from "../paths/index.ts";
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;

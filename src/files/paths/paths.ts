@@ -1,5 +1,4 @@
-import type { FileResult } from "../backend/backend.ts";
-import { fail } from "../backend/failures.ts";
+import { type FileResult, fail } from "../backend/index.ts";
 
 /** The longest path: no system takes a longer one. */
 const MAX_LENGTH = 4096;

@@ -1,6 +1,6 @@
 import { HarnessError } from "../../errors.ts";
-import { compileGlob, type Glob } from "../search/glob.ts";
 import { foldGlob, foldPath } from "./fold.ts";
+import { compileGlob, type Glob } from "./glob.ts";
 import { foldersAbove } from "./paths.ts";
 
 /** Actions that a rule can allow or deny. Listing and searching are reading. */

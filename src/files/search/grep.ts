@@ -1,12 +1,5 @@
-import type {
-  FileResult,
-  GrepFile,
-  GrepLine,
-  GrepOutput,
-  GrepQuery,
-  GrepResult,
-} from "../backend/backend.ts";
-import { cutLine, splitLines } from "../text/number-lines.ts";
+import type { FileResult, GrepFile, GrepLine, GrepOutput, GrepQuery, GrepResult } from "../backend/index.ts";
+import { cutLine, splitLines } from "../text/index.ts";
 import type { Matcher } from "./pattern.ts";
 import { named, type Sweep } from "./sweep.ts";
 

@@ -1,6 +1,5 @@
 import ignore, { type Ignore } from "ignore";
-import { foldName } from "../paths/fold.ts";
-import { nameOf, parentOf, pathIn } from "../paths/paths.ts";
+import { foldName, nameOf, parentOf, pathIn } from "../paths/index.ts";
 
 /** The source of rules, and the exceptions from them. */
 export interface IgnoreOptions {

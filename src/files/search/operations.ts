@@ -1,5 +1,5 @@
-import type { FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/backend.ts";
-import { inOrder } from "../paths/paths.ts";
+import type { FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/index.ts";
+import { inOrder } from "../paths/index.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import type { Sweep } from "./sweep.ts";
 

@@ -1,6 +1,5 @@
 import { RE2JS } from "re2js";
-import type { FileResult, GrepQuery } from "../backend/backend.ts";
-import { fail } from "../backend/failures.ts";
+import { type FileResult, type GrepQuery, fail } from "../backend/index.ts";
 
 const MAX_PROGRAM = 1000;
 const MAX_LENGTH = 2000;

@@ -1,6 +1,5 @@
-import type { FileResult, GrepQuery, GrepResult, SearchScope } from "../backend/backend.ts";
-import { segmentsOf } from "../paths/paths.ts";
-import { compileFilter, compileGlob } from "./glob.ts";
+import type { FileResult, GrepQuery, GrepResult, SearchScope } from "../backend/index.ts";
+import { segmentsOf, compileFilter, compileGlob } from "../paths/index.ts";
 import { grepFiles } from "./grep.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { walk, withoutIgnored, type FileOperations, type WalkOptions } from "./operations.ts";

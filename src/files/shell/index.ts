@@ -1,7 +1,6 @@
 import { mkdir, realpath } from "node:fs/promises";
-import type { Execution, FileBackend, FileResult } from "../backend/backend.ts";
-import { fail } from "../backend/failures.ts";
-import { FROZEN_FILES, withPermissions } from "../backends/with-permissions.ts";
+import { type Execution, type FileBackend, type FileResult, fail } from "../backend/index.ts";
+import { FROZEN_FILES, withPermissions } from "../backends/index.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
 import { bubblewrapWorks, inNamespaces, type Bounds } from "./isolation/bubblewrap.ts";
 import type { Isolation } from "./isolation/isolations.ts";
@@ -12,6 +11,22 @@ import { inSeatbelt, seatbeltIsThere } from "./isolation/seatbelt.ts";
 import { placeText } from "./place.ts";
 import { runCommand, type CommandOptions } from "./run-command.ts";
 import { powerShellWords, WINDOWS_VARIABLES } from "./windows.ts";
+
+export { CappedOutput, commandOutput, type CommandOutput } from "./capped-output.ts";
+export {
+  bubblewrapWorks,
+  callsAreFiltered,
+  limitsInNamespaces,
+  processes,
+  SPACES,
+  startBubblewrap,
+} from "./isolation/bubblewrap.ts";
+export { type Isolation, ISOLATIONS } from "./isolation/isolations.ts";
+export { type CommandLimits, inControlGroup, limitedShell } from "./isolation/limits.ts";
+export { seatbeltIsThere } from "./isolation/seatbelt.ts";
+export { type CommandOptions, endGroup, endStrays, renderExecution } from "./run-command.ts";
+export { COMMAND_TAG, supervisor } from "./supervisor.ts";
+export { WINDOWS_VARIABLES } from "./windows.ts";
 
 /** Variables that a command gets from this process: none of them is a secret. */
 const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "LANG", "LANGUAGE"];

@@ -1,6 +1,5 @@
 import { attempt } from "../../errors.ts";
-import type { FileResult } from "../backend/backend.ts";
-import { fail } from "../backend/failures.ts";
+import { type FileResult, fail } from "../backend/index.ts";
 
 /** The text in some bytes, byte order mark included: written back, it gives the same bytes. */
 export function decodeText(bytes: Uint8Array, path: string): FileResult<{ content: string }> {

@@ -1,4 +1,4 @@
-import { nameOf, parentOf } from "../paths/paths.ts";
+import { nameOf, parentOf } from "../paths/index.ts";
 
 const MAX_NEAR = 3;
 

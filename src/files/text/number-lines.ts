@@ -1,5 +1,4 @@
-import type { FileResult } from "../backend/backend.ts";
-import { fail } from "../backend/failures.ts";
+import { type FileResult, fail } from "../backend/index.ts";
 
 const MAX_LINE = 2000;
 /** The limit for a line that is asked for alone. */

@@ -1,5 +1,4 @@
-import type { Failure, FileResult, TextEdit } from "../backend/backend.ts";
-import { fail } from "../backend/failures.ts";
+import { type Failure, type FileResult, type TextEdit, fail } from "../backend/index.ts";
 
 const MAX_LINES_NAMED = 10;
 

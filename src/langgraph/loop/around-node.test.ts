@@ -6,7 +6,7 @@ import { getConfig, getCurrentTaskInput, MemorySaver } from "@langchain/langgrap
 import { createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { lightLoop } from "../../middleware/light-loop.ts";
+import { lightLoop } from "../../middleware/light-loop/index.ts";
 import { callTool, ScriptedModel } from "../../testing/scripted-model.ts";
 
 describe("a node with work around it does what LangChain's does:", () => {

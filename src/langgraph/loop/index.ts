@@ -6,6 +6,8 @@ import { wrapNode, type Around, type RunningNode } from "./around-node.ts";
 import { lightenWriters, type WritingNode } from "./light-writers.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
+export { yieldToEventLoop } from "./yield-to-event-loop.ts";
+
 /** A compiled graph of LangGraph's, as far as it is used here. */
 interface CompiledGraph {
   builder: { branches: Record<string, Record<string, { path: Runnable }>> };

@@ -3,7 +3,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { lightLoop } from "../../middleware/light-loop.ts";
+import { lightLoop } from "../../middleware/light-loop/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 
 /** Ids of messages when tasks save them, before any reducer has seen them. */

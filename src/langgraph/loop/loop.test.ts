@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { numbered } from "../../../test/numbered.ts";
 import { rounds } from "../../../test/rounds.ts";
-import { lightLoop } from "../../middleware/light-loop.ts";
+import { lightLoop } from "../../middleware/light-loop/index.ts";
 import { callTool, ScriptedModel, type ScriptedCall, type Step } from "../../testing/scripted-model.ts";
 import { messagesField } from "../messages.ts";
 

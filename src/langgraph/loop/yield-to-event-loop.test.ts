@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createAgent, tool } from "langchain";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { lightLoop } from "../../middleware/light-loop.ts";
+import { lightLoop } from "../../middleware/light-loop/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/scripted-model.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 

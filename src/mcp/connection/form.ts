@@ -1,7 +1,7 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { attempt } from "../../errors.ts";
 import type { ClarificationRequest } from "../../middleware/clarification/index.ts";
-import { isRecord } from "../../plan/read/reading.ts";
+import { isRecord } from "../../plan/read/index.ts";
 
 /** A field of a form, as far as it is read here. */
 interface Field {

@@ -4,9 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import spawn from "cross-spawn";
 import { attempt } from "../../errors.ts";
-import { endGroup, endStrays } from "../../files/shell/run-command.ts";
-import { COMMAND_TAG, supervisor } from "../../files/shell/supervisor.ts";
-import { WINDOWS_VARIABLES } from "../../files/shell/windows.ts";
+import { endGroup, endStrays, COMMAND_TAG, supervisor, WINDOWS_VARIABLES } from "../../files/shell/index.ts";
 import type { ProgramServer } from "../options.ts";
 import { wantedMessages } from "./wanted-messages.ts";
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Tool } from "@modelcontextprotocol/client";
 import { diffLines } from "diff";
 import { stringify } from "yaml";
-import { defused } from "../../middleware/text/outside.ts";
+import { defused } from "../../middleware/text/index.ts";
 
 const LONGEST_DESCRIPTION = 1024;
 /** A longer schema costs more than it explains; the server checks arguments anyway. */

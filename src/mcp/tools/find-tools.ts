@@ -2,8 +2,8 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { z } from "zod";
-import { filled } from "../../middleware/text/filled.ts";
-import { callId, checkedTool } from "../../middleware/tools/loose-tool.ts";
+import { filled } from "../../middleware/text/index.ts";
+import { callId, checkedTool } from "../../middleware/tools/index.ts";
 import { FIND_TOOLS_DESCRIPTION, NOTHING_FOUND } from "./find-tools.prompt.ts";
 
 export const FIND_TOOLS = "find_tools";

@@ -1,9 +1,9 @@
 import { AIMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-import { giveOwnId } from "../../langgraph/messages.ts";
-import { repairCalls, UnreadCalls } from "../plan/messages/broken-calls.ts";
-import { withoutControlTags } from "../text/control-tags.ts";
-import { hiddenMessage } from "../text/from-user.ts";
+import { giveOwnId } from "../../langgraph/index.ts";
+import { repairCalls, UnreadCalls } from "../plan/index.ts";
+import { hiddenMessage } from "../text/index.ts";
+import { withoutControlTags } from "../tools/index.ts";
 
 /**
  * Asks again for tool calls whose arguments are no JSON, which LangChain takes for no calls at all, so that the run

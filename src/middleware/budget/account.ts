@@ -1,10 +1,10 @@
 import type { Figures } from "../../plan/index.ts";
-import { figuresSince, NO_FIGURES } from "../../plan/todo/actuals.ts";
-import { filled } from "../text/filled.ts";
-import type { RunContext } from "../thread-data/thread-id.ts";
+import { figuresSince, NO_FIGURES } from "../../plan/todo/index.ts";
+import { costOf, type Prices, type UsedTokens } from "../prices/index.ts";
+import { filled } from "../text/index.ts";
+import type { RunContext } from "../thread-data/index.ts";
 import { BUDGET_WARNING } from "./budget.prompt.ts";
 import { DEFAULT_BUDGET, type BudgetOptions, type Limits } from "./options.ts";
-import { costOf, type Prices, type UsedTokens } from "./prices.ts";
 import { amountText, RESOURCES, Spending, type Amounts, type Resource } from "./spending.ts";
 
 /** The configurable under which a sub-agent's run finds what it spends from. */

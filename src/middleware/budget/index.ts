@@ -1,16 +1,18 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
-import { idsInProgress } from "../../plan/todo/actuals.ts";
-import { NO_ITEM } from "../../plan/todo/ledger.ts";
-import { OWNER_KEY } from "../plan/events.ts";
-import { figuresIn } from "../plan/ledger.ts";
-import { BUDGET_REASON } from "../plan/messages/final-answer.ts";
-import { readPlanState } from "../plan/state.ts";
-import { hiddenMessage } from "../text/from-user.ts";
+import { idsInProgress, NO_ITEM } from "../../plan/todo/index.ts";
+import { OWNER_KEY, figuresIn, BUDGET_REASON, readPlanState } from "../plan/index.ts";
+import { NO_TOKENS, sumTokens, usedTokens, type UsedTokens } from "../prices/index.ts";
+import { hiddenMessage } from "../text/index.ts";
 import type { Budget, ItemCosts, UsedUp } from "./account.ts";
-import { NO_TOKENS, sumTokens, usedTokens, type UsedTokens } from "./prices.ts";
 import type { BudgetStop } from "./stop.ts";
+
+export { Account, Budget, BUDGET_KEY } from "./account.ts";
+export { BUDGET, BUDGET_LIMITS, LIMITS, PRICES } from "./check-options.ts";
+export { type BudgetOptions, DEFAULT_BUDGET, type Limits, STEP_LIMIT } from "./options.ts";
+export type { Resource } from "./spending.ts";
+export { type BudgetStop, isBudgetStop } from "./stop.ts";
 
 /** In the metadata of the message that ends a run: which limit was reached. */
 export const USED_UP = "holdfast_used_up";

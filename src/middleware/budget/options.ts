@@ -1,4 +1,4 @@
-import type { Prices } from "./prices.ts";
+import type { Prices } from "../prices/index.ts";
 
 /** The most that may be spent, of each that is given. */
 export interface Limits {

@@ -1,5 +1,5 @@
+import { costOf, type Prices, type UsedTokens } from "../prices/index.ts";
 import type { Limits } from "./options.ts";
-import { costOf, type Prices, type UsedTokens } from "./prices.ts";
 
 /** A resource that can be limited. */
 export type Resource = keyof Limits;

@@ -3,9 +3,7 @@ import { interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { answeredOnce } from "../tool-errors/index.ts";
-import { callId, checkedTool } from "../tools/loose-tool.ts";
-import { turnOf } from "../tools/turn-calls.ts";
-import { isPlanTool } from "../tools/wrapped-tool.ts";
+import { callId, checkedTool, turnOf, isPlanTool } from "../tools/index.ts";
 import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
 
 export const CLARIFICATION_TOOL = "ask_clarification";

@@ -1,7 +1,13 @@
 import type { ToolCall } from "@langchain/core/messages";
-import { show } from "../../plan/read/reading.ts";
-import { argumentsProblem } from "../tools/loose-tool.ts";
-import { actorOf, decisionList, decisionType, editedCall, reasonOf } from "../tools/review.ts";
+import { show } from "../../plan/read/index.ts";
+import {
+  argumentsProblem,
+  actorOf,
+  decisionList,
+  decisionType,
+  editedCall,
+  reasonOf,
+} from "../tools/index.ts";
 import type { ConsentRule } from "./options.ts";
 
 /** A person's decision about a call. `edit` brings the arguments that it is made with. */

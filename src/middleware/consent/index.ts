@@ -2,26 +2,31 @@ import { isDeepStrictEqual } from "node:util";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { createMiddleware, type ToolCallRequest } from "langchain";
-import { earlierAnswer, sharedAnswer } from "../../langgraph/answers.ts";
-import { type Unended, answeredCalls } from "../../langgraph/call-journal.ts";
-import { stepWrites } from "../../langgraph/step-writes.ts";
-import { isResuming, taskInputOf } from "../../langgraph/task.ts";
-import { checkOptions } from "../check-options.ts";
-import { inTurn } from "../ordered-calls/in-turn.ts";
-import { kindOf } from "../ordered-calls/order-of.ts";
-import { ownerOf } from "../plan/events.ts";
-import type { RepeatOptions } from "../repeats/options.ts";
-import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
-import { ranText, unknownOutcome } from "../repeats/repetition.ts";
-import { filled } from "../text/filled.ts";
-import { decidedByUser, saidByUser } from "../text/from-user.ts";
-import { shortened } from "../text/shortened.ts";
+import {
+  earlierAnswer,
+  sharedAnswer,
+  type Unended,
+  answeredCalls,
+  stepWrites,
+  isResuming,
+  taskInputOf,
+} from "../../langgraph/index.ts";
+import { checkOptions } from "../options/index.ts";
+import { inTurn, kindOf } from "../ordered-calls/index.ts";
+import { ownerOf } from "../plan/index.ts";
+import { type RepeatOptions, REPEAT_TEXTS, ranText, unknownOutcome } from "../repeats/index.ts";
+import { filled, decidedByUser, saidByUser, shortened } from "../text/index.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
-import { foreseenFailure } from "../tools/loose-tool.ts";
-import { withNote } from "../tools/message-copies.ts";
-import { messagesOf } from "../tools/result-marks.ts";
-import { askPerson, decisionList, reviewFields, type ReviewFields } from "../tools/review.ts";
-import { withholdCalls } from "../tools/turn-calls.ts";
+import {
+  foreseenFailure,
+  withNote,
+  messagesOf,
+  askPerson,
+  decisionList,
+  reviewFields,
+  type ReviewFields,
+  withholdCalls,
+} from "../tools/index.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
 import { miscounted, readDecision, type ReadDecision, type Reading, type Reviewed } from "./decision.ts";
 import { CONSENT_OPTIONS, type ConsentOptions, type ConsentRule } from "./options.ts";
@@ -320,4 +325,5 @@ async function openCalls(
 }
 
 export { type ConsentDecision } from "./decision.ts";
-export { type ConsentOptions, type ConsentRule } from "./options.ts";
+export { type ConsentOptions, type ConsentRule, INTERRUPT_ON } from "./options.ts";
+export { ALL } from "./rules.ts";

@@ -1,8 +1,8 @@
 import type { ToolCall } from "@langchain/core/messages";
 import type { InterruptOnConfig, ToolCallRequest } from "langchain";
 import { z } from "zod";
-import { FUNCTION } from "../check-options.ts";
-import { type RepeatOptions, REPEATS } from "../repeats/options.ts";
+import { FUNCTION } from "../options/index.ts";
+import { type RepeatOptions, REPEATS } from "../repeats/index.ts";
 
 /** When a tool waits for consent: LangChain's rule, and beside it what is refused without asking anybody. */
 export interface ConsentRule extends InterruptOnConfig {

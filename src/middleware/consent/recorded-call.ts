@@ -1,13 +1,16 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { isGraphInterrupt, type Command } from "@langchain/langgraph";
-import { commandOutput, type CommandOutput } from "../../files/shell/capped-output.ts";
-import { hasAnswer } from "../../langgraph/answers.ts";
-import { CallRecord, type Unended } from "../../langgraph/call-journal.ts";
-import type { RepeatOptions, RepeatPolicy } from "../repeats/options.ts";
-import { policyOf } from "../repeats/policy.ts";
-import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
-import { markRepetition, tellRepetition } from "../repeats/repetition.ts";
-import { withNote } from "../tools/message-copies.ts";
+import { commandOutput, type CommandOutput } from "../../files/shell/index.ts";
+import { hasAnswer, CallRecord, type Unended } from "../../langgraph/index.ts";
+import {
+  type RepeatOptions,
+  type RepeatPolicy,
+  policyOf,
+  REPEAT_TEXTS,
+  markRepetition,
+  tellRepetition,
+} from "../repeats/index.ts";
+import { withNote } from "../tools/index.ts";
 import type { ConsentRules } from "./rules.ts";
 
 /** The last characters of a stopped command's output, which are kept. */

@@ -1,6 +1,6 @@
 import type { AIMessage, ToolCall } from "@langchain/core/messages";
 import type { Runtime, ToolCallRequest } from "langchain";
-import { openCalls, placeOf, turnOf } from "../tools/turn-calls.ts";
+import { openCalls, placeOf, turnOf } from "../tools/index.ts";
 import type { ConsentRule } from "./options.ts";
 
 /** The rule by which a call waits for consent; undefined when it does not. */

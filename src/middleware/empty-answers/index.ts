@@ -1,9 +1,9 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { markUnsaid, usedTokens } from "../budget/prices.ts";
-import { isFinalAnswer, asksBack } from "../plan/messages/final-answer.ts";
-import { isFromUser, hiddenMessage } from "../text/from-user.ts";
+import { withoutThoughts } from "../../models/index.ts";
+import { isFinalAnswer, asksBack } from "../plan/index.ts";
+import { markUnsaid, usedTokens } from "../prices/index.ts";
+import { isFromUser, hiddenMessage } from "../text/index.ts";
 import { EMPTY_ANSWER, MISSED_CALL } from "./empty-answers.prompt.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { FILE_ACTIONS, type PermissionRule } from "../../files/paths/permissions.ts";
-import { hasMethods } from "../check-options.ts";
+import { FILE_ACTIONS, type PermissionRule } from "../../files/paths/index.ts";
+import { hasMethods } from "../options/index.ts";
 import { MEDIA } from "./media.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";

@@ -3,21 +3,28 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { mergeFiles } from "../../files/text/merge-files.ts";
-import { preview } from "../../files/text/offload.ts";
-import { unparsedState } from "../../langgraph/unparsed-state.ts";
-import { checkOptions } from "../check-options.ts";
-import { conversationFileFor, readsConversation, withShortMessages } from "../conversation-file.ts";
-import { anyUpdate, harnessField } from "../state/fields.ts";
-import { hiddenMessage } from "../text/from-user.ts";
-import { withSection } from "../text/system-prompt.ts";
+import { mergeFiles } from "../../files/backends/index.ts";
+import { preview } from "../../files/text/index.ts";
+import { unparsedState } from "../../langgraph/index.ts";
+import { conversationFileFor, readsConversation, withShortMessages } from "../conversation-file/index.ts";
+import { checkOptions } from "../options/index.ts";
+import { anyUpdate, harnessField } from "../state/index.ts";
+import { hiddenMessage, withSection } from "../text/index.ts";
 import { answered } from "../tool-errors/index.ts";
-import { setArguments } from "../tools/call-arguments.ts";
-import { callId, checkedTool, repairCalls, withTrial, type ToolRuntime } from "../tools/loose-tool.ts";
-import { MUTATIONS } from "../tools/mutations.ts";
-import { refusedCalls, withoutRefusedTexts, isCutNote } from "../tools/refused-texts.ts";
-import { isHeld } from "../tools/result-marks.ts";
-import { turnOf } from "../tools/turn-calls.ts";
+import {
+  setArguments,
+  callId,
+  checkedTool,
+  repairCalls,
+  withTrial,
+  type ToolRuntime,
+  MUTATIONS,
+  refusedCalls,
+  withoutRefusedTexts,
+  isCutNote,
+  isHeld,
+  turnOf,
+} from "../tools/index.ts";
 import { plainPath } from "./changes/change-file.ts";
 import type { SeenFile } from "./changes/seen-file.ts";
 import { noteStart, SINCE, sinceUpdate } from "./changes/since.ts";
@@ -29,6 +36,15 @@ import type { FilesOptions, WorkspaceOptions, FileToolChoice } from "./options.t
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
 import { shortenResult } from "./shorten.ts";
 import { Workspace } from "./workspace.ts";
+
+export { seenIn } from "./changes/seen-file.ts";
+export { joined } from "./changes/sightings.ts";
+export { applyEdits, textEdits } from "./changes/text-edits.ts";
+export { FILES_METHODS, FILES_OPTIONS } from "./check-options.ts";
+export { imageBlock, look, type Shown, Sight } from "./media.ts";
+export type { BackendContext, BackendOption, FilesOptions, FileToolChoice } from "./options.ts";
+export { FILE_ARGUMENTS } from "./schemas.ts";
+export { filesBefore, runsCommands, stateBackend, Workspace, type WorkspaceParts } from "./workspace.ts";
 
 /** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
 export function filesMiddleware(options: FilesOptions = {}) {

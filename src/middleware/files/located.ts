@@ -1,6 +1,5 @@
 import type { FileBackend } from "../../files/index.ts";
-import { parsePath, pathIn, segmentsOf } from "../../files/paths/paths.ts";
-import { leadingFolder } from "../../files/search/glob.ts";
+import { parsePath, pathIn, segmentsOf, leadingFolder } from "../../files/paths/index.ts";
 import type { FileToolName } from "./schemas.ts";
 
 /** The arguments that are paths, and those that are globs. */

@@ -1,7 +1,7 @@
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { nameOf } from "../../files/paths/paths.ts";
-import type { MediaType } from "../../files/text/decode.ts";
-import { settled } from "../../models/secrets/client-fields.ts";
+import { nameOf } from "../../files/paths/index.ts";
+import type { MediaType } from "../../files/text/index.ts";
+import { settled } from "../../models/secrets/index.ts";
 
 /** Media that a model may take beside text. */
 export const MEDIA = ["image", "pdf"] as const;

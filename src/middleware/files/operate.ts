@@ -1,12 +1,11 @@
 import type { z } from "zod";
 import type { FileBackend, FileResult } from "../../files/index.ts";
-import { parentOf } from "../../files/paths/paths.ts";
-import { renderGrep } from "../../files/search/grep.ts";
-import { renderExecution } from "../../files/shell/run-command.ts";
-import { mediaTypeOf } from "../../files/text/decode.ts";
-import { numberLines, type ShownLines } from "../../files/text/number-lines.ts";
-import { filled } from "../text/filled.ts";
-import { failureOf, type FailedCommand } from "../tools/result-marks.ts";
+import { parentOf } from "../../files/paths/index.ts";
+import { renderGrep } from "../../files/search/index.ts";
+import { renderExecution } from "../../files/shell/index.ts";
+import { mediaTypeOf, numberLines, type ShownLines } from "../../files/text/index.ts";
+import { filled } from "../text/index.ts";
+import { failureOf, type FailedCommand } from "../tools/index.ts";
 import { editFile, plainPath, writeFile } from "./changes/change-file.ts";
 import type { Sightings } from "./changes/sightings.ts";
 import { textEdits } from "./changes/text-edits.ts";

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { UNLISTED } from "../tools/loose-tool.ts";
-import { isCutNote } from "../tools/refused-texts.ts";
+import { UNLISTED, isCutNote } from "../tools/index.ts";
 
 const file_path = z.string().min(1, "give a path such as /src/a.js");
 const MISSING = (name: string) => ({ path: [name], message: "is missing" });

@@ -2,10 +2,8 @@ import { createHash } from "node:crypto";
 import type { ToolMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
 import { type FileBackend } from "../../files/index.ts";
-import { preview } from "../../files/text/offload.ts";
-import type { ToolRuntime } from "../tools/loose-tool.ts";
-import { copyOf, withMessages, withUpdate } from "../tools/message-copies.ts";
-import { messagesOf } from "../tools/result-marks.ts";
+import { preview } from "../../files/text/index.ts";
+import { type ToolRuntime, copyOf, withMessages, withUpdate, messagesOf } from "../tools/index.ts";
 import type { Workspace } from "./workspace.ts";
 
 interface Shortening {

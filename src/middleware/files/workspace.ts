@@ -1,26 +1,31 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph";
-import { fail } from "../../files/backend/failures.ts";
-import { stateFiles } from "../../files/backends/state.ts";
+import { fail } from "../../files/backend/index.ts";
+import { stateFiles, mergeFiles } from "../../files/backends/index.ts";
 import {
   withPermissions,
   type FileBackend,
   type PermissionRule,
   type StateBackend,
 } from "../../files/index.ts";
-import { compileRules } from "../../files/paths/permissions.ts";
-import { mergeFiles } from "../../files/text/merge-files.ts";
-import { replaceText } from "../../files/text/replace-text.ts";
-import { checkOptions } from "../check-options.ts";
-import { CONVERSATION_FOLDER, isLong, withConversation } from "../conversation-file.ts";
-import type { SkillLibrary } from "../skills/library.ts";
-import { withSkills } from "../skills/mount.ts";
-import { readContext } from "../summarization/state.ts";
-import { threadIdOf } from "../thread-data/thread-id.ts";
-import type { ToolRuntime } from "../tools/loose-tool.ts";
-import { isMutation, type Mutation } from "../tools/mutations.ts";
-import { messagesOf, updatesOf } from "../tools/result-marks.ts";
-import { earlierResults, isWithheld, openCalls, turnOf } from "../tools/turn-calls.ts";
+import { compileRules } from "../../files/paths/index.ts";
+import { replaceText } from "../../files/text/index.ts";
+import { readContext } from "../context-memory/index.ts";
+import { CONVERSATION_FOLDER, isLong, withConversation } from "../conversation-file/index.ts";
+import { checkOptions } from "../options/index.ts";
+import { type SkillLibrary, withSkills } from "../skills/index.ts";
+import { threadIdOf } from "../thread-data/index.ts";
+import {
+  type ToolRuntime,
+  isMutation,
+  type Mutation,
+  messagesOf,
+  updatesOf,
+  earlierResults,
+  isWithheld,
+  openCalls,
+  turnOf,
+} from "../tools/index.ts";
 import { leafOf } from "./changes/change-file.ts";
 import { Sightings } from "./changes/sightings.ts";
 import { sinceOf } from "./changes/since.ts";

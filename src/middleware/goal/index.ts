@@ -4,27 +4,29 @@ import { getConfig, isGraphBubbleUp, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { HarnessError } from "../../errors.ts";
-import { headAndTail } from "../../files/text/offload.ts";
-import { readState, taskInputOf } from "../../langgraph/task.ts";
-import { toModel } from "../../models/deferred.ts";
-import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { renderSnapshot } from "../../plan/render/render.ts";
-import type { Account, Budget } from "../budget/account.ts";
-import { usedTokens } from "../budget/prices.ts";
-import { checkOptions } from "../check-options.ts";
-import { conversationText } from "../conversation-file.ts";
-import { isAwaitingUser, isFinalAnswer } from "../plan/messages/final-answer.ts";
-import { ASK_TOOLS } from "../plan/setup.ts";
-import { readPlanState } from "../plan/state.ts";
-import { harnessField, lastValue } from "../state/fields.ts";
-import { filled } from "../text/filled.ts";
-import { isFromUser, hiddenMessage } from "../text/from-user.ts";
-import { withSection } from "../text/system-prompt.ts";
-import type { RunContext } from "../thread-data/thread-id.ts";
+import { headAndTail } from "../../files/text/index.ts";
+import { readState, taskInputOf } from "../../langgraph/index.ts";
+import { toModel, withoutThoughts } from "../../models/index.ts";
+import { renderSnapshot } from "../../plan/render/index.ts";
+import type { Account, Budget } from "../budget/index.ts";
+import { conversationText } from "../conversation-file/index.ts";
+import { checkOptions } from "../options/index.ts";
+import { isAwaitingUser, isFinalAnswer, ASK_TOOLS, readPlanState } from "../plan/index.ts";
+import { usedTokens } from "../prices/index.ts";
+import { harnessField, lastValue } from "../state/index.ts";
+import { filled, isFromUser, hiddenMessage, withSection } from "../text/index.ts";
+import type { RunContext } from "../thread-data/index.ts";
 import { GOAL_REMINDER, GOAL_SECTION, JUDGE_MATERIAL, JUDGE_PROMPT } from "./goal.prompt.ts";
 import { GOAL, type GoalContext, type GoalJudge, type GoalOptions, type GoalOutcome } from "./options.ts";
 
-export type { GoalContext, GoalJudge, GoalOptions, GoalOutcome, GoalVerdict } from "./options.ts";
+export {
+  type GoalContext,
+  type GoalJudge,
+  type GoalOptions,
+  type GoalOutcome,
+  type GoalVerdict,
+  GOAL,
+} from "./options.ts";
 
 /** The number of answers of a run that are sent back. */
 const MOST_RETURNS = 2;

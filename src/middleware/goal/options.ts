@@ -2,7 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
 import type { Todo } from "../../plan/index.ts";
-import { hasMethods } from "../check-options.ts";
+import { hasMethods } from "../options/index.ts";
 
 /** The arguments of a judge. */
 export interface GoalContext {

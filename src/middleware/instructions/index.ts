@@ -2,10 +2,8 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { lastValue } from "../state/fields.ts";
-import { hiddenMessage } from "../text/from-user.ts";
-import { quotedText } from "../text/quoted-text.ts";
-import { withSection } from "../text/system-prompt.ts";
+import { lastValue } from "../state/index.ts";
+import { hiddenMessage, quotedText, withSection } from "../text/index.ts";
 import { CHANGED, INSTRUCTIONS } from "./instructions.prompt.ts";
 import { MAX_INSTRUCTIONS, type InstructionSource } from "./options.ts";
 import { readText } from "./read-text.ts";
@@ -96,4 +94,5 @@ function beginning(text: string, bytes: number): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
 }
 
-export type { InstructionSource } from "./options.ts";
+export { type InstructionSource, MAX_INSTRUCTIONS } from "./options.ts";
+export { readText } from "./read-text.ts";

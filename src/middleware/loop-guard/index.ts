@@ -3,8 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { filled } from "../text/filled.ts";
-import { isFromUser, hiddenMessage } from "../text/from-user.ts";
+import { filled, isFromUser, hiddenMessage } from "../text/index.ts";
 import { LOOP_STOP, LOOP_WARNING } from "./loop-guard.prompt.ts";
 
 /** Options of `loopGuardMiddleware`. */

@@ -2,12 +2,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { BaseMessage, ToolCall } from "@langchain/core/messages";
 import { Command, GraphInterrupt } from "@langchain/langgraph";
 import { unlessAborted } from "../../errors.ts";
-import { forgetOthersAnswer } from "../../langgraph/answers.ts";
-import { keepAnswers } from "../../langgraph/call-journal.ts";
-import { savedResults, stepWrites, type SavedWrite } from "../../langgraph/step-writes.ts";
-import { isResuming, taskOf } from "../../langgraph/task.ts";
-import { messagesOf, type CallResult } from "../tools/result-marks.ts";
-import { keepEarlierResults, openCalls, placeOf, turnOf } from "../tools/turn-calls.ts";
+import {
+  forgetOthersAnswer,
+  keepAnswers,
+  savedResults,
+  stepWrites,
+  type SavedWrite,
+  isResuming,
+  taskOf,
+} from "../../langgraph/index.ts";
+import {
+  messagesOf,
+  type CallResult,
+  keepEarlierResults,
+  openCalls,
+  placeOf,
+  turnOf,
+} from "../tools/index.ts";
 import { kindOf, mustFollow, type CallKind } from "./order-of.ts";
 
 interface CallRuntime {

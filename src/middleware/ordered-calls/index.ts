@@ -1,13 +1,10 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
-import { checkOptions } from "../check-options.ts";
-import { filled } from "../text/filled.ts";
-import { withSection } from "../text/system-prompt.ts";
+import { checkOptions } from "../options/index.ts";
+import { filled, withSection } from "../text/index.ts";
 import { answered } from "../tool-errors/index.ts";
-import { isMutation } from "../tools/mutations.ts";
-import { markTime, resultIn } from "../tools/result-marks.ts";
-import { wrapTool } from "../tools/wrapped-tool.ts";
+import { isMutation, markTime, resultIn, wrapTool } from "../tools/index.ts";
 import { CallTurn } from "./call-turn.ts";
 import { inTurn, withPlace } from "./in-turn.ts";
 import { ORDERED_CALLS_OPTIONS, type OrderedCallsOptions } from "./options.ts";
@@ -80,3 +77,6 @@ function withheld({ name, id = "" }: ToolCall, failed: readonly ToolCall[]): Too
 }
 
 export { type CallOrder, type OrderedCallsOptions } from "./options.ts";
+export { CallTurn } from "./call-turn.ts";
+export { inTurn } from "./in-turn.ts";
+export { kindOf } from "./order-of.ts";

@@ -1,6 +1,6 @@
 import type { ToolCall } from "@langchain/core/messages";
 import { z } from "zod";
-import { FUNCTION } from "../check-options.ts";
+import { FUNCTION } from "../options/index.ts";
 
 /**
  * The order of a tool's calls among the others of their message. `read`: together with other reads, after earlier

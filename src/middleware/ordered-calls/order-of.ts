@@ -1,4 +1,4 @@
-import { isPlanTool } from "../tools/wrapped-tool.ts";
+import { isPlanTool } from "../tools/index.ts";
 import type { CallOrder } from "./options.ts";
 
 /** `plan`: after all earlier calls; no read and no sub-agent waits for it, as the plan is nothing that they see. */

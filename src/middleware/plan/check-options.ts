@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PRESET_NAMES, PRESETS, STATUSES } from "../../plan/index.ts";
-import { checkOptions, FUNCTION } from "../check-options.ts";
+import { checkOptions, FUNCTION } from "../options/index.ts";
 import type { ExactOptions, PlanOptions } from "./options.ts";
 
 const text = z.string().optional();

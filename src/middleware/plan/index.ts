@@ -1,20 +1,66 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { createMiddleware, todoListMiddleware } from "langchain";
-import { taskInputOf } from "../../langgraph/task.ts";
+import { taskInputOf } from "../../langgraph/index.ts";
 import { type Todo } from "../../plan/index.ts";
-import { dueReminders } from "../../plan/presets/reminders.ts";
-import { coveredBy, readContext } from "../summarization/state.ts";
-import { hiddenMessage } from "../text/from-user.ts";
+import { dueReminders } from "../../plan/presets/index.ts";
+import { coveredBy, readContext } from "../context-memory/index.ts";
+import { hiddenMessage } from "../text/index.ts";
 import { checkPlanOptions, EXACT_OPTIONS } from "./check-options.ts";
 import type { Stage } from "./events.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
-import { callModel } from "./model-call/index.ts";
+import { callModel } from "./model-call/call-model.ts";
 import type { ExactOptions, ExactTodo, PlanOptions, StatusOf } from "./options.ts";
 import { askApproval } from "./people/approval.ts";
 import { planTools } from "./plan-call/tools.ts";
 import { Turns, type PlanParts } from "./plan-call/turn.ts";
 import { setupPlan } from "./setup.ts";
 import { planStateSchema, readPlanState } from "./state.ts";
+
+export { PLAN_OPTIONS } from "./check-options.ts";
+export {
+  isPlanChangeEvent,
+  OWNER_KEY,
+  ownerOf,
+  placeOf,
+  type PlanChangeEvent,
+  SPENT_KEY,
+  TODO_KEY,
+} from "./events.ts";
+export { figuresIn, idleOf, sumTallies, tallyOf } from "./ledger.ts";
+export { repairCalls, UnreadCalls } from "./messages/broken-calls.ts";
+export {
+  asksBack,
+  BUDGET_REASON,
+  isAwaitingUser,
+  isFinalAnswer,
+  WORK_GOES_ON,
+} from "./messages/final-answer.ts";
+export type { ModelRequest } from "./model-call/request.ts";
+export { type Send, watchedModel } from "./model-call/watched-model.ts";
+export type { ExactOptions, PlanOptions, ReminderOptions } from "./options.ts";
+export {
+  type EditedTodo,
+  isApproved,
+  type PlanApprovalRequest,
+  type PlanDecision,
+  PROPOSED,
+} from "./people/approval.ts";
+export { workWasDone } from "./plan-call/evidence.ts";
+export type { FinishedCall } from "./plan-call/finished-calls.ts";
+export { filesIn } from "./plan-call/item-words.ts";
+export type { PlanParts, Standing } from "./plan-call/turn.ts";
+export type { Verdict, Verifier, VerifyContext } from "./plan-call/verifier.ts";
+export { COMPLETION_REFUSAL, type CompletionRefusal } from "./plan-call/verify.ts";
+export { FollowedTodo } from "./reports/follow.ts";
+export { ASK_TOOLS } from "./setup.ts";
+export {
+  joinedTodos,
+  keptPlanSchema,
+  type MemoryUpdate,
+  type PlanMemory,
+  readPlanState,
+  RECORDS,
+} from "./state.ts";
 
 /**
  * Gives an agent a plan: tools to write and update it, `todos` in the graph state, rules that are enforced, and

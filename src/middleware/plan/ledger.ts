@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { PRESETS, type Figures, type Todo } from "../../plan/index.ts";
-import { PLAN_TOOLS } from "../../plan/presets/presets.ts";
+import { PLAN_TOOLS } from "../../plan/presets/index.ts";
 import {
   FIELDS,
   figuresBy,
@@ -10,8 +10,6 @@ import {
   sumFigures,
   ZERO_TALLY,
   type Tally,
-} from "../../plan/todo/actuals.ts";
-import {
   isSameFigures,
   lengthOf,
   settle,
@@ -20,11 +18,10 @@ import {
   type Ledger,
   type Move,
   type Part,
-} from "../../plan/todo/ledger.ts";
-import { usedTokens } from "../budget/prices.ts";
-import { isFromUser } from "../text/from-user.ts";
-import { timeOf } from "../tools/result-marks.ts";
-import { lastTurn } from "../tools/turn-calls.ts";
+} from "../../plan/todo/index.ts";
+import { usedTokens } from "../prices/index.ts";
+import { isFromUser } from "../text/index.ts";
+import { timeOf, lastTurn } from "../tools/index.ts";
 import type { PlanSetup } from "./setup.ts";
 import {
   readPlanState,

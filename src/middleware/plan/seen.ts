@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isClosed, type Change, type Todo } from "../../plan/index.ts";
-import { own } from "../../plan/todo/own.ts";
+import { own } from "../../plan/todo/index.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
 import type { PlanSetup } from "./setup.ts";
 import type { MemoryUpdate, PlanState } from "./state.ts";

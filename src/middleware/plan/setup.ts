@@ -1,6 +1,5 @@
 import { PRESETS, type Policy, type Preset, type Reminders } from "../../plan/index.ts";
-import { LEAN_FINAL_ANSWER, LEAN_REPORTS } from "../../plan/presets/lean.prompt.ts";
-import { EXIT_REMINDERS, type ToolText } from "../../plan/presets/presets.ts";
+import { LEAN_FINAL_ANSWER, LEAN_REPORTS, EXIT_REMINDERS, type ToolText } from "../../plan/presets/index.ts";
 import { checkPlanOptions } from "./check-options.ts";
 import type { PlanOptions, Switch } from "./options.ts";
 import { workWasDone } from "./plan-call/evidence.ts";

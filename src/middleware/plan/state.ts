@@ -1,8 +1,7 @@
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
 import { HarnessError } from "../../errors.ts";
-import { messagesField } from "../../langgraph/messages.ts";
-import { unparsedState } from "../../langgraph/unparsed-state.ts";
+import { messagesField, unparsedState } from "../../langgraph/index.ts";
 import {
   applyWrite,
   diffTodos,
@@ -14,12 +13,17 @@ import {
   type Policy,
   type Todo,
 } from "../../plan/index.ts";
-import { readRules } from "../../plan/read/values.ts";
-import { ZERO_TALLY, type Mark, type Tally } from "../../plan/todo/actuals.ts";
-import { isSame } from "../../plan/todo/diff.ts";
-import type { Move } from "../../plan/todo/ledger.ts";
-import { nextNumber, PRIORITIES } from "../../plan/todo/todo.ts";
-import { anyUpdate } from "../state/fields.ts";
+import { readRules } from "../../plan/read/index.ts";
+import {
+  ZERO_TALLY,
+  type Mark,
+  type Tally,
+  isSame,
+  type Move,
+  nextNumber,
+  PRIORITIES,
+} from "../../plan/todo/index.ts";
+import { anyUpdate } from "../state/index.ts";
 
 /** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */
 const CHANGES = Symbol("changes");

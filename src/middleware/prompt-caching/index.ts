@@ -3,7 +3,7 @@ import {
   bedrockPromptCachingMiddleware,
   createMiddleware,
 } from "langchain";
-import { fieldsOf, settled } from "../../models/secrets/client-fields.ts";
+import { fieldsOf, settled } from "../../models/secrets/index.ts";
 
 type Handler = (request: object) => unknown;
 type Caching = (options: object) => {

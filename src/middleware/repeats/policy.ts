@@ -1,5 +1,5 @@
-import { own } from "../../plan/todo/own.ts";
-import { isPlanTool } from "../tools/wrapped-tool.ts";
+import { own } from "../../plan/todo/index.ts";
+import { isPlanTool } from "../tools/index.ts";
 import type { RepeatOptions, RepeatPolicy } from "./options.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import type { StoppedCall, Unended } from "../../langgraph/call-journal.ts";
-import { filled } from "../text/filled.ts";
-import { UNFINISHED } from "../tools/result-marks.ts";
+import type { StoppedCall, Unended } from "../../langgraph/index.ts";
+import { filled } from "../text/index.ts";
+import { UNFINISHED } from "../tools/index.ts";
 import { REPEAT_TEXTS } from "./repeats.prompt.ts";
 
 /** The configurable in which a tool finds the ids of calls that may be repetitions. */

@@ -1,11 +1,10 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { isInside } from "../../files/paths/inside.ts";
-import { inOrder } from "../../files/paths/paths.ts";
-import type { Limits } from "../budget/options.ts";
-import { readText } from "../instructions/read-text.ts";
-import { NAMED, readFrontmatter } from "../skills/frontmatter.ts";
+import { isInside, inOrder } from "../../files/paths/index.ts";
+import type { Limits } from "../budget/index.ts";
+import { readText } from "../instructions/index.ts";
+import { NAMED, readFrontmatter } from "../skills/index.ts";
 
 /** A sub-agent described by a file: frontmatter, and its prompt below. */
 export interface Role {

@@ -1,7 +1,5 @@
 import { createMiddleware } from "langchain";
-import { filesMiddlewareOf } from "../files/index.ts";
-import type { FilesOptions } from "../files/options.ts";
-import { Workspace, type WorkspaceParts } from "../files/workspace.ts";
+import { type FilesOptions, Workspace, type WorkspaceParts, filesMiddlewareOf } from "../files/index.ts";
 import { answered } from "../tool-errors/index.ts";
 import { MOUNT } from "./local.ts";
 import type { SandboxProvider } from "./provider.ts";
@@ -55,3 +53,4 @@ export function sandboxMiddlewareOf(
 export { localSandboxProvider, MOUNT, type LocalSandboxOptions } from "./local.ts";
 export type { Sandbox, SandboxProvider } from "./provider.ts";
 export { Sandboxes } from "./sandboxes.ts";
+export { sandboxPrompt } from "./sandbox.prompt.ts";

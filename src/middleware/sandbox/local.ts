@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { HarnessError } from "../../errors.ts";
-import { quoted } from "../../files/backends/sandbox.ts";
-import { stateFiles } from "../../files/backends/state.ts";
+import { quoted, stateFiles } from "../../files/backends/index.ts";
 import {
   compositeBackend,
   diskBackend,
@@ -14,10 +13,16 @@ import {
   type Execution,
   type ShellOptions,
 } from "../../files/index.ts";
-import { NO_ISOLATION } from "../../files/shell/index.ts";
-import { bubblewrapWorks } from "../../files/shell/isolation/bubblewrap.ts";
-import { processes, SPACES, startBubblewrap } from "../../files/shell/isolation/bubblewrap.ts";
-import { inControlGroup, limitedShell, type CommandLimits } from "../../files/shell/isolation/limits.ts";
+import {
+  bubblewrapWorks,
+  processes,
+  SPACES,
+  startBubblewrap,
+  inControlGroup,
+  limitedShell,
+  type CommandLimits,
+  NO_ISOLATION,
+} from "../../files/shell/index.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
 /** Where a thread's folders appear in its sandbox. */

@@ -1,7 +1,6 @@
 import type { FileBackend } from "../../files/index.ts";
-import type { BackendContext } from "../files/options.ts";
-import { threadFolders } from "../thread-data/index.ts";
-import { isInThread, threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
+import type { BackendContext } from "../files/index.ts";
+import { isInThread, threadIdOf, type RunContext, threadFolders } from "../thread-data/index.ts";
 import { Lease } from "./lease.ts";
 import { localSandboxProvider } from "./local.ts";
 import type { SandboxProvider } from "./provider.ts";

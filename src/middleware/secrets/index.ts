@@ -1,5 +1,5 @@
 import { createMiddleware } from "langchain";
-import { withoutKeysOf } from "../../models/secrets/keys.ts";
+import { withoutKeysOf } from "../../models/secrets/index.ts";
 
 /**
  * Takes a model's key out of the errors of its calls: servers repeat what they were sent, and an error is saved, shown

@@ -1,9 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-import { isFromUser } from "../text/from-user.ts";
-import { quotedText } from "../text/quoted-text.ts";
-import { withSection } from "../text/system-prompt.ts";
-import { withText } from "../tools/message-copies.ts";
+import { isFromUser, quotedText, withSection } from "../text/index.ts";
+import { withText } from "../tools/index.ts";
 import type { SkillLibrary } from "./library.ts";
 import type { PlacedSkill } from "./skill.ts";
 import { skillsPrompt } from "./skills.prompt.ts";
@@ -48,3 +46,7 @@ function withCalled(message: BaseMessage, skills: readonly PlacedSkill[]): BaseM
 }
 
 export { SkillLibrary } from "./library.ts";
+export { frontmatterIn, NAMED, readFrontmatter } from "./frontmatter.ts";
+export { withSkills } from "./mount.ts";
+export { readSkill, readSkills, type SkillsRead } from "./read-skills.ts";
+export type { PlacedSkill, Skill, SkillSource } from "./skill.ts";

@@ -1,4 +1,4 @@
-import { pathIn } from "../../files/paths/paths.ts";
+import { pathIn } from "../../files/paths/index.ts";
 import { readSkills } from "./read-skills.ts";
 import type { PlacedSkill, Skill, SkillSource } from "./skill.ts";
 

@@ -1,8 +1,6 @@
-import { fail } from "../../files/backend/failures.ts";
+import { fail } from "../../files/backend/index.ts";
 import { compositeBackend, createBackend, type FileBackend, type FileResult } from "../../files/index.ts";
-import { parsePath } from "../../files/paths/paths.ts";
-import { isWithin, parentOf, pathIn } from "../../files/paths/paths.ts";
-import { leadingFolder } from "../../files/search/glob.ts";
+import { parsePath, isWithin, parentOf, pathIn, leadingFolder } from "../../files/paths/index.ts";
 import type { SkillLibrary } from "./library.ts";
 import type { PlacedSkill, Skill } from "./skill.ts";
 

@@ -1,8 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { diskBackend } from "../../files/disk/index.ts";
-import { isInside } from "../../files/paths/inside.ts";
-import { inOrder, nameOf } from "../../files/paths/paths.ts";
+import { isInside, inOrder, nameOf } from "../../files/paths/index.ts";
 import { NAMED, readFrontmatter } from "./frontmatter.ts";
 import type { Skill, SkillSource } from "./skill.ts";
 

@@ -1,5 +1,5 @@
-import { parentOf } from "../../files/paths/paths.ts";
-import { filled } from "../text/filled.ts";
+import { parentOf } from "../../files/paths/index.ts";
+import { filled } from "../text/index.ts";
 import { shareOut } from "./share-out.ts";
 import type { PlacedSkill } from "./skill.ts";
 

@@ -1,15 +1,14 @@
 import { AIMessage, SystemMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
-import { failureOf } from "../../models/failure/failure.ts";
-import { settled } from "../../models/secrets/client-fields.ts";
-import type { Budget } from "../budget/account.ts";
-import { ownerOf } from "../plan/events.ts";
-import { watchedModel } from "../plan/model-call/watched-model.ts";
+import { failureOf } from "../../models/index.ts";
+import { settled } from "../../models/secrets/index.ts";
+import type { Budget } from "../budget/index.ts";
+import { contextStateSchema } from "../context-memory/index.ts";
+import { ownerOf, watchedModel } from "../plan/index.ts";
 import { SIZES_IN_CONTEXT, type SummarizationOptions } from "./options.ts";
 import { createCounter, sizesFor, windowOf } from "./request/sizes.ts";
 import { RunMemories, type RunMemory } from "./run-memory.ts";
-import { contextStateSchema } from "./state.ts";
 import { ContextTurn, type Fitting } from "./turn.ts";
 
 /**
@@ -91,3 +90,4 @@ function isTooLong(error: unknown): boolean {
 
 export { isSummaryEvent, type SummaryEvent } from "./events.ts";
 export { type ContextSize, type SummarizationOptions } from "./options.ts";
+export { compose } from "./request/compose.ts";

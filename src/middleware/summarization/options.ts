@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Prices } from "../budget/prices.ts";
+import type { Prices } from "../prices/index.ts";
 
 /** A size of a conversation: a `fraction` of the model's window, tokens of the whole request, or messages. */
 export interface ContextSize {

@@ -1,8 +1,8 @@
 import type { SystemMessage } from "@langchain/core/messages";
-import type { Send } from "../plan/model-call/watched-model.ts";
-import { setBounded } from "../state/bounded-map.ts";
-import { threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
-import type { Summary } from "./state.ts";
+import type { Summary } from "../context-memory/index.ts";
+import type { Send } from "../plan/index.ts";
+import { setBounded } from "../state/index.ts";
+import { threadIdOf, type RunContext } from "../thread-data/index.ts";
 
 /** The last request of an agent as it went out, behind all middleware. */
 export interface Outgoing {

@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { readContext } from "./state.ts";
+import { readContext } from "../context-memory/index.ts";
 import { writeSummary, type SummaryMaterial } from "./summarizer.ts";
 
 const material: SummaryMaterial = {

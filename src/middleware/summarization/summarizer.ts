@@ -1,11 +1,9 @@
 import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
-import { headAndTail } from "../../files/text/offload.ts";
-import { failureOf } from "../../models/failure/failure.ts";
-import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { conversationText, textOf } from "../conversation-file.ts";
-import { shownTags } from "../text/control-tags.ts";
-import { filled } from "../text/filled.ts";
-import { shortened } from "../text/shortened.ts";
+import { headAndTail } from "../../files/text/index.ts";
+import { failureOf, withoutThoughts } from "../../models/index.ts";
+import { conversationText, textOf } from "../conversation-file/index.ts";
+import { filled, shortened } from "../text/index.ts";
+import { shownTags } from "../tools/index.ts";
 import {
   SUMMARIZER_PARTS,
   SUMMARIZER_PROMPT,

@@ -1,14 +1,13 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
-import { renderSnapshot } from "../../plan/render/render.ts";
-import type { Account } from "../budget/account.ts";
-import { NO_TOKENS, sumTokens, usedTokens, type UsageSource } from "../budget/prices.ts";
-import { conversationFileFor, withShortMessages } from "../conversation-file.ts";
-import { ownerOf } from "../plan/events.ts";
-import type { ModelRequest } from "../plan/model-call/request.ts";
-import { readPlanState } from "../plan/state.ts";
-import { withoutControlTags } from "../text/control-tags.ts";
-import { shortened } from "../text/shortened.ts";
+import { renderSnapshot } from "../../plan/render/index.ts";
+import type { Account } from "../budget/index.ts";
+import { readContext, type ContextMemory, type Summary } from "../context-memory/index.ts";
+import { conversationFileFor, withShortMessages } from "../conversation-file/index.ts";
+import { ownerOf, type ModelRequest, readPlanState } from "../plan/index.ts";
+import { NO_TOKENS, sumTokens, usedTokens, type UsageSource } from "../prices/index.ts";
+import { shortened } from "../text/index.ts";
+import { withoutControlTags } from "../tools/index.ts";
 import type { SummaryEvent } from "./events.ts";
 import type { SummarizationOptions } from "./options.ts";
 import { compose, type Composition } from "./request/compose.ts";
@@ -24,7 +23,6 @@ import {
 } from "./request/sizes.ts";
 import { heldText, userWords } from "./request/user-words.ts";
 import type { RunMemory } from "./run-memory.ts";
-import { readContext, type ContextMemory, type Summary } from "./state.ts";
 import { writeSummary, type Summarizer } from "./summarizer.ts";
 
 export interface TurnParts {

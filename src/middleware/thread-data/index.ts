@@ -4,8 +4,10 @@ import { AIMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { harnessField, lastValue } from "../state/fields.ts";
+import { harnessField, lastValue } from "../state/index.ts";
 import { threadIdOf } from "./thread-id.ts";
+
+export { inThread, isInThread, type RunContext, threadIdOf } from "./thread-id.ts";
 
 /** The folders of a thread, as absolute paths. They exist once something is put into them. */
 export interface ThreadData {

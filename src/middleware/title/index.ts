@@ -3,10 +3,9 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { harnessField, lastValue } from "../state/fields.ts";
-import { isFromUser } from "../text/from-user.ts";
-import { shortened } from "../text/shortened.ts";
+import { withoutThoughts } from "../../models/index.ts";
+import { harnessField, lastValue } from "../state/index.ts";
+import { isFromUser, shortened } from "../text/index.ts";
 import { TITLE_PROMPT } from "./title.prompt.ts";
 
 /** Options of `titleMiddleware`. */

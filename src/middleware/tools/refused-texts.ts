@@ -1,6 +1,5 @@
 import type { AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
-import { filled } from "../text/filled.ts";
-import { hiddenMessage } from "../text/from-user.ts";
+import { filled, hiddenMessage } from "../text/index.ts";
 import { changedArguments } from "./call-arguments.ts";
 import { copyOf } from "./message-copies.ts";
 import { isHeld, isUnfinished } from "./result-marks.ts";

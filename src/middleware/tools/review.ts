@@ -1,6 +1,6 @@
 import { interrupt, isGraphBubbleUp } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
-import { isRecord } from "../../plan/read/reading.ts";
+import { isRecord } from "../../plan/read/index.ts";
 
 /** An action that a person reviews, as LangChain's user interfaces show it. */
 export interface ReviewedAction {

@@ -1,6 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
-import { scratchpadOf } from "../../langgraph/task.ts";
-import { isSame } from "../../plan/todo/diff.ts";
+import { scratchpadOf } from "../../langgraph/index.ts";
+import { isSame } from "../../plan/todo/index.ts";
 import type { CallResult } from "./result-marks.ts";
 
 /** The message that a call stands in. */

@@ -1,6 +1,6 @@
 import { HarnessError } from "../../errors.ts";
 import { PROVIDERS, type Provider } from "../clients/providers.ts";
-import { type Environment, redact } from "../secrets/redact.ts";
+import { type Environment, redact } from "../secrets/index.ts";
 import { findSet, pickEndpoint, withoutCredentials } from "../settings.ts";
 import { failureOf, type Failure } from "./failure.ts";
 

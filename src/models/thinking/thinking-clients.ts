@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { sendsThoughts } from "../clients/deepseek.ts";
-import { fieldsOf } from "../secrets/client-fields.ts";
+import { fieldsOf } from "../secrets/index.ts";
 
 /** The thinking effort of a model. */
 export const EFFORTS = ["off", "low", "medium", "high"] as const;

@@ -1,11 +1,12 @@
-import { readItems, readUpdate, type Draft } from "../read/read.ts";
-import { Reading } from "../read/reading.ts";
-import { laterActuals } from "../todo/actuals.ts";
-import { closingDependencies, nextStartable } from "../todo/dependencies.ts";
-import { diffTodos, isSame } from "../todo/diff.ts";
-import { Items } from "../todo/items.ts";
-import type { Policy } from "../todo/policy.ts";
+import { readItems, readUpdate, type Draft, Reading } from "../read/index.ts";
 import {
+  laterActuals,
+  closingDependencies,
+  nextStartable,
+  diffTodos,
+  isSame,
+  Items,
+  type Policy,
   nextNumber,
   withoutLeftOpen,
   type Change,
@@ -13,7 +14,7 @@ import {
   type Result,
   type Status,
   type Todo,
-} from "../todo/todo.ts";
+} from "../todo/index.ts";
 import { afterPlan, continues, leftOut, withPresentIds } from "./earlier-plan.ts";
 import { identify, planOf, spentIds, type Identified } from "./identity.ts";
 import { checkTodos, emptyContent, frozen, listIds, unknownId } from "./rules.ts";

@@ -1,7 +1,13 @@
-import type { Draft, UpdateDraft } from "../read/read.ts";
-import { Reading } from "../read/reading.ts";
-import type { Policy } from "../todo/policy.ts";
-import { EMPTY_PLAN, isClosed, isFinished, numberOf, type Plan, type Todo } from "../todo/todo.ts";
+import { type Draft, type UpdateDraft, Reading } from "../read/index.ts";
+import {
+  type Policy,
+  EMPTY_PLAN,
+  isClosed,
+  isFinished,
+  numberOf,
+  type Plan,
+  type Todo,
+} from "../todo/index.ts";
 import { identify, planOf } from "./identity.ts";
 
 /**

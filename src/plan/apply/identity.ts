@@ -1,7 +1,5 @@
-import type { Draft } from "../read/read.ts";
-import type { Reading } from "../read/reading.ts";
-import { contentKey } from "../todo/content-key.ts";
-import { isClosed, nextNumber, numberOf, type Plan, type Todo } from "../todo/todo.ts";
+import type { Draft, Reading } from "../read/index.ts";
+import { contentKey, isClosed, nextNumber, numberOf, type Plan, type Todo } from "../todo/index.ts";
 import { duplicateId } from "./rules.ts";
 
 /** A draft with the id it will have, and the item it continues if there is one. */

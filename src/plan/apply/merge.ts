@@ -1,7 +1,17 @@
-import { byId } from "../todo/dependencies.ts";
-import { diffTodos, isSame, patchTodos } from "../todo/diff.ts";
-import { CLASSIC_POLICY, type Policy } from "../todo/policy.ts";
-import { EDITABLE_FIELDS, isClosed, nextNumber, STATUSES, type Result, type Todo } from "../todo/todo.ts";
+import {
+  byId,
+  diffTodos,
+  isSame,
+  patchTodos,
+  CLASSIC_POLICY,
+  type Policy,
+  EDITABLE_FIELDS,
+  isClosed,
+  nextNumber,
+  STATUSES,
+  type Result,
+  type Todo,
+} from "../todo/index.ts";
 import { applyWrite } from "./apply.ts";
 
 /** An item that two sides changed in ways that do not go together; undefined where a side removed it. */

@@ -1,6 +1,13 @@
-import { byId, findCycle, nextStartable, unmetDependencies } from "../todo/dependencies.ts";
-import type { Policy } from "../todo/policy.ts";
-import type { Issue, Todo } from "../todo/todo.ts";
+import { tooManyItems } from "../read/index.ts";
+import {
+  byId,
+  findCycle,
+  nextStartable,
+  unmetDependencies,
+  type Policy,
+  type Issue,
+  type Todo,
+} from "../todo/index.ts";
 
 /**
  * Checks a list against a policy and returns everything that breaks it.
@@ -70,11 +77,6 @@ export function emptyContent(item: string, sent: unknown, policy: Policy): Issue
 export function frozen(id: string, field: string, sent: unknown): Issue {
   const message = `Item ${id} is completed and cannot be changed (${field}); add a new item instead.`;
   return { rule: "frozen", item: id, field, sent, valid: "no change", message };
-}
-
-export function tooManyItems(count: number, maxItems: number): Issue {
-  const message = `Max ${maxItems} todos allowed; this would make ${count}. Merge or drop some.`;
-  return { rule: "max-items", field: "todos", sent: count, valid: `at most ${maxItems} items`, message };
 }
 
 function checkLimits(todos: readonly Todo[], policy: Policy): Issue[] {

@@ -1,6 +1,5 @@
-import type { Reading } from "../read/reading.ts";
-import { unmetDependencies } from "../todo/dependencies.ts";
-import type { Status, Todo } from "../todo/todo.ts";
+import type { Reading } from "../read/index.ts";
+import { unmetDependencies, type Status, type Todo } from "../todo/index.ts";
 
 /**
  * Takes back what a change may not do: completions that were refused, and the starts and completions that could

@@ -1,4 +1,4 @@
-import { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "../todo/policy.ts";
+import { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "../todo/index.ts";
 import * as checklist from "./checklist.prompt.ts";
 import * as classic from "./classic.prompt.ts";
 import * as deerflow from "./deerflow.prompt.ts";

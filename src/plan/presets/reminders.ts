@@ -1,6 +1,5 @@
-import { renderSnapshot, renderStatus } from "../render/render.ts";
-import { actionable } from "../todo/dependencies.ts";
-import { isFinished, isOpen, type Change, type Todo } from "../todo/todo.ts";
+import { renderSnapshot, renderStatus } from "../render/index.ts";
+import { actionable, isFinished, isOpen, type Change, type Todo } from "../todo/index.ts";
 import type { Reminders } from "./presets.ts";
 
 export type ReminderKind = "edited" | "context-loss" | "stale" | "exit";

@@ -1,6 +1,12 @@
-import { tooManyItems } from "../apply/rules.ts";
-import { own } from "../todo/own.ts";
-import { PRIORITIES, type Actuals, type Issue, type Priority, type Status, type Todo } from "../todo/todo.ts";
+import {
+  own,
+  PRIORITIES,
+  type Actuals,
+  type Issue,
+  type Priority,
+  type Status,
+  type Todo,
+} from "../todo/index.ts";
 import { isRecord, MAX_OPERATIONS, parsed, show, type Reading } from "./reading.ts";
 import { readReferences, type Reference } from "./references.ts";
 import {
@@ -332,4 +338,9 @@ function fieldName(key: string, reading: Reading): string | undefined {
   const name = own(FIELD_WORDS, key);
   const right = name === "content" ? reading.policy.contentField : name;
   return reading.policy.aliases || key === right || key === name ? name : undefined;
+}
+
+export function tooManyItems(count: number, maxItems: number): Issue {
+  const message = `Max ${maxItems} todos allowed; this would make ${count}. Merge or drop some.`;
+  return { rule: "max-items", field: "todos", sent: count, valid: `at most ${maxItems} items`, message };
 }

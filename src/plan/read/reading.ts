@@ -1,6 +1,5 @@
 import { jsonrepair } from "jsonrepair";
-import type { Policy } from "../todo/policy.ts";
-import type { Issue } from "../todo/todo.ts";
+import type { Policy, Issue } from "../todo/index.ts";
 import { isRepairable } from "./repair.ts";
 
 /** The most refusals and notes in a reply; more help nobody. */

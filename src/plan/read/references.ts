@@ -1,6 +1,4 @@
-import { contentKey } from "../todo/content-key.ts";
-import { own } from "../todo/own.ts";
-import type { Todo } from "../todo/todo.ts";
+import { contentKey, own, type Todo } from "../todo/index.ts";
 import { isRecord, MAX_OPERATIONS, parsed, type Reading } from "./reading.ts";
 import { oneLine, readIds } from "./values.ts";
 

@@ -1,6 +1,4 @@
-import { FIELDS } from "../todo/actuals.ts";
-import { own } from "../todo/own.ts";
-import { PRIORITIES, type Actuals, type Issue, type Priority } from "../todo/todo.ts";
+import { FIELDS, own, PRIORITIES, type Actuals, type Issue, type Priority } from "../todo/index.ts";
 import { isRecord, MAX_OPERATIONS, parsed, show, type Reading } from "./reading.ts";
 import { PRIORITY_WORDS } from "./words.ts";
 

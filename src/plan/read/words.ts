@@ -1,4 +1,4 @@
-import type { Priority, Status } from "../todo/todo.ts";
+import type { Priority, Status } from "../todo/index.ts";
 
 /** Words that models send for a status, besides the status itself. Lower case, with `_` between words. */
 export const STATUS_WORDS: Readonly<Record<string, Status>> = {

@@ -1,5 +1,5 @@
 import { attempt } from "../../errors.ts";
-import { PRIORITIES, type Issue, type OptionalField, type Status, type Todo } from "../todo/todo.ts";
+import { PRIORITIES, type Issue, type OptionalField, type Status, type Todo } from "../todo/index.ts";
 import { MARKS } from "./render.ts";
 
 /** An item as it stands in a Markdown task list. A new line written by hand has no id yet. */

@@ -1,4 +1,4 @@
-import type { Status, Todo } from "../todo/todo.ts";
+import type { Status, Todo } from "../todo/index.ts";
 import { itemWords } from "./render.ts";
 
 const STYLES: Readonly<Record<Status, string>> = {

@@ -1,5 +1,11 @@
-import { nextStartable, unmetDependencies } from "../todo/dependencies.ts";
-import { countTodos, isOpen, type Status, type Todo } from "../todo/todo.ts";
+import {
+  nextStartable,
+  unmetDependencies,
+  countTodos,
+  isOpen,
+  type Status,
+  type Todo,
+} from "../todo/index.ts";
 
 /** The mark of each status in every text form of a plan. */
 export const MARKS: Readonly<Record<Status, string>> = {

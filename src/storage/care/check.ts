@@ -1,5 +1,5 @@
+import { isDatabaseUrl } from "../open/index.ts";
 import { Database, type DatabaseOptions } from "../postgres/database/index.ts";
-import { isDatabaseUrl } from "../store.ts";
 import { DatabaseSurvey } from "./database-survey.ts";
 import { FileSurvey } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";

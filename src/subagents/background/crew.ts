@@ -1,8 +1,7 @@
 import { GraphInterrupt } from "@langchain/langgraph";
-import { joinedInterrupts } from "../../langgraph/nested-run.ts";
-import { isResuming } from "../../langgraph/task.ts";
-import { FollowedTodo } from "../../middleware/plan/reports/follow.ts";
-import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
+import { joinedInterrupts, isResuming } from "../../langgraph/index.ts";
+import { FollowedTodo } from "../../middleware/plan/index.ts";
+import type { ToolRuntime } from "../../middleware/tools/index.ts";
 import {
   conclude,
   ownerFor,

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
-import { detachedConfigurable, runSignalOf, streamOf } from "../../langgraph/nested-run.ts";
-import { checkpointerOf } from "../../langgraph/task.ts";
-import { BUDGET_KEY, type Budget } from "../../middleware/budget/account.ts";
-import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
+import { detachedConfigurable, runSignalOf, streamOf, checkpointerOf } from "../../langgraph/index.ts";
+import { BUDGET_KEY, type Budget } from "../../middleware/budget/index.ts";
+import type { ToolRuntime } from "../../middleware/tools/index.ts";
 import { carryOut, type Assignment, type Outcome } from "../assignment.ts";
 import { ChildStream } from "../child-stream.ts";
 import type { Given } from "../exchange.ts";

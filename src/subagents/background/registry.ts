@@ -1,6 +1,6 @@
-import { checkpointerOf } from "../../langgraph/task.ts";
-import { ownerOf } from "../../middleware/plan/events.ts";
-import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
+import { checkpointerOf } from "../../langgraph/index.ts";
+import { ownerOf } from "../../middleware/plan/index.ts";
+import type { ToolRuntime } from "../../middleware/tools/index.ts";
 import type { BackgroundJob } from "./job.ts";
 
 /** The jobs of one agent of a thread, by the namespace of their checkpoints. */

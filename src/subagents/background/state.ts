@@ -1,6 +1,6 @@
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
-import { anyUpdate } from "../../middleware/state/fields.ts";
+import { anyUpdate } from "../../middleware/state/index.ts";
 import type { Job } from "../exchange.ts";
 
 /** A thread's record of a job until its report is in the conversation: enough to continue it in another process. */

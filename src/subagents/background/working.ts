@@ -1,11 +1,10 @@
 import type { ToolMessage } from "@langchain/core/messages";
 import { getConfig, type Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
-import { checkpointerOf } from "../../langgraph/task.ts";
-import { filled } from "../../middleware/text/filled.ts";
+import { checkpointerOf } from "../../langgraph/index.ts";
+import { filled } from "../../middleware/text/index.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
-import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
-import { withMessages, withText } from "../../middleware/tools/message-copies.ts";
+import { type ToolRuntime, withMessages, withText } from "../../middleware/tools/index.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
 
 /** A sub-agent at work, for people who talk to it. */

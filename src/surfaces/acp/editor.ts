@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
-import { fail } from "../../files/backend/failures.ts";
-import { pathMeant } from "../../files/disk/from-host.ts";
+import { fail } from "../../files/backend/index.ts";
+import { pathMeant } from "../../files/disk/index.ts";
 import { createBackend, type Execution, type FileBackend, type FileResult } from "../../files/index.ts";
-import type { CommandOptions } from "../../files/shell/run-command.ts";
-import { applyEdits, textEdits } from "../../middleware/files/changes/text-edits.ts";
-import type { RunPlace } from "../../threads/prepare/agent.ts";
+import type { CommandOptions } from "../../files/shell/index.ts";
+import { applyEdits, textEdits } from "../../middleware/files/index.ts";
+import type { RunPlace } from "../../threads/prepare/index.ts";
 import type { Sdk } from "./sdk.ts";
 import type { Calls, FileChange } from "./updates/calls.ts";
 

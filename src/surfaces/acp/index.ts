@@ -2,6 +2,8 @@ import { Readable, Writable } from "node:stream";
 import { acpApp, type AcpOptions } from "./app.ts";
 import { loadSdk } from "./sdk.ts";
 
+export { type ConnectedEditor, Sessions } from "./session/sessions.ts";
+
 export interface ServeAcpOptions extends Omit<AcpOptions, "sdk"> {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;

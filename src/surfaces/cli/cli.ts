@@ -1,9 +1,7 @@
 import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
 import { EXIT } from "./exit-codes.ts";
-import { markLiterals, unmarked } from "./options/literal.ts";
-import { offersAfter, readCommand } from "./options/parser.ts";
-import { unknownWord } from "./options/unknown-words.ts";
-import { harmless, oneLine, shown } from "./output/harmless.ts";
+import { harmless, oneLine, shown } from "./output/index.ts";
+import { markLiterals, unmarked, offersAfter, readCommand, unknownWord } from "./parser/index.ts";
 import { canAsk, type Terminal } from "./terminal.ts";
 import { asTyped, complaint } from "./wording.ts";
 
@@ -22,7 +20,7 @@ const COMPLETE = "--complete";
 /** Reads the arguments and runs a command. Returns the exit code; an error is one readable line. */
 export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
   if (args[0] === COMPLETE) {
-    const { complete } = await import("./options/completion.ts");
+    const { complete } = await import("./parser/completion.ts");
     for (const word of await complete(args.slice(1), terminal))
       terminal.stdout.write(shown`${oneLine(word)}\n`);
     return EXIT.done;

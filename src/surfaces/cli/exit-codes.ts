@@ -1,4 +1,4 @@
-import { OUTCOME_CODES } from "../../threads/events/exit-codes.ts";
+import { OUTCOME_CODES } from "../../threads/events/index.ts";
 
 /** Exit codes of the command, by the outcome of a run; `usage` for invalid arguments. */
 export const EXIT = { ...OUTCOME_CODES, usage: 2 } as const;

@@ -1,5 +1,5 @@
 import { EXIT } from "./exit-codes.ts";
-import type { Sink } from "./output/harmless.ts";
+import type { Sink } from "./output/index.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -2,7 +2,7 @@
 import { inspect } from "node:util";
 import { cli } from "./cli.ts";
 import { EXIT } from "./exit-codes.ts";
-import { harmless, shown } from "./output/harmless.ts";
+import { harmless, shown } from "./output/index.ts";
 
 const { stdin, stdout, stderr, env } = process;
 

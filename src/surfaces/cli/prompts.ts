@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { confirm, isCancel, password, select, text } from "@clack/prompts";
-import type { Harmless } from "./output/harmless.ts";
+import type { Harmless } from "./output/index.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Choice {

@@ -1,6 +1,5 @@
 import type { Environment } from "../../models/index.ts";
-import type { Sink } from "./output/harmless.ts";
-import { colourPaint, plainPaint, type Paint } from "./output/paint.ts";
+import { type Sink, colourPaint, plainPaint, type Paint } from "./output/index.ts";
 
 /** The process that a command runs in. */
 export interface Terminal {

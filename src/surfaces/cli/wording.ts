@@ -1,7 +1,7 @@
 import { HarnessError } from "../../errors.ts";
 import type { Environment } from "../../models/index.ts";
 
-export { quoted } from "../../threads/events/quoted.ts";
+export { quoted } from "../../threads/events/index.ts";
 
 /** The command as the user typed it: `holdfast`, or `npm start --` in a clone. */
 export function commandName(env: Environment): string {

@@ -1,6 +1,6 @@
 import type { ElicitInputParams, InputRequest } from "@modelcontextprotocol/server";
-import type { Question } from "../../threads/events/questions.ts";
-import { planText } from "../../threads/plan/plan-text.ts";
+import { planText } from "../../threads/plan/index.ts";
+import type { Question } from "../../threads/questions/index.ts";
 
 /** Questions as forms, by their ids. */
 export function questionForms(

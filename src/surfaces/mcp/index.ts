@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ThreadStore } from "../../storage/index.ts";
-import type { Host } from "../../threads/host/client.ts";
+import type { Host } from "../../threads/host/index.ts";
 import { loadSdk } from "./sdk.ts";
 import { mcpServer } from "./server.ts";
 import { Threads } from "./threads.ts";

@@ -1,6 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
-import type { RunEvent } from "../../threads/events/events.ts";
-import { MAIN } from "../../threads/events/view.ts";
+import type { RunEvent } from "../../threads/events/index.ts";
+import { MAIN } from "../../threads/view/index.ts";
 
 /**
  * Tells a caller how far a thread is, by the items of its plan, and that it is still at work where nothing happens: the

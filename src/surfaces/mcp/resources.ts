@@ -1,5 +1,5 @@
 import type { McpServer } from "@modelcontextprotocol/server";
-import { planText } from "../../threads/plan/plan-text.ts";
+import { planText } from "../../threads/plan/index.ts";
 import type { Sdk } from "./sdk.ts";
 import type { Threads } from "./threads.ts";
 

@@ -6,9 +6,9 @@ import type {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { countTodos } from "../../plan/index.ts";
-import type { Run } from "../../threads/host/hosted-run.ts";
-import { planText } from "../../threads/plan/plan-text.ts";
-import { stateWord } from "../../threads/thread/thread-state.ts";
+import type { Run } from "../../threads/host/index.ts";
+import { planText } from "../../threads/plan/index.ts";
+import { stateWord } from "../../threads/thread/index.ts";
 import { version } from "../../version.ts";
 import { questionForms, wordsIn } from "./forms.ts";
 import { registerResources } from "./resources.ts";

@@ -2,12 +2,10 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../storage/index.ts";
-import { readAnswer, type Question } from "../../threads/events/questions.ts";
-import type { Host } from "../../threads/host/client.ts";
-import type { Run } from "../../threads/host/hosted-run.ts";
-import { blindEdit } from "../../threads/plan/blind-edit.ts";
-import { planItems, sentRules } from "../../threads/plan/plan-text.ts";
-import { newThreadId } from "../../threads/thread/thread-ids.ts";
+import type { Host, Run } from "../../threads/host/index.ts";
+import { blindEdit, planItems, sentRules } from "../../threads/plan/index.ts";
+import { readAnswer, type Question } from "../../threads/questions/index.ts";
+import { newThreadId } from "../../threads/thread/index.ts";
 import { Progress } from "./progress.ts";
 
 /** A thread's result, for the caller. */

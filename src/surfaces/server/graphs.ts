@@ -2,10 +2,9 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { isCompiled, lighten } from "../../langgraph/loop/index.ts";
-import { isHarnessField } from "../../middleware/state/fields.ts";
-import type { HostedGraph } from "../../threads/host/graphs.ts";
-import type { RunAgent, RunGraph } from "../../threads/prepare/agent.ts";
-import { isGraph, streamGraph } from "../../threads/prepare/graph-stream.ts";
+import { isHarnessField } from "../../middleware/state/index.ts";
+import type { HostedGraph } from "../../threads/host/index.ts";
+import { type RunAgent, type RunGraph, isGraph, streamGraph } from "../../threads/prepare/index.ts";
 
 /** A compiled graph of LangGraph's, or an agent made of one. */
 export type ServedGraph = RunAgent | (RunGraph & LangGraphStream);

@@ -5,19 +5,20 @@ import { HTTPException } from "hono/http-exception";
 import { HarnessError } from "../../errors.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import type { Cluster } from "../../threads/cluster/index.ts";
-import type { Host } from "../../threads/host/client.ts";
-import type { HostedGraph } from "../../threads/host/graphs.ts";
-import { RunHost } from "../../threads/host/host.ts";
+import { type Host, type HostedGraph, RunHost } from "../../threads/host/index.ts";
 import { tracesFrom } from "../../threads/traces/index.ts";
 import { version } from "../../version.ts";
 import { type GraphSource, hostedGraphs } from "./graphs.ts";
-import { limitBody } from "./guard/body-limit.ts";
-import { guard, type GuardOptions } from "./guard/index.ts";
-import { Access, type Auth } from "./http/access.ts";
-import { failure, redactedFailure } from "./http/answers.ts";
-import type { ServerEnv } from "./http/context.ts";
-import type { ServerParts } from "./http/parts.ts";
-import { Streams } from "./http/streams.ts";
+import { limitBody, guard, type GuardOptions } from "./guard/index.ts";
+import {
+  Access,
+  type Auth,
+  failure,
+  redactedFailure,
+  type ServerEnv,
+  type ServerParts,
+  Streams,
+} from "./http/index.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
 import { pageRoutes } from "./page/index.ts";
 

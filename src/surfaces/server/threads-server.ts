@@ -2,11 +2,10 @@ import { Hono } from "hono";
 import type { Mode } from "../../project/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index.ts";
-import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
-import { DEFAULT_MODES } from "../../threads/prepare/settings.ts";
-import { GRAPH } from "../../threads/thread/thread-settings.ts";
-import type { ServerEnv } from "./http/context.ts";
-import type { ServerParts } from "./http/parts.ts";
+import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/index.ts";
+import { DEFAULT_MODES } from "../../threads/prepare/index.ts";
+import { GRAPH } from "../../threads/thread/index.ts";
+import type { ServerEnv, ServerParts } from "./http/index.ts";
 import { pageRoutes } from "./page/index.ts";
 import { assemble, type AssembledServer, type AssembleOptions } from "./server.ts";
 

@@ -1,20 +1,28 @@
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
-import { editedPlan, editEvent } from "../edit/edit-events.ts";
-import { requestEdit, type RequestOptions } from "../edit/mailbox.ts";
-import { Host, type CancelOptions, type StartOptions } from "../host/client.ts";
-import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
-import type { HostedGraph } from "../host/graphs.ts";
-import { Run } from "../host/hosted-run.ts";
-import { atWork, newRecord, notedThread, stopping, type ThreadNote } from "../host/records.ts";
-import type { RunRequest } from "../host/request/request.ts";
-import { inAllModes } from "../host/request/stream-modes.ts";
-import { Schedules } from "../host/schedules/schedule.ts";
-import { EventLog } from "../host/stream/event-log.ts";
-import type { StampedEvent } from "../host/stream/live-events.ts";
-import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
-import type { PlanEdit } from "../plan/merged-plan.ts";
+import { editedPlan, editEvent, requestEdit, type RequestOptions } from "../edit/index.ts";
+import {
+  Host,
+  type CancelOptions,
+  type StartOptions,
+  EndedRuns,
+  KEPT_MS,
+  type HostedGraph,
+  Run,
+  atWork,
+  newRecord,
+  notedThread,
+  stopping,
+  type ThreadNote,
+  type RunRequest,
+  inAllModes,
+  Schedules,
+  EventLog,
+  type StampedEvent,
+  type ThreadEvent,
+} from "../host/index.ts";
+import type { PlanEdit } from "../plan/index.ts";
 import type { ClusterDatabase } from "./database/database.ts";
 import { Feed, type FeedEvent } from "./feed/feed.ts";
 import { withJobs } from "./ledger.ts";

@@ -1,5 +1,5 @@
 import { postgresStore, type ThreadStore } from "../../storage/index.ts";
-import { openStore } from "../../storage/store.ts";
+import { openStore } from "../../storage/open/index.ts";
 import { ClusterDatabase } from "./database/database.ts";
 import { checkDatabase } from "./database/probes.ts";
 import { ClusterHost } from "./host.ts";
@@ -7,6 +7,9 @@ import { ClusterWorker, type WorkerOptions } from "./worker.ts";
 
 export type { Limits } from "./queue/jobs.ts";
 export type { ClusterWorker } from "./worker.ts";
+export { ClusterDatabase } from "./database/database.ts";
+export { grantRights } from "./database/migrate.ts";
+export { type ClusterStatus, type QueueStatus, readStatus } from "./status.ts";
 
 /** A process's connection to a cluster: the shared database, and the threads in it. */
 export interface Cluster {

@@ -1,5 +1,4 @@
-import type { HostedGraph } from "../host/graphs.ts";
-import type { RunRequest } from "../host/request/request.ts";
+import type { HostedGraph, RunRequest } from "../host/index.ts";
 
 /** The keys by which workers limit a run: its graph, its owner, and its model if that is known. */
 export async function limitKeys(

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ThreadStore } from "../../storage/index.ts";
-import type { HostedGraph } from "../host/graphs.ts";
-import { newRecord, notedThread } from "../host/records.ts";
-import { ownerFor, Schedules, type Due } from "../host/schedules/schedule.ts";
+import { type HostedGraph, newRecord, notedThread, ownerFor, Schedules, type Due } from "../host/index.ts";
 import type { ClusterDatabase } from "./database/database.ts";
 import { limitKeys } from "./limit-keys.ts";
 import { Jobs } from "./queue/jobs.ts";

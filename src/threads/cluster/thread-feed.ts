@@ -1,8 +1,5 @@
 import type { HostedThread, RunStatus } from "../../storage/index.ts";
-import type { Run } from "../host/hosted-run.ts";
-import { EventLog } from "../host/stream/event-log.ts";
-import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
-import { isWholeState } from "../host/thread-queue.ts";
+import { type Run, EventLog, type ThreadEvent, isWholeState } from "../host/index.ts";
 import { tell, type Transaction } from "./database/database.ts";
 
 /** The identity of a thread: a deleted thread's name may be used again. */

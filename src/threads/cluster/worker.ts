@@ -1,9 +1,5 @@
 import type { HostedThread, RunStatus, ThreadStore } from "../../storage/index.ts";
-import { execute } from "../host/execute.ts";
-import type { HostedGraph } from "../host/graphs.ts";
-import { Run, type RunHome } from "../host/hosted-run.ts";
-import { isBusy } from "../host/records.ts";
-import { EventLog } from "../host/stream/event-log.ts";
+import { execute, type HostedGraph, Run, type RunHome, isBusy, EventLog } from "../host/index.ts";
 import { tracesFrom } from "../traces/index.ts";
 import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database/database.ts";
 import { Publisher, type RunStream } from "./feed/publisher.ts";

@@ -1,7 +1,6 @@
 import { join, relative, sep } from "node:path";
-import { isInside } from "../../files/paths/inside.ts";
-import type { FileAction, PermissionRule } from "../../files/paths/permissions.ts";
-import { compileRule, type Rule } from "../../project/rules.ts";
+import { isInside, type FileAction, type PermissionRule } from "../../files/paths/index.ts";
+import { compileRule, type Rule } from "../../project/index.ts";
 
 const ACTIONS: Readonly<Record<string, FileAction>> = {
   read_file: "read",

@@ -1,4 +1,4 @@
-import { plainCommands } from "../../project/commands.ts";
+import { plainCommands } from "../../project/index.ts";
 
 /** Options of `git` that only choose what is shown. Git takes the beginning of a name for the whole, so this is all of it. */
 const GIT_OPTION =

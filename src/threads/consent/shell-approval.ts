@@ -1,6 +1,5 @@
 import { posix } from "node:path";
-import { foldName } from "../../files/paths/fold.ts";
-import { OBEYED } from "../../files/paths/obeyed.ts";
+import { foldName, OBEYED } from "../../files/paths/index.ts";
 
 const [FOLDERS, FILES] = [true, false].map((isFolder) =>
   OBEYED.filter(({ name }) => name.endsWith("/") === isFolder).map(({ name }) => `/${name.toLowerCase()}`),

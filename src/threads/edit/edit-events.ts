@@ -1,14 +1,11 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
-import { readPlanState } from "../../middleware/plan/state.ts";
+import { isPlanChangeEvent, readPlanState } from "../../middleware/plan/index.ts";
 import { countTodos, diffTodos, type Change, type Todo } from "../../plan/index.ts";
-import { readRules } from "../../plan/read/values.ts";
-import type { RunEventBody } from "../events/events.ts";
-import { MAIN } from "../events/view.ts";
-import type { PlanEdit } from "../plan/merged-plan.ts";
-import type { BeginEdit } from "../plan/plan-edits.ts";
-import { openCalls, withTasks } from "../record/open-calls.ts";
-import type { Thread } from "../thread/thread.ts";
+import { readRules } from "../../plan/read/index.ts";
+import type { RunEventBody } from "../events/index.ts";
+import type { PlanEdit, BeginEdit } from "../plan/index.ts";
+import { openCalls, withTasks, type Thread } from "../thread/index.ts";
+import { MAIN } from "../view/index.ts";
 
 type PlanChange = Extract<RunEventBody, { type: "plan-change" }>;
 

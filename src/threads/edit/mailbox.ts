@@ -3,12 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { MessageContent } from "@langchain/core/messages";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
-import type { Conflict } from "../../plan/apply/merge.ts";
+import type { Conflict } from "../../plan/apply/index.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { Letter, Mailbox, ThreadStore } from "../../storage/index.ts";
-import { PlanConflict, type PlanEdit } from "../plan/merged-plan.ts";
-import { PlanEdits, type Said } from "../plan/plan-edits.ts";
-import { Thread } from "../thread/thread.ts";
+import { PlanConflict, type PlanEdit, PlanEdits, type Said } from "../plan/index.ts";
+import { Thread } from "../thread/index.ts";
 
 /** A request to the process that runs a thread: an edit of its plan, or a message to its agent. */
 type Content = PlanEdit | { say: Said };

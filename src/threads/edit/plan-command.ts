@@ -1,5 +1,5 @@
 import { diffTodos, type Todo } from "../../plan/index.ts";
-import { describeChanges } from "../../plan/presets/reminders.ts";
+import { describeChanges } from "../../plan/presets/index.ts";
 
 /** The command for the plan, wherever people type commands. */
 export const PLAN_COMMAND = {

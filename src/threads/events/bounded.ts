@@ -1,4 +1,4 @@
-import { CappedOutput } from "../../files/shell/capped-output.ts";
+import { CappedOutput } from "../../files/shell/index.ts";
 
 /** The most characters of a tool's result, and of its arguments, that an event carries. */
 export const MOST_IN_EVENT = 20_000;

@@ -1,11 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
-import { USED_UP } from "../../middleware/budget/index.ts";
-import type { Resource } from "../../middleware/budget/spending.ts";
-import { isBudgetStop, type BudgetStop } from "../../middleware/budget/stop.ts";
-import { BUDGET_REASON } from "../../middleware/plan/messages/final-answer.ts";
-import type { ChosenModel } from "../../models/index.ts";
-import { withoutThoughts } from "../../models/thinking/thoughts.ts";
+import { type Resource, isBudgetStop, type BudgetStop, USED_UP } from "../../middleware/budget/index.ts";
+import { BUDGET_REASON } from "../../middleware/plan/index.ts";
+import { withoutThoughts, type ChosenModel } from "../../models/index.ts";
 import { countTodos, isClosed, type Todo } from "../../plan/index.ts";
 import type { RunEvent } from "./events.ts";
 

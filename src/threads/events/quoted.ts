@@ -1,4 +1,4 @@
-import { UNSEEN } from "./json-text.ts";
+import { UNSEEN } from "../json-text/index.ts";
 
 /** A word as a shell reads it; with what nobody sees in it, as bash and zsh do. */
 export function quoted(text: string): string {

@@ -1,5 +1,5 @@
-import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
-import { isSummaryEvent } from "../../middleware/summarization/events.ts";
+import { isPlanChangeEvent } from "../../middleware/plan/index.ts";
+import { isSummaryEvent } from "../../middleware/summarization/index.ts";
 import { isSubagentEvent } from "../../subagents/index.ts";
 import type { RunEventBody } from "./events.ts";
 

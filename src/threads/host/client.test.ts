@@ -9,7 +9,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { earlierMessages, type EarlierMessage } from "../undo/earlier-messages.ts";
-import type { Attendance } from "./attendance.ts";
+import type { Attendance } from "./request/attendance.ts";
 import { localHost } from "./threads-graph.ts";
 
 async function stage(steps: Step[], more: Partial<RunSettings> = {}, script: { loop?: boolean } = {}) {

@@ -1,7 +1,6 @@
-import type { RunAgent } from "../prepare/agent.ts";
-import type { PreparedRun } from "../prepare/prepare-run.ts";
-import type { FileCopies } from "../undo/file-copies.ts";
-import type { Attendance, Begun } from "./attendance.ts";
+import type { RunAgent, PreparedRun } from "../prepare/index.ts";
+import type { FileCopies } from "../undo/index.ts";
+import type { Attendance, Begun } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 
 /** A graph that a host runs threads on. */

@@ -4,12 +4,10 @@ import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
 import { isForLater } from "../../storage/store/index.ts";
-import { editedPlan, editEvent } from "../edit/edit-events.ts";
-import { requestEdit, type RequestOptions } from "../edit/mailbox.ts";
-import type { RunEvent } from "../events/events.ts";
-import type { PlanEdit } from "../plan/merged-plan.ts";
+import { editedPlan, editEvent, requestEdit, type RequestOptions } from "../edit/index.ts";
+import type { RunEvent } from "../events/index.ts";
+import type { PlanEdit } from "../plan/index.ts";
 import type { Traces } from "../traces/index.ts";
-import type { Attendance } from "./attendance.ts";
 import { Host, type CancelOptions, type StartOptions } from "./client.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { execute } from "./execute.ts";
@@ -28,6 +26,7 @@ import {
   stopping,
   type ThreadNote,
 } from "./records.ts";
+import type { Attendance } from "./request/attendance.ts";
 import type { RunRequest, Strategy } from "./request/request.ts";
 import { inAllModes } from "./request/stream-modes.ts";
 import { ownerFor, Schedules, type Due } from "./schedules/schedule.ts";

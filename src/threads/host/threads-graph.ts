@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import { HarnessError } from "../../errors.ts";
-import { shortened } from "../../middleware/text/shortened.ts";
-import { waitingInput } from "../plan/pending-edit.ts";
-import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
-import { prepareRun, type PrepareOptions, type WantedSettings } from "../prepare/prepare-run.ts";
-import type { RunSettings } from "../prepare/settings.ts";
-import { GRAPH, isForeign, settingsOfThread } from "../thread/thread-settings.ts";
-import { Thread } from "../thread/thread.ts";
+import { shortened } from "../../middleware/text/index.ts";
+import { waitingInput } from "../plan/index.ts";
+import {
+  createRunAgent,
+  type RunAgent,
+  prepareRun,
+  type PrepareOptions,
+  type WantedSettings,
+  type RunSettings,
+} from "../prepare/index.ts";
+import { GRAPH, isForeign, settingsOfThread, Thread } from "../thread/index.ts";
 import type { Traces } from "../traces/index.ts";
-import { compactAt } from "../undo/earlier-messages.ts";
-import { fileCopies } from "../undo/file-copies.ts";
-import type { Begun } from "./attendance.ts";
+import { compactAt, fileCopies } from "../undo/index.ts";
 import type { HostedGraph, TurnMessage } from "./graphs.ts";
 import { RunHost } from "./host.ts";
+import type { Begun } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 
 export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" | "live" | "place"> {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BaseChannel } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
-import { mergeEdit, readEdit, type Conflict } from "../../plan/apply/merge.ts";
+import { mergeEdit, readEdit, type Conflict } from "../../plan/apply/index.ts";
 import { diffTodos, type Todo } from "../../plan/index.ts";
-import { describeChanges } from "../../plan/presets/reminders.ts";
-import type { RunAgent } from "../prepare/agent.ts";
+import { describeChanges } from "../../plan/presets/index.ts";
+import type { RunAgent } from "../prepare/index.ts";
 
 /** A person's change of a plan. */
 export interface PlanEdit {

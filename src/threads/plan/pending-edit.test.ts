@@ -4,9 +4,9 @@ import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { Ending } from "../events/ending.ts";
 import type { RunEventBody } from "../events/events.ts";
-import type { Question } from "../events/questions.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
+import type { Question } from "../questions/index.ts";
 import { Thread } from "../thread/thread.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted", ask: ["write_file"] };

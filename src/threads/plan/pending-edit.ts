@@ -3,7 +3,7 @@ import type { BaseCheckpointSaver, CheckpointTuple, StateSnapshot } from "@langc
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 import { diffTodos, patchTodos, type Todo } from "../../plan/index.ts";
-import type { RunAgent } from "../prepare/agent.ts";
+import type { RunAgent } from "../prepare/index.ts";
 import { planAfter } from "./merged-plan.ts";
 
 /** LangGraph's task for input that comes while a step waits, such as the `update` of a `Command` with answers. */

@@ -1,8 +1,8 @@
 import { HarnessError } from "../../errors.ts";
 import { renderMarkdown, type MarkdownTodo, type Todo } from "../../plan/index.ts";
-import { readRules } from "../../plan/read/values.ts";
-import { renderRules } from "../../plan/render/render.ts";
-import { editedPlan } from "../events/questions.ts";
+import { readRules } from "../../plan/read/index.ts";
+import { renderRules } from "../../plan/render/index.ts";
+import { editedPlan } from "../questions/index.ts";
 
 /** A plan as people read and edit it, under its rules. */
 export function planText(todos: readonly Todo[], rules: readonly string[] = []): string {

@@ -11,8 +11,7 @@ import {
 } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import { z } from "zod";
-import { createDeepAgent } from "../../deep/index.ts";
-import type { AnyTool, DeepAgentOptions, SubagentSpec } from "../../deep/options.ts";
+import { type AnyTool, type DeepAgentOptions, type SubagentSpec, createDeepAgent } from "../../deep/index.ts";
 import { attempt, HarnessError } from "../../errors.ts";
 import {
   compositeBackend,
@@ -24,17 +23,15 @@ import {
   type ShellOptions,
 } from "../../files/index.ts";
 import { McpServers } from "../../mcp/index.ts";
-import { Account, BUDGET_KEY } from "../../middleware/budget/account.ts";
-import { DEFAULT_BUDGET, type BudgetOptions } from "../../middleware/budget/options.ts";
+import { Account, BUDGET_KEY, DEFAULT_BUDGET, type BudgetOptions } from "../../middleware/budget/index.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../../middleware/clarification/index.ts";
-import { FILE_ARGUMENTS } from "../../middleware/files/schemas.ts";
-import { lastValue } from "../../middleware/state/fields.ts";
+import { FILE_ARGUMENTS } from "../../middleware/files/index.ts";
+import { lastValue } from "../../middleware/state/index.ts";
 import { OfflineModel } from "../../models/index.ts";
 import type { Config, Mode, Project } from "../../project/index.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
-import { WEB_TOOLS } from "../../web/tools.ts";
-import { consentRules, type LiveRules } from "../consent/consent-rules.ts";
-import { denied, type Denied } from "../consent/denied-paths.ts";
+import { WEB_TOOLS } from "../../web/index.ts";
+import { consentRules, type LiveRules, denied, type Denied } from "../consent/index.ts";
 import { ALONE_PROMPT, PLAN_MODE_PROMPT } from "./agent.prompt.ts";
 import { forkNoteMiddleware } from "./fork-note.ts";
 import { streamGraph } from "./graph-stream.ts";

@@ -1,6 +1,6 @@
 import { HarnessError } from "../../errors.ts";
-import type { BudgetOptions, Limits } from "../../middleware/budget/options.ts";
-import type { Prices } from "../../middleware/budget/prices.ts";
+import type { BudgetOptions, Limits } from "../../middleware/budget/index.ts";
+import type { Prices } from "../../middleware/prices/index.ts";
 import type { RunSettings } from "./settings.ts";
 
 /** Resources by the words that name them on a command line. */

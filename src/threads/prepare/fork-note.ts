@@ -2,7 +2,7 @@ import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { lastValue } from "../../middleware/state/fields.ts";
+import { lastValue } from "../../middleware/state/index.ts";
 import { FORKED } from "./agent.prompt.ts";
 
 /** The state field with the last message before each fork of a thread, by its id. */

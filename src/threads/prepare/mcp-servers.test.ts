@@ -7,7 +7,7 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { sayTrust } from "../../project/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { readQuestion } from "../events/questions.ts";
+import { readQuestion } from "../questions/index.ts";
 import { createRunAgent } from "./agent.ts";
 import { RunServers } from "./mcp-servers.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";

@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { HarnessError } from "../../errors.ts";
 import { McpServers, readMcpConfig, type McpConfig } from "../../mcp/index.ts";
 import type { Environment } from "../../models/index.ts";
-import type { Project } from "../../project/index.ts";
-import { PinnedTools } from "../../project/pinned-tools.ts";
+import { PinnedTools, type Project } from "../../project/index.ts";
 import type { RunSettings } from "./settings.ts";
 
 /** The MCP servers of runs: those of the same files are shared, until they are closed together. */

@@ -1,6 +1,5 @@
 import { HarnessError } from "../../errors.ts";
-import { chooseModel, type ChosenModel } from "../../models/choose.ts";
-import type { Environment } from "../../models/index.ts";
+import { chooseModel, type ChosenModel, type Environment } from "../../models/index.ts";
 
 export const OFFLINE = "offline";
 

@@ -1,15 +1,14 @@
-import type { SubagentSpec } from "../../deep/options.ts";
+import type { SubagentSpec } from "../../deep/index.ts";
 import { HarnessError } from "../../errors.ts";
-import type { ChosenModel } from "../../models/index.ts";
-import { withEffort } from "../../models/thinking/thinking.ts";
+import { withEffort, type ChosenModel } from "../../models/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
-import type { LiveRules } from "../consent/consent-rules.ts";
+import type { LiveRules } from "../consent/index.ts";
+import type { Prices } from "../view/index.ts";
 import { createRunAgent, type RunAgent, type RunPlace, type RunProject } from "./agent.ts";
 import { withPricedBudget } from "./budget.ts";
 import { isolationNotice } from "./isolation.ts";
 import type { RunServers } from "./mcp-servers.ts";
 import { OFFLINE, type modelFor } from "./model.ts";
-import type { Prices } from "./prices.ts";
 import type { RunSettings } from "./settings.ts";
 
 /** The settings of a run. Without a model: the one of the environment. */

@@ -1,7 +1,6 @@
 import { relative } from "node:path";
 import type { Project } from "../../project/index.ts";
-import { quoted } from "../events/quoted.ts";
-import { shortList } from "../events/short-list.ts";
+import { quoted, shortList } from "../events/index.ts";
 
 /** The model that settings files name, where the environment names none. */
 export function settledModel(

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ISOLATIONS } from "../../files/shell/isolation/isolations.ts";
-import { BUDGET_LIMITS } from "../../middleware/budget/check-options.ts";
+import { ISOLATIONS } from "../../files/shell/index.ts";
+import { BUDGET_LIMITS } from "../../middleware/budget/index.ts";
 import { PRESET_NAMES } from "../../plan/index.ts";
-import { EFFORTS, MODES, type Mode } from "../../project/config.ts";
+import { EFFORTS, MODES, type Mode } from "../../project/index.ts";
 
 export const APPROVALS = ["first", "always", "never"] as const;
 

@@ -1,15 +1,14 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
-import { NO_TOKENS, unsaidTokens, usedTokens } from "../../middleware/budget/prices.ts";
-import type { Summary } from "../../middleware/summarization/state.ts";
-import { decisionIn } from "../../middleware/text/from-user.ts";
+import type { Summary } from "../../middleware/context-memory/index.ts";
+import { NO_TOKENS, unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
+import { decisionIn } from "../../middleware/text/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
-import { isSame } from "../../plan/todo/diff.ts";
-import { failuresIn, helpersIn, labelOf, titleOf } from "../../subagents/events.ts";
-import type { Verdict } from "../../subagents/report.ts";
-import type { RunEventBody } from "../events/events.ts";
-import { PLAN_TOOLS } from "../story/plan-tools.ts";
-import { withTasks } from "./open-calls.ts";
+import { isSame } from "../../plan/todo/index.ts";
+import { failuresIn, helpersIn, labelOf, titleOf, type Verdict } from "../../subagents/index.ts";
+import type { RunEventBody } from "../events/index.ts";
+import { PLAN_TOOLS } from "../story/index.ts";
+import { withTasks } from "../thread/index.ts";
 import { detailsOf, ended, resultOf, remindersIn, saidIn } from "./recorder.ts";
 
 /** A saved agent at a moment. */

@@ -3,26 +3,25 @@ import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langch
 import type { LLMResult } from "@langchain/core/outputs";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { attempt } from "../../errors.ts";
-import { usedTokens } from "../../middleware/budget/prices.ts";
-import { OWNER_KEY } from "../../middleware/plan/events.ts";
-import { COMPLETION_REFUSAL, type CompletionRefusal } from "../../middleware/plan/plan-call/verify.ts";
-import { CALL_REPETITION, type CallRepetition } from "../../middleware/repeats/repetition.ts";
-import { shortened } from "../../middleware/text/shortened.ts";
-import { failedCommand, resultIn } from "../../middleware/tools/result-marks.ts";
-import { MODEL_RETRY, type ModelRetry } from "../../models/retry/retries.ts";
+import { OWNER_KEY, COMPLETION_REFUSAL, type CompletionRefusal } from "../../middleware/plan/index.ts";
+import { usedTokens } from "../../middleware/prices/index.ts";
+import { CALL_REPETITION, type CallRepetition } from "../../middleware/repeats/index.ts";
+import { shortened } from "../../middleware/text/index.ts";
+import { failedCommand, resultIn } from "../../middleware/tools/index.ts";
 import {
+  MODEL_RETRY,
+  type ModelRetry,
   allThoughts,
   thoughtFilter,
   thoughtsOf,
   withoutThoughts,
   type Shown,
-} from "../../models/thinking/thoughts.ts";
-import { failuresIn } from "../../subagents/events.ts";
-import { boundedArgs, boundedText } from "../events/bounded.ts";
-import type { RunEventBody } from "../events/events.ts";
-import type { Question } from "../events/questions.ts";
-import { MAIN } from "../events/view.ts";
-import { resultsOf } from "./open-calls.ts";
+} from "../../models/index.ts";
+import { failuresIn } from "../../subagents/index.ts";
+import { boundedArgs, boundedText, type RunEventBody } from "../events/index.ts";
+import type { Question } from "../questions/index.ts";
+import { resultsOf } from "../thread/index.ts";
+import { MAIN } from "../view/index.ts";
 import { textArguments } from "./text-arguments.ts";
 
 /** A model's or a tool's run, from its start to its end. */

@@ -6,13 +6,13 @@ import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";
-import { EMPTY_VIEW, reduce } from "../events/view.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { runThread, RunEvents } from "../run/run-thread.ts";
 import { threadOf } from "../story/thread.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
+import { EMPTY_VIEW, reduce } from "../view/view.ts";
 import { replay } from "./replay.ts";
 
 const settings = { ...DEFAULT_SETTINGS, model: "scripted", ask: ["write_file"] };

@@ -1,21 +1,24 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
-import { NO_TOKENS, sumTokens } from "../../middleware/budget/prices.ts";
-import type { ContextMemory } from "../../middleware/summarization/state.ts";
-import { isFromUser } from "../../middleware/text/from-user.ts";
+import type { ContextMemory } from "../../middleware/context-memory/index.ts";
+import { NO_TOKENS, sumTokens } from "../../middleware/prices/index.ts";
+import { isFromUser } from "../../middleware/text/index.ts";
 import { countTodos, type Todo } from "../../plan/index.ts";
-import { readBackground } from "../../subagents/background/state.ts";
-import { ending, isUnfinished } from "../events/ending.ts";
-import type { RunEvent, RunEventBody, Usage } from "../events/events.ts";
-import { OUTCOME_CODES } from "../events/exit-codes.ts";
-import { questionEvent, type Question } from "../events/questions.ts";
-import { MAIN } from "../events/view.ts";
-import type { RunGraph } from "../prepare/agent.ts";
-import type { RunSettings } from "../prepare/settings.ts";
-import { isSteered, type Thread } from "../thread/thread.ts";
+import { readBackground } from "../../subagents/index.ts";
+import {
+  ending,
+  isUnfinished,
+  type RunEvent,
+  type RunEventBody,
+  type Usage,
+  OUTCOME_CODES,
+} from "../events/index.ts";
+import type { RunGraph, RunSettings } from "../prepare/index.ts";
+import { questionEvent, type Question } from "../questions/index.ts";
+import { isSteered, type Thread, openCalls } from "../thread/index.ts";
+import { MAIN } from "../view/index.ts";
 import { AgentReplay, type Frame, type TimedEvent } from "./agent-replay.ts";
-import { openCalls } from "./open-calls.ts";
 
 interface Values {
   messages?: BaseMessage[];

@@ -4,8 +4,8 @@ import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { MessageContent } from "@langchain/core/messages";
 import { attempt } from "../../errors.ts";
-import { mediaTypeOf } from "../../files/text/decode.ts";
-import { imageBlock, look, Sight, type Shown } from "../../middleware/files/media.ts";
+import { mediaTypeOf } from "../../files/text/index.ts";
+import { imageBlock, look, Sight, type Shown } from "../../middleware/files/index.ts";
 
 /** A message with the images that it names, and what a person should know of them. */
 export interface WithImages {

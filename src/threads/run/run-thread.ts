@@ -2,29 +2,30 @@ import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
-import { StepControl } from "../../middleware/state/step-control.ts";
+import { StepControl } from "../../middleware/state/index.ts";
 import { explainModelError, type ChosenModel } from "../../models/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import { LEASE } from "../../storage/store/index.ts";
-import { stopJobs } from "../../subagents/background/registry.ts";
-import { sayToWorking } from "../../subagents/background/working.ts";
-import { EditEvents } from "../edit/edit-events.ts";
-import { MailboxService } from "../edit/mailbox.ts";
-import { ending, finished, type Ending } from "../events/ending.ts";
-import type { RunEvent, RunEventBody } from "../events/events.ts";
-import { OUTCOME_CODES } from "../events/exit-codes.ts";
-import { answerEvents, questionEvent, type Question } from "../events/questions.ts";
-import { eventIn } from "../events/stream-events.ts";
-import { EMPTY_VIEW, MAIN, reduce, type RunView } from "../events/view.ts";
-import { decisionsFor } from "../host/request/answers.ts";
-import { PlanEdits } from "../plan/plan-edits.ts";
-import type { RunStreamOptions } from "../prepare/agent.ts";
-import { costOf, type Prices } from "../prepare/prices.ts";
-import { Recorder } from "../record/recorder.ts";
-import type { Hold, Thread } from "../thread/thread.ts";
+import { stopJobs, sayToWorking } from "../../subagents/index.ts";
+import { EditEvents, MailboxService } from "../edit/index.ts";
+import {
+  ending,
+  finished,
+  type Ending,
+  type RunEvent,
+  type RunEventBody,
+  OUTCOME_CODES,
+  eventIn,
+} from "../events/index.ts";
+import { PlanEdits } from "../plan/index.ts";
+import type { RunStreamOptions } from "../prepare/index.ts";
+import { answerEvents, questionEvent, type Question } from "../questions/index.ts";
+import { Recorder } from "../record/index.ts";
+import type { Hold, Thread } from "../thread/index.ts";
 import type { Traces } from "../traces/index.ts";
-import type { FileCopies } from "../undo/file-copies.ts";
-import { currentTurn } from "../undo/undo-last.ts";
+import { type FileCopies, currentTurn } from "../undo/index.ts";
+import { EMPTY_VIEW, MAIN, reduce, type RunView, costOf, type Prices } from "../view/index.ts";
+import { decisionsFor } from "./answers.ts";
 
 export interface RunThreadOptions {
   thread: Thread;

@@ -4,7 +4,6 @@ import { taskInput } from "../../../test/drive-alone.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";
-import { EMPTY_VIEW, reduce } from "../events/view.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { replay } from "../record/replay.ts";
@@ -13,6 +12,7 @@ import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
 import { copyThread } from "../undo/copy-thread.ts";
 import { earlierMessages, compactAt, takeBack } from "../undo/earlier-messages.ts";
+import { EMPTY_VIEW, reduce } from "../view/view.ts";
 import { runThread, RunEvents } from "./run-thread.ts";
 
 /** Calls a tool so often for each message of the user, and notes the number of the summary that it sees. */

@@ -1,5 +1,5 @@
-import type { Change } from "../../plan/todo/todo.ts";
-import { MAIN } from "../events/view.ts";
+import type { Change } from "../../plan/todo/index.ts";
+import { MAIN } from "../view/index.ts";
 import type { AskedCall, Question, StampedEvent } from "./told.ts";
 import { sentBackWords, summaryWords } from "./words.ts";
 

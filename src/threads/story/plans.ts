@@ -1,5 +1,5 @@
-import type { Actuals, Todo } from "../../plan/todo/todo.ts";
-import { MAIN } from "../events/view.ts";
+import type { Actuals, Todo } from "../../plan/todo/index.ts";
+import { MAIN } from "../view/index.ts";
 import type { StampedEvent } from "./told.ts";
 import { amount, duration, statusName } from "./words.ts";
 

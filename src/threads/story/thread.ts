@@ -1,4 +1,4 @@
-import { isOpen, type Todo } from "../../plan/todo/todo.ts";
+import { isOpen, type Todo } from "../../plan/todo/index.ts";
 import {
   EMPTY_VIEW,
   MAIN,
@@ -8,11 +8,12 @@ import {
   workedMs,
   type AgentView,
   type RunView,
-} from "../events/view.ts";
-import { costOf, type Prices } from "../prepare/prices.ts";
+  costOf,
+  type Prices,
+} from "../view/index.ts";
 import { Conversation, questionOf, type Entry } from "./entries.ts";
 import { plansAfter, type PlanRecord } from "./plans.ts";
-import { Spans, type Span } from "./spans.ts";
+import { Spans, type Span } from "./timeline/spans.ts";
 import type { Question, StampedEvent, ToldThread } from "./told.ts";
 import { amount, dollars, duration } from "./words.ts";
 

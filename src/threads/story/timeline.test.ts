@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { timelineOf } from "./lanes.ts";
-import { timeScale } from "./scale.ts";
-import type { Span } from "./spans.ts";
+import { timelineOf } from "./timeline/lanes.ts";
+import { timeScale } from "./timeline/scale.ts";
+import type { Span } from "./timeline/spans.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,5 +1,5 @@
-import type { Todo } from "../../plan/todo/todo.ts";
-import type { RunEvent } from "../events/events.ts";
+import type { Todo } from "../../plan/todo/index.ts";
+import type { RunEvent } from "../events/index.ts";
 
 /** The call that a question is about. */
 export interface AskedCall {

@@ -1,14 +1,14 @@
 import { MARKS, type Todo } from "../../plan/index.ts";
-import { itemWords, renderRules } from "../../plan/render/render.ts";
-import type { RunEvent } from "../events/events.ts";
-import { jsonText } from "../events/json-text.ts";
-import { MAIN, ownerName } from "../events/view.ts";
+import { itemWords, renderRules } from "../../plan/render/index.ts";
+import type { RunEvent } from "../events/index.ts";
+import { jsonText } from "../json-text/index.ts";
+import { MAIN, ownerName } from "../view/index.ts";
 import { shownArguments } from "./arguments.ts";
-import { clockOf } from "./lanes.ts";
 import { lineDiff } from "./line-diff.ts";
 import { PLAN_TOOLS } from "./plan-tools.ts";
 import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
 import { factsOf, type ThreadState } from "./thread.ts";
+import { clockOf } from "./timeline/lanes.ts";
 import { answerWords, clock, duration, failureWord, inSight, sentBackWords, summaryWords } from "./words.ts";
 
 /** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */

@@ -1,7 +1,6 @@
-import { own } from "../../plan/todo/own.ts";
-import type { Change, Status, Todo } from "../../plan/todo/todo.ts";
-import type { RunEvent } from "../events/events.ts";
-import { UNSEEN } from "../events/json-text.ts";
+import { own, type Change, type Status, type Todo } from "../../plan/todo/index.ts";
+import type { RunEvent } from "../events/index.ts";
+import { UNSEEN } from "../json-text/index.ts";
 
 /** An item's status in a word. */
 export const STATUS_NAMES: Readonly<Record<Status, string>> = {

@@ -1,6 +1,6 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
 import { HarnessError } from "../../errors.ts";
-import type { Attributes, Span, Tracer } from "../traces/span.ts";
+import type { Attributes, Span, Tracer } from "../traces/index.ts";
 
 /** Starts spans on a tracer of `@opentelemetry/api`; the first ones below whatever span is active now. */
 export async function apiTracer(tracer: OpenTelemetry.Tracer): Promise<Tracer> {

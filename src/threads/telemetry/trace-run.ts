@@ -3,13 +3,11 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { isInterrupted, INTERRUPT, type StreamMode } from "@langchain/langgraph";
 import type { Tracer } from "@opentelemetry/api";
 import { countTodos, isClosed, type Todo } from "../../plan/index.ts";
-import type { RunEvent, RunEventBody } from "../events/events.ts";
-import { OUTCOME_CODES } from "../events/exit-codes.ts";
-import { eventIn } from "../events/stream-events.ts";
-import { costOf, type Prices } from "../prepare/prices.ts";
-import { Recorder } from "../record/recorder.ts";
-import { RunEvents } from "../run/run-thread.ts";
-import { RunTrace } from "../traces/run-trace.ts";
+import { type RunEvent, type RunEventBody, OUTCOME_CODES, eventIn } from "../events/index.ts";
+import { Recorder } from "../record/index.ts";
+import { RunEvents } from "../run/index.ts";
+import { RunTrace } from "../traces/index.ts";
+import { costOf, type Prices } from "../view/index.ts";
 import { apiTracer } from "./api-tracer.ts";
 
 /** An agent of `createDeepAgent`, `makeLeadAgent` or LangChain's `createAgent`. */

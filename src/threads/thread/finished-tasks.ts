@@ -6,9 +6,8 @@ import {
   type BaseCheckpointSaver,
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { isOvertaken } from "../../langgraph/call-journal.ts";
-import { partedInterrupt } from "../../langgraph/nested-run.ts";
-import { isBudgetStop } from "../../middleware/budget/stop.ts";
+import { isOvertaken, partedInterrupt } from "../../langgraph/index.ts";
+import { isBudgetStop } from "../../middleware/budget/index.ts";
 
 /** Whether a thread with interrupts has a question among them; for who does not want to build its agent. */
 export async function isAsking(saver: BaseCheckpointSaver, thread: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { ThreadStore } from "../../storage/index.ts";
-import { RUN_SETTINGS, type RunSettings } from "../prepare/settings.ts";
+import { RUN_SETTINGS, type RunSettings } from "../prepare/index.ts";
 
 /** The settings that a thread was started with; undefined for a thread of another program. */
 export async function settingsOfThread(saver: ThreadStore, thread: string): Promise<RunSettings | undefined> {

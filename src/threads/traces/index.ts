@@ -1,11 +1,15 @@
 import type { Environment } from "../../models/index.ts";
-import type { RunEvent } from "../events/events.ts";
-import type { Prices } from "../prepare/prices.ts";
+import type { RunEvent } from "../events/index.ts";
+import type { Prices } from "../view/index.ts";
 import { destinationOf, millisecondsIn, placeIn, senderOf } from "./environment.ts";
 import { OtlpMeter } from "./meter.ts";
 import { OtlpTracer } from "./otlp.ts";
 import { RunMetrics } from "./run-metrics.ts";
 import { RunTrace } from "./run-trace.ts";
+
+export { type Signal, switchedOffBy, urlOf } from "./environment.ts";
+export { RunTrace } from "./run-trace.ts";
+export type { Attributes, Span, Tracer } from "./span.ts";
 
 /** Makes traces and metrics of runs. */
 export interface Traces {

@@ -1,5 +1,5 @@
-import type { RunEvent } from "../events/events.ts";
-import { MAIN, ownerName } from "../events/view.ts";
+import type { RunEvent } from "../events/index.ts";
+import { MAIN, ownerName } from "../view/index.ts";
 import type { Instrument, Meter } from "./meter.ts";
 import { modelNames, type Attributes } from "./span.ts";
 

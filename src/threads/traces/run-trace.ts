@@ -1,6 +1,5 @@
-import type { RunEvent, Usage } from "../events/events.ts";
-import { MAIN } from "../events/view.ts";
-import { costOf, type Prices } from "../prepare/prices.ts";
+import type { RunEvent, Usage } from "../events/index.ts";
+import { MAIN, costOf, type Prices } from "../view/index.ts";
 import { modelNames, type Attributes, type Span, type Tracer } from "./span.ts";
 
 export interface RunTraceOptions {

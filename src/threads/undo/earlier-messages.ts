@@ -1,10 +1,10 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { messagesStateReducer, type BaseCheckpointSaver, type CheckpointTuple } from "@langchain/langgraph";
-import { compose } from "../../middleware/summarization/request/compose.ts";
-import { readContext } from "../../middleware/summarization/state.ts";
-import { isFromUser } from "../../middleware/text/from-user.ts";
-import { INPUT_TASK } from "../plan/pending-edit.ts";
-import type { Thread } from "../thread/thread.ts";
+import { readContext } from "../../middleware/context-memory/index.ts";
+import { compose } from "../../middleware/summarization/index.ts";
+import { isFromUser } from "../../middleware/text/index.ts";
+import { INPUT_TASK } from "../plan/index.ts";
+import type { Thread } from "../thread/index.ts";
 
 /** A message of the user in a thread. */
 export interface EarlierMessage {

@@ -1,9 +1,8 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
-import { numberedLines } from "../../files/text/number-lines.ts";
-import { seenIn } from "../../middleware/files/changes/seen-file.ts";
-import { joined } from "../../middleware/files/changes/sightings.ts";
-import { isMutation, type Mutation } from "../../middleware/tools/mutations.ts";
+import { numberedLines } from "../../files/text/index.ts";
+import { seenIn, joined } from "../../middleware/files/index.ts";
+import { isMutation, type Mutation } from "../../middleware/tools/index.ts";
 
 /** A call that changed a file. */
 export interface FileCall {

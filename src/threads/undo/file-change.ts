@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import { applyEdits, textEdits } from "../../middleware/files/changes/text-edits.ts";
+import { applyEdits, textEdits } from "../../middleware/files/index.ts";
 
 /** A change that a call would make in a file, or has made. */
 export interface FileChange {

@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { attempt } from "../../errors.ts";
-import { pathMeant } from "../../files/disk/from-host.ts";
-import { isMutation } from "../../middleware/tools/mutations.ts";
-import type { RunEvent } from "../events/events.ts";
+import { pathMeant } from "../../files/disk/index.ts";
+import { isMutation } from "../../middleware/tools/index.ts";
+import type { RunEvent } from "../events/index.ts";
 
 /** A larger file is not kept; the file tools write none. */
 const MOST_BYTES = 10_000_000;

@@ -1,8 +1,8 @@
 import { diffLines } from "diff";
-import { pathMeant } from "../../files/disk/from-host.ts";
+import { pathMeant } from "../../files/disk/index.ts";
 import { diskBackend, type TextEdit } from "../../files/index.ts";
-import { inOrder } from "../../files/paths/paths.ts";
-import { textEdits } from "../../middleware/files/changes/text-edits.ts";
+import { inOrder } from "../../files/paths/index.ts";
+import { textEdits } from "../../middleware/files/index.ts";
 import type { FileCall } from "./file-calls.ts";
 
 /** The change of a file over a whole thread. */

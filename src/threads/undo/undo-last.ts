@@ -1,4 +1,4 @@
-import type { Thread } from "../thread/thread.ts";
+import type { Thread } from "../thread/index.ts";
 import { earlierMessages, lastMessage, takeBack, type EarlierMessage } from "./earlier-messages.ts";
 import type { FileCopies, Restored } from "./file-copies.ts";
 

@@ -1,6 +1,6 @@
 import type { Todo } from "../../../src/plan/todo/todo.ts";
-import type { Prices } from "../../../src/threads/prepare/prices.ts";
 import type { Question, StampedEvent } from "../../../src/threads/story/told.ts";
+import type { Prices } from "../../../src/threads/view/prices.ts";
 
 export type { Question, StampedEvent };
 

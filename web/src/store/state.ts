@@ -1,5 +1,5 @@
-import { MAIN } from "../../../src/threads/events/view.ts";
 import { EMPTY_THREAD, type ThreadState } from "../../../src/threads/story/thread.ts";
+import { MAIN } from "../../../src/threads/view/view.ts";
 import type {
   ChangedFile,
   Checkpoint,

@@ -1,5 +1,4 @@
 import { useState } from "react";
-import { MAIN, tokensOf, workedMs } from "../../../src/threads/events/view.ts";
 import {
   agentOf,
   costOfThread,
@@ -8,6 +7,7 @@ import {
   type ThreadState,
 } from "../../../src/threads/story/thread.ts";
 import { amount, dollars, duration, inSight } from "../../../src/threads/story/words.ts";
+import { MAIN, tokensOf, workedMs } from "../../../src/threads/view/view.ts";
 import { statusOf, THREAD_NAMES, type PageState } from "../store/state.ts";
 import { modeOf } from "./composer/thread-options.tsx";
 import { useNow, usePage } from "./use-store.ts";

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { dirname } from "node:path";
 import { isSource, packageFile } from "../../../package-file.ts";
-import type { FileResult } from "../../backend/backend.ts";
+import type { FileResult } from "../../backend/index.ts";
 import type { PlainFiles } from "../plain-files.ts";
 
 /** An operation below a root. */

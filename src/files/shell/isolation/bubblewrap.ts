@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync, readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
-import { isWithin } from "../../paths/paths.ts";
+import { isWithin } from "../../paths/index.ts";
 import { GIT_SETTINGS, harmlessGitSettings, withGitSettings } from "./git-settings.ts";
 import { KEYS, TOOLS } from "./home.ts";
 import { inControlGroup, limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { lstat, readdir, readFile, realpath, rename, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
-import { isWithin } from "../../paths/paths.ts";
+import { isWithin } from "../../paths/index.ts";
 import { HARMLESS } from "./git-settings.ts";
 
 /** The most folders that are looked into, those near the root first. */

@@ -2,9 +2,8 @@ import { existsSync, rmdirSync } from "node:fs";
 import { lstat, mkdir, readdir, realpath, rmdir, unlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { attempt } from "../../../errors.ts";
-import { exclusive } from "../../backends/exclusive.ts";
-import { HELD, HELD_IF_THERE } from "../../paths/obeyed.ts";
-import { isWithin } from "../../paths/paths.ts";
+import { exclusive } from "../../backends/index.ts";
+import { HELD, HELD_IF_THERE, isWithin } from "../../paths/index.ts";
 import { forgetHolds, leaveHold, locked, otherHolds, recordHold } from "./shared-holds.ts";
 
 /** Points git to other configuration and hooks. Git fails where it is empty, so no placeholder can stand for it. */

@@ -1,12 +1,10 @@
-import { fail } from "../../../files/backend/failures.ts";
-import { exclusive } from "../../../files/backends/exclusive.ts";
+import { fail } from "../../../files/backend/index.ts";
+import { exclusive } from "../../../files/backends/index.ts";
 import type { Failure, FileBackend, FileResult, TextEdit } from "../../../files/index.ts";
-import { parsePath } from "../../../files/paths/paths.ts";
-import { changedLines, changedRegions } from "../../../files/text/changed-lines.ts";
-import { decodeText } from "../../../files/text/decode.ts";
-import { numberLines } from "../../../files/text/number-lines.ts";
-import { withTagsOf } from "../../text/control-tags.ts";
-import { filled } from "../../text/filled.ts";
+import { parsePath } from "../../../files/paths/index.ts";
+import { changedLines, changedRegions, decodeText, numberLines } from "../../../files/text/index.ts";
+import { filled } from "../../text/index.ts";
+import { withTagsOf } from "../../tools/index.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
 import { hashOf } from "./seen-file.ts";
 import type { Sightings } from "./sightings.ts";

@@ -1,8 +1,6 @@
 import { ToolMessage, type BaseMessage, AIMessage } from "@langchain/core/messages";
-import { changedLines } from "../../../files/text/changed-lines.ts";
-import { decodeText } from "../../../files/text/decode.ts";
-import { numberedLines } from "../../../files/text/number-lines.ts";
-import { setBounded } from "../../state/bounded-map.ts";
+import { changedLines, decodeText, numberedLines } from "../../../files/text/index.ts";
+import { setBounded } from "../../state/index.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
 import { hashOf, seenIn, type SeenFile } from "./seen-file.ts";
 import { applyEdits, textEdits } from "./text-edits.ts";

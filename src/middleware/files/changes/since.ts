@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { setBounded } from "../../state/bounded-map.ts";
-import type { ToolRuntime } from "../../tools/loose-tool.ts";
+import { setBounded } from "../../state/index.ts";
+import type { ToolRuntime } from "../../tools/index.ts";
 
 /** The state field with the moment at which a thread began to use its files. */
 export const SINCE = "_filesSince";

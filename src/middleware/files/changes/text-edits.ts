@@ -1,6 +1,6 @@
-import { fail } from "../../../files/backend/failures.ts";
+import { fail } from "../../../files/backend/index.ts";
 import type { FileResult, TextEdit } from "../../../files/index.ts";
-import { replaceText } from "../../../files/text/replace-text.ts";
+import { replaceText } from "../../../files/text/index.ts";
 
 /** The replacements that the arguments of an `edit_file` call ask for: one, or those in `edits`. */
 export function textEdits(args: unknown): TextEdit[] {

@@ -1,9 +1,9 @@
 import type { AIMessage } from "@langchain/core/messages";
 import { attempt } from "../../../errors.ts";
 import { isOpen, type Change, type Issue, type Todo } from "../../../plan/index.ts";
-import { repairJson } from "../../../plan/read/repair.ts";
-import { filled } from "../../text/filled.ts";
-import { setCalls } from "../../tools/call-arguments.ts";
+import { repairJson } from "../../../plan/read/index.ts";
+import { filled } from "../../text/index.ts";
+import { setCalls } from "../../tools/index.ts";
 import { BROKEN_CALL } from "./broken-calls.prompt.ts";
 import { isCutOff } from "./final-answer.ts";
 

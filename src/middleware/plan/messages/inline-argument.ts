@@ -1,8 +1,7 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { isLangChainTool } from "@langchain/core/utils/function_calling";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import { setCalls } from "../../tools/call-arguments.ts";
-import { copyOf, withText } from "../../tools/message-copies.ts";
+import { setCalls, copyOf, withText } from "../../tools/index.ts";
 
 /** The argument of work tools in which a model says what it has finished. */
 export const DONE_ARGUMENT = "todo_done";

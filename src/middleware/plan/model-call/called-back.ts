@@ -1,9 +1,9 @@
 import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
 import { v4 } from "@langchain/core/utils/uuid";
 import { Command, isCommand } from "@langchain/langgraph";
-import { giveOwnId, setId } from "../../../langgraph/messages.ts";
-import { isFromUser } from "../../text/from-user.ts";
-import { copyOf } from "../../tools/message-copies.ts";
+import { giveOwnId, setId } from "../../../langgraph/index.ts";
+import { isFromUser } from "../../text/index.ts";
+import { copyOf } from "../../tools/index.ts";
 import { messagesOf, repeated, type Answer } from "../messages/answer.ts";
 import { isFinalAnswer } from "../messages/final-answer.ts";
 

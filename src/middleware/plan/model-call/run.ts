@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { isClosed, type Todo } from "../../../plan/index.ts";
-import { isFromUser } from "../../text/from-user.ts";
-import { lastTurn } from "../../tools/turn-calls.ts";
+import { isFromUser } from "../../text/index.ts";
+import { lastTurn } from "../../tools/index.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
 import { itemsAbout, wordsOf } from "../plan-call/item-words.ts";
 import type { PlanSetup } from "../setup.ts";

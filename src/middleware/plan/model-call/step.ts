@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
-import { taskInputOf } from "../../../langgraph/task.ts";
+import { taskInputOf } from "../../../langgraph/index.ts";
 import {
   diffTodos,
   isOpen,
@@ -9,19 +9,19 @@ import {
   type Figures,
   type Todo,
 } from "../../../plan/index.ts";
+import { describeChanges, dueReminders, type Reminder, type Situation } from "../../../plan/presets/index.ts";
+import { renderRules } from "../../../plan/render/index.ts";
 import {
-  describeChanges,
-  dueReminders,
-  type Reminder,
-  type Situation,
-} from "../../../plan/presets/reminders.ts";
-import { renderRules } from "../../../plan/render/render.ts";
-import type { Mark, Tally } from "../../../plan/todo/actuals.ts";
-import { isSame } from "../../../plan/todo/diff.ts";
-import { NO_ITEM, withFigures, type Ledger } from "../../../plan/todo/ledger.ts";
-import { own } from "../../../plan/todo/own.ts";
-import { saidByUser, hiddenMessage } from "../../text/from-user.ts";
-import { lastTurn } from "../../tools/turn-calls.ts";
+  type Mark,
+  type Tally,
+  isSame,
+  NO_ITEM,
+  withFigures,
+  type Ledger,
+  own,
+} from "../../../plan/todo/index.ts";
+import { saidByUser, hiddenMessage } from "../../text/index.ts";
+import { lastTurn } from "../../tools/index.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import {

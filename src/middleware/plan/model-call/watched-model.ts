@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { withoutKeysOf } from "../../../models/secrets/keys.ts";
+import { withoutKeysOf } from "../../../models/secrets/index.ts";
 
 /** Hooks for a model's requests and answers. */
 export interface Watch {

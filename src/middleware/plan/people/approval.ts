@@ -1,14 +1,13 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { applyWrite, diffTodos, isClosed, isOpen } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Preset, Result, Todo } from "../../../plan/index.ts";
-import { describeChanges } from "../../../plan/presets/reminders.ts";
-import { show, isRecord } from "../../../plan/read/reading.ts";
-import { readRules } from "../../../plan/read/values.ts";
-import { renderLines, renderRules } from "../../../plan/render/render.ts";
-import { nextNumber } from "../../../plan/todo/todo.ts";
-import { decidedByUser, saidByUser } from "../../text/from-user.ts";
-import { copyOf } from "../../tools/message-copies.ts";
+import { describeChanges } from "../../../plan/presets/index.ts";
+import { show, isRecord, readRules } from "../../../plan/read/index.ts";
+import { renderLines, renderRules } from "../../../plan/render/index.ts";
+import { nextNumber } from "../../../plan/todo/index.ts";
+import { decidedByUser, saidByUser } from "../../text/index.ts";
 import {
+  copyOf,
   actorOf,
   askPerson,
   decisionList,
@@ -17,7 +16,7 @@ import {
   reasonOf,
   reviewFields,
   type ReviewFields,
-} from "../../tools/review.ts";
+} from "../../tools/index.ts";
 import { editedPolicy, planCalls, Turns } from "../plan-call/turn.ts";
 import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";

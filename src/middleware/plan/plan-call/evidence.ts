@@ -1,5 +1,5 @@
 import { isClosed, type Todo } from "../../../plan/index.ts";
-import { isMutation } from "../../tools/mutations.ts";
+import { isMutation } from "../../tools/index.ts";
 import type { FinishedCall } from "./finished-calls.ts";
 import {
   commandsIn,

@@ -1,7 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { isFromUser } from "../../text/from-user.ts";
-import { failedCommand, isHeld, isUnfinished, messagesOf } from "../../tools/result-marks.ts";
-import { earlierResults } from "../../tools/turn-calls.ts";
+import { isFromUser } from "../../text/index.ts";
+import { failedCommand, isHeld, isUnfinished, messagesOf, earlierResults } from "../../tools/index.ts";
 
 /** A call to another tool than the plan's that has finished. */
 export interface FinishedCall {

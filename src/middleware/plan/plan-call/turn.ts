@@ -13,11 +13,16 @@ import {
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
-import { readRules } from "../../../plan/read/values.ts";
-import { nextMarks, type Mark } from "../../../plan/todo/actuals.ts";
-import { isSame } from "../../../plan/todo/diff.ts";
-import { withFigures, type Ledger, type Move } from "../../../plan/todo/ledger.ts";
-import { isWithheld, openCalls, placeOf, turnOf } from "../../tools/turn-calls.ts";
+import { readRules } from "../../../plan/read/index.ts";
+import {
+  nextMarks,
+  type Mark,
+  isSame,
+  withFigures,
+  type Ledger,
+  type Move,
+} from "../../../plan/todo/index.ts";
+import { isWithheld, openCalls, placeOf, turnOf } from "../../tools/index.ts";
 import { figuresAt, idleOf, moveOf, settleTurn } from "../ledger.ts";
 import { isRepaired, lossInRepair } from "../messages/broken-calls.ts";
 import { rememberSeen, unheardEdits } from "../seen.ts";

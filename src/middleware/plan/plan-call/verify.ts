@@ -4,7 +4,7 @@ import { ensureConfig } from "@langchain/core/runnables";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { unlessAborted } from "../../../errors.ts";
 import type { Change, Issue, Todo } from "../../../plan/index.ts";
-import { own } from "../../../plan/todo/own.ts";
+import { own } from "../../../plan/todo/index.ts";
 import type { PlanSetup } from "../setup.ts";
 import type { PlanMemory } from "../state.ts";
 import { lastCalls, type FinishedCall } from "./finished-calls.ts";

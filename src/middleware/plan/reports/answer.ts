@@ -1,9 +1,7 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { applyUpdate, type Change, type Figures, type Issue, type Todo } from "../../../plan/index.ts";
-import { actionable } from "../../../plan/todo/dependencies.ts";
-import { withFigures, type Ledger } from "../../../plan/todo/ledger.ts";
-import { own } from "../../../plan/todo/own.ts";
-import { lastTurn } from "../../tools/turn-calls.ts";
+import { actionable, withFigures, type Ledger, own } from "../../../plan/todo/index.ts";
+import { lastTurn } from "../../tools/index.ts";
 import { settleTurn } from "../ledger.ts";
 import { asksBack } from "../messages/final-answer.ts";
 import { reportsIn } from "../messages/inline-argument.ts";

@@ -11,11 +11,8 @@ import {
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
-import { nextMarks, type Mark } from "../../../plan/todo/actuals.ts";
-import { withFigures } from "../../../plan/todo/ledger.ts";
-import { own } from "../../../plan/todo/own.ts";
-import { LEFT_OPEN } from "../../../plan/todo/todo.ts";
-import { turnOf } from "../../tools/turn-calls.ts";
+import { nextMarks, type Mark, withFigures, own, LEFT_OPEN } from "../../../plan/todo/index.ts";
+import { turnOf } from "../../tools/index.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { changedEntries, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";

@@ -1,8 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { applyUpdate, diffTodos, type Change, type Todo } from "../../../plan/index.ts";
-import { nextMarks, NO_FIGURES, type Mark } from "../../../plan/todo/actuals.ts";
-import { nextStartable } from "../../../plan/todo/dependencies.ts";
-import { lastTurn } from "../../tools/turn-calls.ts";
+import { nextMarks, NO_FIGURES, type Mark, nextStartable } from "../../../plan/todo/index.ts";
+import { lastTurn } from "../../tools/index.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, type Helper, type PlanMemory, type PlanState } from "../state.ts";
 

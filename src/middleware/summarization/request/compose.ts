@@ -1,12 +1,9 @@
 import { HumanMessage, type BaseMessage, AIMessage, ToolMessage } from "@langchain/core/messages";
-import { PLAN_TOOLS } from "../../../plan/presets/presets.ts";
-import { lineCount } from "../../conversation-file.ts";
-import { shownTags } from "../../text/control-tags.ts";
-import { filled } from "../../text/filled.ts";
-import { userWordsIn } from "../../text/from-user.ts";
-import { copyOf } from "../../tools/message-copies.ts";
-import { withoutRefusedTexts, withNotes } from "../../tools/refused-texts.ts";
-import { coveredBy, type ContextMemory, type Summary } from "../state.ts";
+import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
+import { coveredBy, type ContextMemory, type Summary } from "../../context-memory/index.ts";
+import { lineCount } from "../../conversation-file/index.ts";
+import { filled, userWordsIn } from "../../text/index.ts";
+import { shownTags, copyOf, withoutRefusedTexts, withNotes } from "../../tools/index.ts";
 import { CONTEXT_FILE, CONTEXT_HEADING, CLEARED_TEXTS } from "../summary.prompt.ts";
 import { heldText, userWords } from "./user-words.ts";
 

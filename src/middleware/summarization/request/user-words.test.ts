@@ -6,7 +6,7 @@ import { z } from "zod";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { clarificationMiddleware } from "../../clarification/index.ts";
-import { conversationText } from "../../conversation-file.ts";
+import { conversationText } from "../../conversation-file/index.ts";
 import { heldText, userWords } from "./user-words.ts";
 
 const config = { configurable: { thread_id: "t" }, recursionLimit: 200 };

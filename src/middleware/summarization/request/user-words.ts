@@ -1,10 +1,8 @@
 import type { BaseMessage, ToolMessage } from "@langchain/core/messages";
-import { headAndTail } from "../../../files/text/offload.ts";
-import { lineCount, textOf } from "../../conversation-file.ts";
-import { filled } from "../../text/filled.ts";
-import { isFromUser, userWordsIn } from "../../text/from-user.ts";
-import { shortened } from "../../text/shortened.ts";
-import { turnOf } from "../../tools/turn-calls.ts";
+import { headAndTail } from "../../../files/text/index.ts";
+import { lineCount, textOf } from "../../conversation-file/index.ts";
+import { filled, isFromUser, userWordsIn, shortened } from "../../text/index.ts";
+import { turnOf } from "../../tools/index.ts";
 import { WORDS_CUT, WORDS_LEFT_OUT } from "../summary.prompt.ts";
 
 /** A person's words at one place of a conversation. */

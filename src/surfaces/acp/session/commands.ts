@@ -1,6 +1,6 @@
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { Project } from "../../../project/index.ts";
-import { PLAN_COMMAND } from "../../../threads/edit/plan-command.ts";
+import { PLAN_COMMAND } from "../../../threads/edit/index.ts";
 
 export const UNDO_COMMAND: AvailableCommand = {
   name: "undo",

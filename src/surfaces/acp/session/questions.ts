@@ -1,8 +1,8 @@
 import type { AgentContext, ClientCapabilities, PermissionOption } from "@agentclientprotocol/sdk";
-import { compileRule } from "../../../project/rules.ts";
-import { readAnswer, type Question } from "../../../threads/events/questions.ts";
-import { MAIN } from "../../../threads/events/view.ts";
-import { planText } from "../../../threads/plan/plan-text.ts";
+import { compileRule } from "../../../project/index.ts";
+import { planText } from "../../../threads/plan/index.ts";
+import { readAnswer, type Question } from "../../../threads/questions/index.ts";
+import { MAIN } from "../../../threads/view/index.ts";
 import type { Editor } from "../editor.ts";
 import type { Sdk } from "../sdk.ts";
 import type { AskedCall, Calls, ToldCall } from "../updates/calls.ts";

@@ -1,10 +1,9 @@
 import { HarnessError } from "../../../errors.ts";
 import type { Todo } from "../../../plan/index.ts";
-import { readRules } from "../../../plan/read/values.ts";
-import { PLAN_SAYS, planWish, savedWords } from "../../../threads/edit/plan-command.ts";
-import type { HostThread } from "../../../threads/host/client.ts";
-import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
-import { planItems, planText, sentRules } from "../../../threads/plan/plan-text.ts";
+import { readRules } from "../../../plan/read/index.ts";
+import { PLAN_SAYS, planWish, savedWords } from "../../../threads/edit/index.ts";
+import type { HostThread } from "../../../threads/host/index.ts";
+import { PlanConflict, type PlanEdit, planItems, planText, sentRules } from "../../../threads/plan/index.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
 
 export interface SessionPlanOptions {

@@ -14,19 +14,20 @@ import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
 import type { McpConfig } from "../../../mcp/index.ts";
 import { STATUSES, type Todo } from "../../../plan/index.ts";
-import { EFFORTS } from "../../../project/config.ts";
-import { MODES, type Project } from "../../../project/index.ts";
+import { EFFORTS, MODES, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/client.ts";
-import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
-import { editable } from "../../../threads/plan/plan-text.ts";
-import { withPricedBudget } from "../../../threads/prepare/budget.ts";
-import type { PrepareOptions, WantedSettings } from "../../../threads/prepare/prepare-run.ts";
-import type { Prices } from "../../../threads/prepare/prices.ts";
-import { projectNotice } from "../../../threads/prepare/project.ts";
-import { modeOf, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
+import type { Host } from "../../../threads/host/index.ts";
+import { PlanConflict, editable } from "../../../threads/plan/index.ts";
+import {
+  withPricedBudget,
+  type PrepareOptions,
+  type WantedSettings,
+  projectNotice,
+  modeOf,
+  type RunSettings,
+} from "../../../threads/prepare/index.ts";
+import { newThreadId, settingsOfThread } from "../../../threads/thread/index.ts";
+import type { Prices } from "../../../threads/view/index.ts";
 import { INVALID_PARAMS, type Sdk } from "../sdk.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
 import { commandsFor } from "./commands.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
-import { pathMeant } from "../../../files/disk/from-host.ts";
-import { textEdits } from "../../../middleware/files/changes/text-edits.ts";
-import { shortened } from "../../../middleware/text/shortened.ts";
-import { MAIN, ownerName } from "../../../threads/events/view.ts";
-import { textArguments } from "../../../threads/record/text-arguments.ts";
+import { pathMeant } from "../../../files/disk/index.ts";
+import { textEdits } from "../../../middleware/files/index.ts";
+import { shortened } from "../../../middleware/text/index.ts";
+import { textArguments } from "../../../threads/record/index.ts";
+import { MAIN, ownerName } from "../../../threads/view/index.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   ls: "read",

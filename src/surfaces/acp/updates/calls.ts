@@ -6,10 +6,10 @@ import type {
   ToolCallStatus,
 } from "@agentclientprotocol/sdk";
 import type { Todo } from "../../../plan/index.ts";
-import type { RunEvent } from "../../../threads/events/events.ts";
-import { MAIN } from "../../../threads/events/view.ts";
-import { planText } from "../../../threads/plan/plan-text.ts";
-import { PLAN_TOOLS } from "../../../threads/story/plan-tools.ts";
+import type { RunEvent } from "../../../threads/events/index.ts";
+import { planText } from "../../../threads/plan/index.ts";
+import { PLAN_TOOLS } from "../../../threads/story/index.ts";
+import { MAIN } from "../../../threads/view/index.ts";
 import { diffIn, kindOf, locationsOf, outputOf, textContent, titleOf } from "./call-content.ts";
 
 /** A call as events, previews and questions describe it. */

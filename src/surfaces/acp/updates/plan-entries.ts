@@ -1,7 +1,7 @@
 import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isClosed, type Todo } from "../../../plan/index.ts";
-import { itemWords } from "../../../plan/render/render.ts";
-import { editable } from "../../../threads/plan/plan-text.ts";
+import { itemWords } from "../../../plan/render/index.ts";
+import { editable } from "../../../threads/plan/index.ts";
 
 /** A plan with its rules. */
 export interface RuledPlan {

@@ -1,6 +1,6 @@
 import { EXIT } from "../exit-codes.ts";
-import { SHELLS } from "../options/choices.ts";
-import { shown } from "../output/harmless.ts";
+import { SHELLS } from "../options/index.ts";
+import { shown } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { refuse } from "../wording.ts";
 

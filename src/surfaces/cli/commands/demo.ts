@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { DEMO_TASK, makeScratchProject, SCRATCH_PREFIX } from "../../../models/offline/demo/scratch.ts";
+import { DEMO_TASK, makeScratchProject, SCRATCH_PREFIX } from "../../../models/index.ts";
 import { forgetTrust, sayTrust, trustedFolders } from "../../../project/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { harmless, oneLine, shown } from "../output/harmless.ts";
+import { harmless, oneLine, shown } from "../output/index.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
-import type { StateFlags } from "../threads/threads.ts";
+import type { StateFlags } from "../threads/index.ts";
 import { commandName } from "../wording.ts";
 
 export interface DemoFlags extends StateFlags {

@@ -1,17 +1,19 @@
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import type { Environment } from "../../../models/index.ts";
-import { redact } from "../../../models/secrets/redact.ts";
-import { switchedOffBy, urlOf, type Signal } from "../../../threads/traces/environment.ts";
-import type { Finding } from "../doctor/finding.ts";
-import { machineFindings } from "../doctor/machine.ts";
-import { modelFindings } from "../doctor/models.ts";
-import { projectFindings } from "../doctor/project.ts";
-import { storageFindings } from "../doctor/storage.ts";
+import { redact } from "../../../models/secrets/index.ts";
+import { switchedOffBy, urlOf, type Signal } from "../../../threads/traces/index.ts";
+import {
+  type Finding,
+  machineFindings,
+  modelFindings,
+  projectFindings,
+  storageFindings,
+} from "../doctor/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
+import { oneLine, shown, shownJson, type Harmless } from "../output/index.ts";
 import { paintOf, type Terminal } from "../terminal.ts";
-import { statePath, type StateFlags } from "../threads/threads.ts";
+import { statePath, type StateFlags } from "../threads/index.ts";
 import { asTyped } from "../wording.ts";
 
 export interface DoctorFlags extends StateFlags {

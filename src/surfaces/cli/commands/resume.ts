@@ -1,16 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
-import { shortList } from "../../../threads/events/short-list.ts";
-import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import type { FlagsOf, RESUME_FLAGS } from "../options/command-options.ts";
-import { directoryName, isHere } from "../run/directories.ts";
-import { perform } from "../run/perform.ts";
-import { projectFor } from "../run/project.ts";
-import { readStandardInput } from "../run/standard-input.ts";
+import { shortList } from "../../../threads/events/index.ts";
+import { settingsOfThread } from "../../../threads/thread/index.ts";
+import type { FlagsOf, RESUME_FLAGS } from "../options/index.ts";
+import { perform, projectFor, readStandardInput } from "../run/index.ts";
 import type { Terminal } from "../terminal.ts";
-import { settingsOf } from "../threads/thread-agent.ts";
-import { findThread, MANY, statePath, withSaver } from "../threads/threads.ts";
+import {
+  directoryName,
+  isHere,
+  settingsOf,
+  findThread,
+  MANY,
+  statePath,
+  withSaver,
+} from "../threads/index.ts";
 import { quoted, refuse } from "../wording.ts";
 import { refuseOwnFlags, resumeCommand, settingsFrom } from "./run.ts";
 

@@ -1,19 +1,27 @@
 import { resolve } from "node:path";
-import { compileRule, RULE } from "../../../project/rules.ts";
+import { compileRule, RULE } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
-import { readBudget } from "../../../threads/prepare/budget.ts";
-import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import type { FlagsOf, RUN_FLAGS } from "../options/command-options.ts";
-import { existingFolder } from "../run/directories.ts";
-import { perform } from "../run/perform.ts";
-import { projectFor } from "../run/project.ts";
-import { isPiped, readStandardInput } from "../run/standard-input.ts";
-import { withPipedText } from "../run/task.prompt.ts";
+import {
+  RUN_TOOLS,
+  readBudget,
+  chosenMode,
+  DEFAULT_SETTINGS,
+  type RunSettings,
+} from "../../../threads/prepare/index.ts";
+import { newThreadId } from "../../../threads/thread/index.ts";
+import type { FlagsOf, RUN_FLAGS } from "../options/index.ts";
+import { perform, projectFor, isPiped, readStandardInput, withPipedText } from "../run/index.ts";
 import type { Terminal } from "../terminal.ts";
-import { settingsOf } from "../threads/thread-agent.ts";
-import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
+import {
+  existingFolder,
+  settingsOf,
+  checkThreadId,
+  MANY,
+  maskedUrl,
+  statePath,
+  withSaver,
+  type StateFlags,
+} from "../threads/index.ts";
 import { commandName, quoted, refuse } from "../wording.ts";
 
 export interface RunFlags extends Omit<FlagsOf<typeof RUN_FLAGS>, "dir"> {

@@ -1,30 +1,41 @@
 import { relative } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { Allowed } from "../../../project/allowed.ts";
-import type { Project } from "../../../project/index.ts";
+import { Allowed, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import { withPricedBudget } from "../../../threads/prepare/budget.ts";
-import { isolationNotice } from "../../../threads/prepare/isolation.ts";
-import { modelFor, OFFLINE } from "../../../threads/prepare/model.ts";
-import { FALLBACK } from "../../../threads/prepare/prepare-run.ts";
-import { pricesOf } from "../../../threads/prepare/prices.ts";
-import { settledModel } from "../../../threads/prepare/project.ts";
-import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
+import {
+  withPricedBudget,
+  isolationNotice,
+  modelFor,
+  OFFLINE,
+  FALLBACK,
+  settledModel,
+} from "../../../threads/prepare/index.ts";
+import { settingsOfThread } from "../../../threads/thread/index.ts";
+import { pricesOf } from "../../../threads/view/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { withKeptKeys } from "../login/kept-keys.ts";
-import { logIn } from "../login/login.ts";
-import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
-import { directoryName, isHere } from "../run/directories.ts";
-import { projectFor } from "../run/project.ts";
-import type { SessionModel } from "../session/conversation.ts";
-import { displayFor } from "../session/display/live-display.ts";
-import { keptSettings } from "../session/modes.ts";
-import { History } from "../session/prompt/history.ts";
-import { listFiles, type Suggestion } from "../session/prompt/suggestions.ts";
-import { Session } from "../session/session.ts";
-import { SLASH_COMMANDS } from "../session/slash.ts";
+import { withKeptKeys, logIn } from "../login/index.ts";
+import { harmless, oneLine, shown, type Harmless } from "../output/index.ts";
+import { projectFor } from "../run/index.ts";
+import {
+  type SessionModel,
+  displayFor,
+  keptSettings,
+  History,
+  listFiles,
+  type Suggestion,
+  Session,
+  SLASH_COMMANDS,
+} from "../session/index.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
-import { copiesFolder, historyFile, MANY, statePath, withSaver } from "../threads/threads.ts";
+import {
+  directoryName,
+  isHere,
+  copiesFolder,
+  historyFile,
+  MANY,
+  statePath,
+  withSaver,
+} from "../threads/index.ts";
 import { asTyped, commandName, refuse } from "../wording.ts";
 import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { forgetTrust, openProject, sayTrust, trustedFolders } from "../../../project/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneLine, shown } from "../output/harmless.ts";
-import { existingFolder } from "../run/directories.ts";
+import { oneLine, shown } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
+import { existingFolder } from "../threads/index.ts";
 import { refuse } from "../wording.ts";
 
 export interface TrustFlags {

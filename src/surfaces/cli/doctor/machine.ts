@@ -4,11 +4,11 @@ import {
   bubblewrapWorks,
   callsAreFiltered,
   limitsInNamespaces,
-} from "../../../files/shell/isolation/bubblewrap.ts";
-import { seatbeltIsThere } from "../../../files/shell/isolation/seatbelt.ts";
+  seatbeltIsThere,
+} from "../../../files/shell/index.ts";
 import { version } from "../../../version.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
-import { editorOf } from "../threads/external-editor.ts";
+import { editorOf } from "../threads/index.ts";
 import { packageState, type Finding } from "./finding.ts";
 
 const PACKAGES = ["langchain", "@langchain/langgraph", "@langchain/core"];

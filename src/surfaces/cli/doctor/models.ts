@@ -1,12 +1,17 @@
 import { HarnessError } from "../../../errors.ts";
-import { chooseModel, type ChosenModel } from "../../../models/choose.ts";
-import { PROVIDERS } from "../../../models/clients/providers.ts";
-import { describeModels, type ModelReport, listModels } from "../../../models/describe.ts";
-import { explainModelError } from "../../../models/failure/explain.ts";
-import type { Environment } from "../../../models/index.ts";
+import {
+  chooseModel,
+  type ChosenModel,
+  PROVIDERS,
+  describeModels,
+  type ModelReport,
+  listModels,
+  explainModelError,
+  type Environment,
+} from "../../../models/index.ts";
 import { isSource } from "../../../package-file.ts";
-import { shortList } from "../../../threads/events/short-list.ts";
-import { PLAYED } from "../../../threads/prepare/model.ts";
+import { shortList } from "../../../threads/events/index.ts";
+import { PLAYED } from "../../../threads/prepare/index.ts";
 import type { Finding } from "./finding.ts";
 
 /** Time limits for a server on this machine, one elsewhere, and a model's answer. */

@@ -1,6 +1,5 @@
 import { HarnessError } from "../../../errors.ts";
-import { Allowed } from "../../../project/allowed.ts";
-import { openProject, type Project } from "../../../project/index.ts";
+import { Allowed, openProject, type Project } from "../../../project/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { packageState, type Finding } from "./finding.ts";
 

@@ -1,8 +1,8 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { isDatabaseUrl } from "../../../storage/store.ts";
-import { MANY, shownState, withSaver } from "../threads/threads.ts";
+import { isDatabaseUrl } from "../../../storage/open/index.ts";
+import { MANY, shownState, withSaver } from "../threads/index.ts";
 import type { Finding } from "./finding.ts";
 
 /** Looks at where threads are kept. */

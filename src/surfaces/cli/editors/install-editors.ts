@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { packageFile } from "../../../package-file.ts";
 import { EXIT } from "../exit-codes.ts";
-import { harmless, shown } from "../output/harmless.ts";
+import { harmless, shown } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { refuse } from "../wording.ts";
 

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { exact } from "../output/harmless.ts";
+import { exact } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 
 /**

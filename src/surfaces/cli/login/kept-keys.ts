@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { attempt } from "../../../errors.ts";
-import { userPlaces, type Environment } from "../../../project/places.ts";
-import { UserFile } from "../../../project/user-file.ts";
+import { userPlaces, type Environment, UserFile } from "../../../project/index.ts";
 
 /** The system's store for secrets: Keychain, Credential Manager, Secret Service. Throws where there is none. */
 export interface SystemStore {

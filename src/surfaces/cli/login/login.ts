@@ -2,16 +2,18 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { HarnessError } from "../../../errors.ts";
-import { PROVIDERS, type Provider } from "../../../models/clients/providers.ts";
-import { describeModels, listModels } from "../../../models/describe.ts";
-import { explainModelError } from "../../../models/failure/explain.ts";
-import type { Environment } from "../../../models/index.ts";
-import { readModelName } from "../../../models/name.ts";
-import { parseConfig } from "../../../project/config.ts";
-import { userPlaces } from "../../../project/places.ts";
-import { rewrite } from "../../../project/user-file.ts";
+import {
+  PROVIDERS,
+  type Provider,
+  describeModels,
+  listModels,
+  explainModelError,
+  readModelName,
+  type Environment,
+} from "../../../models/index.ts";
+import { parseConfig, userPlaces, rewrite } from "../../../project/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { harmless, oneLine, shown, type Harmless } from "../output/index.ts";
 import { askForSecret, askForWords, choose, dropTyped } from "../prompts.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
 import { commandName, refuse } from "../wording.ts";

@@ -1,5 +1,5 @@
 import type { Limits } from "../../../threads/cluster/index.ts";
-import { QUEUE_NAME } from "../../../threads/host/request/request.ts";
+import { QUEUE_NAME } from "../../../threads/host/index.ts";
 import { refuse } from "../wording.ts";
 import { count, list, text, type FlagsOf } from "./command-options.ts";
 

@@ -2,7 +2,7 @@ import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { countTodos, type Todo } from "../../../plan/index.ts";
 import type { RunEvent, RunEventBody } from "../../../threads/events/events.ts";
-import { EMPTY_VIEW, MAIN, reduce, type RunView } from "../../../threads/events/view.ts";
+import { EMPTY_VIEW, MAIN, reduce, type RunView } from "../../../threads/view/view.ts";
 import { frame, type FrameOptions } from "./frame.ts";
 import { plainPaint } from "./paint.ts";
 

@@ -1,7 +1,8 @@
-import { shortened } from "../../../middleware/text/shortened.ts";
+import { shortened } from "../../../middleware/text/index.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
-import { itemWords } from "../../../plan/render/render.ts";
-import { timeLeft } from "../../../threads/events/time-left.ts";
+import { itemWords } from "../../../plan/render/index.ts";
+import { timeLeft } from "../../../threads/events/index.ts";
+import { amount, dollars } from "../../../threads/story/index.ts";
 import {
   helpersOf,
   MAIN,
@@ -9,9 +10,9 @@ import {
   workedMs,
   type AgentView,
   type RunView,
-} from "../../../threads/events/view.ts";
-import { costOf, type Prices } from "../../../threads/prepare/prices.ts";
-import { amount, dollars } from "../../../threads/story/words.ts";
+  costOf,
+  type Prices,
+} from "../../../threads/view/index.ts";
 import { clock, duration, roughly } from "./amounts.ts";
 import { fit, oneLine, shown, type Harmless } from "./harmless.ts";
 import { STATUS_STYLES, type Paint } from "./paint.ts";

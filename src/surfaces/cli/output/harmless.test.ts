@@ -7,13 +7,13 @@ import { describe, expect, it } from "vitest";
 import { HOSTILE, left } from "../../../../test/hostile.ts";
 import { countTodos } from "../../../plan/index.ts";
 import type { RunEvent, RunEventBody } from "../../../threads/events/events.ts";
-import { EMPTY_VIEW, reduce } from "../../../threads/events/view.ts";
+import { EMPTY_VIEW, reduce } from "../../../threads/view/view.ts";
+import { jsonOutput, liveOutput, plainOutput, quietOutput } from "../run/plain.ts";
 import { LiveDisplay, type LiveDisplayOptions } from "../session/display/live-display.ts";
 import { History } from "../session/prompt/history.ts";
 import { exact, harmless, oneLine, shown, shownJson, type Harmless } from "./harmless.ts";
 import type { Output, Screen } from "./output.ts";
 import { colourPaint } from "./paint.ts";
-import { jsonOutput, liveOutput, plainOutput, quietOutput } from "./plain.ts";
 
 class Paper extends EventEmitter implements Screen {
   text = "";

@@ -2,7 +2,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 import sliceAnsi from "slice-ansi";
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
-import { jsonText, UNSEEN } from "../../../threads/events/json-text.ts";
+import { jsonText, UNSEEN } from "../../../threads/json-text/index.ts";
 
 declare const HARMLESS: unique symbol;
 

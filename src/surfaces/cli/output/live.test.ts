@@ -6,11 +6,11 @@ import xterm from "@xterm/headless";
 import { afterEach, describe, expect, it } from "vitest";
 import { countTodos, type Todo } from "../../../plan/index.ts";
 import type { RunEvent, RunEventBody } from "../../../threads/events/events.ts";
-import { EMPTY_VIEW, MAIN, reduce } from "../../../threads/events/view.ts";
+import { EMPTY_VIEW, MAIN, reduce } from "../../../threads/view/view.ts";
+import { liveOutput } from "../run/plain.ts";
 import { LiveDisplay, type LiveDisplayOptions } from "../session/display/live-display.ts";
 import { History } from "../session/prompt/history.ts";
 import { plainPaint } from "./paint.ts";
-import { liveOutput } from "./plain.ts";
 
 /** Longer than from an event to its frame. */
 const FRAME_MS = 50;

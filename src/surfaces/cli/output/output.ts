@@ -1,5 +1,5 @@
-import type { RunEvent } from "../../../threads/events/events.ts";
-import type { RunView } from "../../../threads/events/view.ts";
+import type { RunEvent } from "../../../threads/events/index.ts";
+import type { RunView } from "../../../threads/view/index.ts";
 import type { Sink } from "./harmless.ts";
 
 /** Shows a run. `view` is the state after the event. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Question } from "../../../threads/events/questions.ts";
+import type { Question } from "../../../threads/questions/index.ts";
 import { answerFlags } from "./answer-hint.ts";
 
 const question = (options: string[]): Question => ({ id: "q", kind: "clarification", text: "?", options });

@@ -1,4 +1,4 @@
-import type { Question } from "../../../threads/events/questions.ts";
+import type { Question } from "../../../threads/questions/index.ts";
 import { quoted } from "../wording.ts";
 
 const REJECT = '"reject: reason"';

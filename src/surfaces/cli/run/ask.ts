@@ -1,7 +1,5 @@
-import type { Question } from "../../../threads/events/questions.ts";
-import { answerFor, type Asker } from "../session/consent.ts";
-import { displayFor } from "../session/display/live-display.ts";
-import type { History } from "../session/prompt/history.ts";
+import type { Question } from "../../../threads/questions/index.ts";
+import { answerFor, type Asker, displayFor, type History } from "../session/index.ts";
 import { paintOf } from "../terminal.ts";
 
 export interface AskPlace extends Pick<Asker, "terminal" | "settings" | "mode" | "thread"> {

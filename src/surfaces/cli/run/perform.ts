@@ -1,28 +1,32 @@
 import type { ThreadStore } from "../../../storage/index.ts";
-import { isUnfinished } from "../../../threads/events/ending.ts";
-import type { Question } from "../../../threads/events/questions.ts";
-import type { HostThread, StartThreadOptions } from "../../../threads/host/client.ts";
-import { RunHost } from "../../../threads/host/host.ts";
-import type { Run } from "../../../threads/host/hosted-run.ts";
-import { localHost } from "../../../threads/host/threads-graph.ts";
-import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
-import { modelFor } from "../../../threads/prepare/model.ts";
-import type { WantedSettings } from "../../../threads/prepare/prepare-run.ts";
-import { pricesOf } from "../../../threads/prepare/prices.ts";
-import { settledModel } from "../../../threads/prepare/project.ts";
-import { modeOf } from "../../../threads/prepare/settings.ts";
-import type { Thread } from "../../../threads/thread/thread.ts";
+import { isUnfinished } from "../../../threads/events/index.ts";
+import {
+  type HostThread,
+  type StartThreadOptions,
+  RunHost,
+  type Run,
+  localHost,
+} from "../../../threads/host/index.ts";
+import {
+  RunServers,
+  modelFor,
+  type WantedSettings,
+  settledModel,
+  modeOf,
+} from "../../../threads/prepare/index.ts";
+import type { Question } from "../../../threads/questions/index.ts";
+import type { Thread } from "../../../threads/thread/index.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
+import { pricesOf } from "../../../threads/view/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
-import { harmless, shown } from "../output/harmless.ts";
-import type { Output } from "../output/output.ts";
-import { outputFor } from "../output/plain.ts";
-import { History } from "../session/prompt/history.ts";
+import { harmless, shown, type Output } from "../output/index.ts";
+import { History } from "../session/index.ts";
 import { canAsk, isLive, type OutputFlags, type Terminal } from "../terminal.ts";
-import { copiesFolder, historyFile, statePath, type StateFlags } from "../threads/threads.ts";
+import { copiesFolder, historyFile, statePath, type StateFlags } from "../threads/index.ts";
 import { asTyped, quoted } from "../wording.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
+import { outputFor } from "./plain.ts";
 import type { ProjectOfRun } from "./project.ts";
 import { questioner } from "./questioner.ts";
 

@@ -1,7 +1,6 @@
-import { Allowed } from "../../../project/allowed.ts";
-import { openProject, sayTrust, type Project } from "../../../project/index.ts";
-import { leftOut, projectNotice } from "../../../threads/prepare/project.ts";
-import { oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { Allowed, openProject, sayTrust, type Project } from "../../../project/index.ts";
+import { leftOut, projectNotice } from "../../../threads/prepare/index.ts";
+import { oneLine, shown, type Harmless } from "../output/index.ts";
 import { canAsk, type OutputFlags, type Terminal } from "../terminal.ts";
 import { asTyped, refuse } from "../wording.ts";
 

@@ -1,8 +1,8 @@
 import { HarnessError } from "../../../errors.ts";
-import { readAnswer, type Question } from "../../../threads/events/questions.ts";
-import type { Thread } from "../../../threads/thread/thread.ts";
+import { readAnswer, type Question } from "../../../threads/questions/index.ts";
+import type { Thread } from "../../../threads/thread/index.ts";
 import type { Interruption } from "../interruption.ts";
-import type { Output } from "../output/output.ts";
+import type { Output } from "../output/index.ts";
 import { quoted, refuse } from "../wording.ts";
 import type { AskPlace } from "./ask.ts";
 

@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import { shown } from "../output/harmless.ts";
+import { shown } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { refuse } from "../wording.ts";
 

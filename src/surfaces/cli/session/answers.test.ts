@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Question } from "../../../threads/events/questions.ts";
+import type { Question } from "../../../threads/questions/index.ts";
 import { shown } from "../output/harmless.ts";
 import { plainPaint } from "../output/paint.ts";
 import { answerFor, type Asker } from "./consent.ts";

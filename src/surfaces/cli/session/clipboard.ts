@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { mediaTypeOf } from "../../../files/text/decode.ts";
+import { mediaTypeOf } from "../../../files/text/index.ts";
 import type { Environment } from "../../../models/index.ts";
 
 /** A program that writes the clipboard's image to standard output, and how its bytes are found there. */

@@ -1,24 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, HarnessError } from "../../../errors.ts";
-import { shortened } from "../../../middleware/text/shortened.ts";
-import { compileRule, isRule, type RuledCall } from "../../../project/rules.ts";
-import { ruledCall } from "../../../threads/consent/consent-rules.ts";
-import { isNeverForGood, isObeyedFile } from "../../../threads/consent/shell-approval.ts";
-import { inPlainSight } from "../../../threads/events/json-text.ts";
-import { readAnswer, type Question } from "../../../threads/events/questions.ts";
-import { MAIN, ownerName } from "../../../threads/events/view.ts";
-import type { HostThread } from "../../../threads/host/client.ts";
-import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
-import type { RunSettings } from "../../../threads/prepare/settings.ts";
-import { fileChange } from "../../../threads/undo/file-change.ts";
-import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
-import { planLines, ruleLines, questionLines } from "../output/lines.ts";
-import { edit } from "../threads/external-editor.ts";
-import { planText } from "../threads/plan-conflict.ts";
+import { shortened } from "../../../middleware/text/index.ts";
+import { compileRule, isRule, type RuledCall } from "../../../project/index.ts";
+import { ruledCall, isNeverForGood, isObeyedFile } from "../../../threads/consent/index.ts";
+import type { HostThread } from "../../../threads/host/index.ts";
+import { inPlainSight } from "../../../threads/json-text/index.ts";
+import { planItems, planRules } from "../../../threads/plan/index.ts";
+import type { RunSettings } from "../../../threads/prepare/index.ts";
+import { readAnswer, type Question } from "../../../threads/questions/index.ts";
+import { fileChange } from "../../../threads/undo/index.ts";
+import { MAIN, ownerName } from "../../../threads/view/index.ts";
+import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/index.ts";
+import { edit, planText } from "../threads/index.ts";
+import { planLines, ruleLines, questionLines, argumentLines, callText, changeLines } from "../view/index.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Answered, Display, QuestionChoice } from "./display/display.ts";
-import { argumentLines, callText, changeLines } from "./view/call-lines.ts";
 
 type Call = NonNullable<Question["call"]>;
 

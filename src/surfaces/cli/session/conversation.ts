@@ -1,14 +1,11 @@
 import type { McpServers } from "../../../mcp/index.ts";
-import type { Allowed } from "../../../project/allowed.ts";
-import type { Mode, Project } from "../../../project/index.ts";
+import type { Allowed, Mode, Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import type { Usage } from "../../../threads/events/events.ts";
-import type { HostThread } from "../../../threads/host/client.ts";
-import type { modelFor } from "../../../threads/prepare/model.ts";
-import type { Prices } from "../../../threads/prepare/prices.ts";
-import type { RunSettings } from "../../../threads/prepare/settings.ts";
-import type { Harmless } from "../output/harmless.ts";
-import type { Paint } from "../output/paint.ts";
+import type { Usage } from "../../../threads/events/index.ts";
+import type { HostThread } from "../../../threads/host/index.ts";
+import type { modelFor, RunSettings } from "../../../threads/prepare/index.ts";
+import type { Prices } from "../../../threads/view/index.ts";
+import type { Harmless, Paint } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Display } from "./display/display.ts";
 

@@ -1,7 +1,6 @@
 import { MODES, type Config, type Mode } from "../../../project/index.ts";
-import { hasIsolation } from "../../../threads/prepare/isolation.ts";
-import { chosenMode, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { shown, type Harmless } from "../output/harmless.ts";
+import { hasIsolation, chosenMode, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/index.ts";
+import { shown, type Harmless } from "../output/index.ts";
 
 export const MODE_TEXTS: Readonly<Record<Mode, string>> = {
   plan: "reads only until you have approved a plan, writes files as planned, asks again for what leaves it",

@@ -1,8 +1,7 @@
-import { oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { oneLine, shown, type Harmless } from "../output/index.ts";
+import { echoOf, typedFor, markdownRows } from "../view/index.ts";
 import { quoted } from "../wording.ts";
 import type { Conversation } from "./conversation.ts";
-import { echoOf, typedFor } from "./view/echo.ts";
-import { markdownRows } from "./view/markdown.ts";
 
 /** So many rows of the last answer are shown. */
 const MOST_ROWS = 12;

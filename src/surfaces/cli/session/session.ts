@@ -1,41 +1,37 @@
 import { HarnessError } from "../../../errors.ts";
-import { nearWords } from "../../../files/text/near.ts";
+import { nearWords } from "../../../files/text/index.ts";
 import type { McpServers } from "../../../mcp/index.ts";
-import { NO_TOKENS, sumTokens } from "../../../middleware/budget/prices.ts";
-import { isApproved, type PlanDecision } from "../../../middleware/plan/people/approval.ts";
-import type { Allowed } from "../../../project/allowed.ts";
-import type { Mode, Project } from "../../../project/index.ts";
+import { isApproved, type PlanDecision } from "../../../middleware/plan/index.ts";
+import { NO_TOKENS, sumTokens } from "../../../middleware/prices/index.ts";
+import type { Allowed, Mode, Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import type { LiveRules } from "../../../threads/consent/consent-rules.ts";
-import type { RunEvent } from "../../../threads/events/events.ts";
-import { MAIN } from "../../../threads/events/view.ts";
-import type { Attendance } from "../../../threads/host/attendance.ts";
-import type { Host, HostThread } from "../../../threads/host/client.ts";
-import type { Run } from "../../../threads/host/hosted-run.ts";
-import { localHost } from "../../../threads/host/threads-graph.ts";
-import { hasIsolation } from "../../../threads/prepare/isolation.ts";
-import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
-import { type Prices, pricesOf } from "../../../threads/prepare/prices.ts";
-import { modeOf, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { withImages, type WithImages } from "../../../threads/run/named-images.ts";
-import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
-import { newThreadId } from "../../../threads/thread/thread-ids.ts";
+import type { LiveRules } from "../../../threads/consent/index.ts";
+import type { RunEvent } from "../../../threads/events/index.ts";
+import {
+  type Attendance,
+  type Host,
+  type HostThread,
+  type Run,
+  localHost,
+} from "../../../threads/host/index.ts";
+import { hasIsolation, RunServers, modeOf, type RunSettings } from "../../../threads/prepare/index.ts";
+import { withImages, type WithImages, argumentsOf, commandIn } from "../../../threads/run/index.ts";
+import { newThreadId } from "../../../threads/thread/index.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
-import { type Harmless, harmlessLines, oneLine, shown } from "../output/harmless.ts";
-import type { Paint } from "../output/paint.ts";
+import { MAIN, type Prices, pricesOf } from "../../../threads/view/index.ts";
+import { type Harmless, harmlessLines, oneLine, shown, type Paint } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
+import { wholeCall, echoOf } from "../view/index.ts";
 import { refuse } from "../wording.ts";
 import { Clipboard } from "./clipboard.ts";
 import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
 import type { Display } from "./display/display.ts";
+import { footer } from "./footer.ts";
 import { nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
 import { takeUp } from "./resume-thread.ts";
 import { commandNames, commandOf } from "./slash.ts";
-import { wholeCall } from "./view/call-lines.ts";
-import { echoOf } from "./view/echo.ts";
-import { footer } from "./view/footer.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import type { Project } from "../../../project/index.ts";
-import { replay } from "../../../threads/record/replay.ts";
-import { commandIn } from "../../../threads/run/slash-text.ts";
-import { oneLine, padded, shown } from "../output/harmless.ts";
-import { threadFile, threadText, writeNew } from "../threads/thread-file.ts";
+import { replay } from "../../../threads/record/index.ts";
+import { commandIn } from "../../../threads/run/index.ts";
+import { oneLine, padded, shown } from "../output/index.ts";
+import { threadFile, threadText, writeNew } from "../threads/index.ts";
 import type { SlashCommand } from "./conversation.ts";
 import { plan } from "./slash/plan.ts";
 import { allow, compact, cost, effort, login, mode, model, tools } from "./slash/settings.ts";

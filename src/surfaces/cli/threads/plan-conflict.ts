@@ -1,11 +1,16 @@
 import { HarnessError } from "../../../errors.ts";
-import { mergeEdit, readEdit, type Conflict } from "../../../plan/apply/merge.ts";
+import { mergeEdit, readEdit, type Conflict } from "../../../plan/apply/index.ts";
 import { renderMarkdown, type Todo } from "../../../plan/index.ts";
-import { PLAN_SAYS, savedWords } from "../../../threads/edit/plan-command.ts";
-import type { HostThread } from "../../../threads/host/client.ts";
-import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
-import { planItems, planRules, planText as textOf } from "../../../threads/plan/plan-text.ts";
-import { harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { PLAN_SAYS, savedWords } from "../../../threads/edit/index.ts";
+import type { HostThread } from "../../../threads/host/index.ts";
+import {
+  PlanConflict,
+  type PlanEdit,
+  planItems,
+  planRules,
+  planText as textOf,
+} from "../../../threads/plan/index.ts";
+import { harmlessLines, oneLine, shown, type Harmless } from "../output/index.ts";
 
 export interface PlanEditing {
   /** Lets the person change a text. */

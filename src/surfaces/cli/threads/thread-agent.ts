@@ -1,10 +1,8 @@
 import { openProject } from "../../../project/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
-import type { HostThread } from "../../../threads/host/client.ts";
-import { localHost } from "../../../threads/host/threads-graph.ts";
-import { modelFor } from "../../../threads/prepare/model.ts";
-import { DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
+import { type HostThread, localHost } from "../../../threads/host/index.ts";
+import { modelFor, DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/index.ts";
+import { settingsOfThread } from "../../../threads/thread/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { quoted, refuse } from "../wording.ts";
 import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from "./threads.ts";

@@ -1,11 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
-import { jsonText } from "../../../threads/events/json-text.ts";
-import type { Prices } from "../../../threads/prepare/prices.ts";
+import { jsonText } from "../../../threads/json-text/index.ts";
 import { exportHtml } from "../../../threads/story/html/index.ts";
-import { costOfThread, threadOf } from "../../../threads/story/thread.ts";
-import type { ToldThread } from "../../../threads/story/told.ts";
-import { exportMarkdown } from "../../../threads/story/transcript.ts";
+import { costOfThread, threadOf, type ToldThread, exportMarkdown } from "../../../threads/story/index.ts";
+import type { Prices } from "../../../threads/view/index.ts";
 import { refuse } from "../wording.ts";
 
 /** Formats of an exported thread, by the file's ending. */

@@ -1,14 +1,13 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../../../errors.ts";
-import { nearWords } from "../../../files/text/near.ts";
-import { shortened } from "../../../middleware/text/shortened.ts";
-import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
-import { defaultStatePath } from "../../../storage/state-path.ts";
-import { isDatabaseUrl, openStore } from "../../../storage/store.ts";
+import { nearWords } from "../../../files/text/index.ts";
+import { shortened } from "../../../middleware/text/index.ts";
+import { defaultStatePath, type ThreadStore, type ThreadSummary } from "../../../storage/index.ts";
+import { isDatabaseUrl, openStore } from "../../../storage/open/index.ts";
 import type { Cluster } from "../../../threads/cluster/index.ts";
-import { shortList } from "../../../threads/events/short-list.ts";
-import { isThreadId } from "../../../threads/thread/thread-ids.ts";
+import { shortList } from "../../../threads/events/index.ts";
+import { isThreadId } from "../../../threads/thread/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { quoted, refuse } from "../wording.ts";
 

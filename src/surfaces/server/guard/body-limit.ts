@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
-import { failure } from "../http/answers.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
+import { failure, type ServerContext, type ServerEnv } from "../http/index.ts";
 
 /** A body above this is a mistake, or an attack. */
 const MOST_BYTES = 8 * 1024 * 1024;

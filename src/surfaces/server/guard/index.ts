@@ -1,8 +1,9 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import type { MiddlewareHandler } from "hono";
-import type { Auth } from "../http/access.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
+import type { Auth, ServerContext, ServerEnv } from "../http/index.ts";
+
+export { limitBody } from "./body-limit.ts";
 
 export interface GuardOptions {
   /** Sent as `Authorization: Bearer` or `x-api-key`. Not asked for where `auth` says who it is. */

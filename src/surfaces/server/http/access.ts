@@ -1,7 +1,7 @@
 import { HarnessError } from "../../../errors.ts";
 import type { HostedThread, ThreadStore, ThreadSummary } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/client.ts";
-import { isThreadId } from "../../../threads/thread/thread-ids.ts";
+import type { Host } from "../../../threads/host/index.ts";
+import { isThreadId } from "../../../threads/thread/index.ts";
 import { refuse } from "./answers.ts";
 import type { ServerContext } from "./context.ts";
 import { OWN_NAME, ownName } from "./own-names.ts";

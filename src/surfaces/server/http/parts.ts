@@ -1,5 +1,5 @@
 import type { BaseStore } from "@langchain/langgraph";
-import type { Host } from "../../../threads/host/client.ts";
+import type { Host } from "../../../threads/host/index.ts";
 import type { Access } from "./access.ts";
 import type { Streams } from "./streams.ts";
 

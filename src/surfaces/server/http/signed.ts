@@ -1,5 +1,5 @@
-import { decisionList, decisionType } from "../../../middleware/tools/review.ts";
-import { isRecord } from "../../../plan/read/reading.ts";
+import { decisionList, decisionType } from "../../../middleware/tools/index.ts";
+import { isRecord } from "../../../plan/read/index.ts";
 
 /** Decisions with the name of the user who gave them, where a server knows its users: nobody decides in another's name. */
 export function signed(

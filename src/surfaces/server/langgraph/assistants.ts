@@ -1,10 +1,16 @@
 import { v5 as uuid } from "@langchain/core/utils/uuid";
 import { Hono } from "hono";
-import type { Host } from "../../../threads/host/client.ts";
-import { body, json, metadataOf, refuse } from "../http/answers.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
-import { listPart } from "../http/list-part.ts";
-import type { ServerParts } from "../http/parts.ts";
+import type { Host } from "../../../threads/host/index.ts";
+import {
+  body,
+  json,
+  metadataOf,
+  refuse,
+  type ServerContext,
+  type ServerEnv,
+  listPart,
+  type ServerParts,
+} from "../http/index.ts";
 import { byFields, contains, listed } from "./listing.ts";
 import { schemasOf, subgraphsOf } from "./schemas.ts";
 

@@ -1,11 +1,17 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import type { RunRequest } from "../../../threads/host/request/request.ts";
-import type { Schedule, ScheduleChange, Schedules } from "../../../threads/host/schedules/schedule.ts";
-import type { KnownThread } from "../http/access.ts";
-import { body, checked, json, metadataOf, refuse } from "../http/answers.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
-import type { ServerParts } from "../http/parts.ts";
+import type { RunRequest, Schedule, ScheduleChange, Schedules } from "../../../threads/host/index.ts";
+import {
+  type KnownThread,
+  body,
+  checked,
+  json,
+  metadataOf,
+  refuse,
+  type ServerContext,
+  type ServerEnv,
+  type ServerParts,
+} from "../http/index.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { byFields, contains, listed } from "./listing.ts";
 import { readRunBody, runRequest } from "./request.ts";

@@ -1,6 +1,5 @@
 import { Hono } from "hono";
-import type { ServerEnv } from "../http/context.ts";
-import type { ServerParts } from "../http/parts.ts";
+import type { ServerEnv, ServerParts } from "../http/index.ts";
 import { Assistants, assistantRoutes } from "./assistants.ts";
 import { CronRoutes } from "./crons.ts";
 import { protocolRoutes } from "./protocol.ts";

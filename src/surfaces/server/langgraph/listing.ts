@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { checked } from "../http/answers.ts";
-import { listPart } from "../http/list-part.ts";
+import { checked, listPart } from "../http/index.ts";
 
 type Body = Record<string, unknown>;
 

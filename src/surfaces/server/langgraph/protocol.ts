@@ -1,11 +1,17 @@
 import { matchesSubscription } from "@langchain/langgraph/stream";
 import { Hono } from "hono";
-import { STRATEGIES, type RunRequest, type Strategy } from "../../../threads/host/request/request.ts";
-import type { ThreadEvent } from "../../../threads/host/stream/thread-protocol.ts";
-import { body, failureOf, json, toJson, refuse } from "../http/answers.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
-import type { ServerSentEvent } from "../http/event-body.ts";
-import type { ServerParts } from "../http/parts.ts";
+import { STRATEGIES, type RunRequest, type Strategy, type ThreadEvent } from "../../../threads/host/index.ts";
+import {
+  body,
+  failureOf,
+  json,
+  toJson,
+  refuse,
+  type ServerContext,
+  type ServerEnv,
+  type ServerSentEvent,
+  type ServerParts,
+} from "../http/index.ts";
 import type { Assistants } from "./assistants.ts";
 import { interruptOut } from "./events/wire.ts";
 import { readRunBody, runRequest } from "./request.ts";

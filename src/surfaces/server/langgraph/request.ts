@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { RunRequest } from "../../../threads/host/request/request.ts";
-import { QUEUE_NAME, STRATEGIES } from "../../../threads/host/request/request.ts";
-import { checked, refuse } from "../http/answers.ts";
+import { type RunRequest, QUEUE_NAME, STRATEGIES } from "../../../threads/host/index.ts";
+import { checked, refuse } from "../http/index.ts";
 import type { Assistants } from "./assistants.ts";
 import { CLASSIC_MODES, type Wanted } from "./events/classic-events.ts";
 

@@ -1,17 +1,20 @@
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import { Hono } from "hono";
 import type { RunRecord } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/client.ts";
-import type { Run } from "../../../threads/host/hosted-run.ts";
-import { firstNumber } from "../../../threads/host/records.ts";
-import { answersById, isKeyed, waitingOf } from "../../../threads/host/request/answers.ts";
-import type { RunRequest } from "../../../threads/host/request/request.ts";
-import { body, json, toJson, refuse } from "../http/answers.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
-import { queryPart } from "../http/list-part.ts";
-import { withNames } from "../http/own-names.ts";
-import type { ServerParts } from "../http/parts.ts";
-import { signed } from "../http/signed.ts";
+import { type Host, type Run, firstNumber, type RunRequest } from "../../../threads/host/index.ts";
+import { answersById, isKeyed, waitingOf } from "../../../threads/run/index.ts";
+import {
+  body,
+  json,
+  toJson,
+  refuse,
+  type ServerContext,
+  type ServerEnv,
+  queryPart,
+  withNames,
+  type ServerParts,
+  signed,
+} from "../http/index.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { ClassicEvents, type Wanted } from "./events/classic-events.ts";
 import { interruptOut } from "./events/wire.ts";

@@ -4,8 +4,8 @@ import {
   getOutputTypeSchema,
   getStateTypeSchema,
 } from "@langchain/langgraph/zod/schema";
-import type { HostedGraph } from "../../../threads/host/graphs.ts";
-import type { RunAgent, RunGraph } from "../../../threads/prepare/agent.ts";
+import type { HostedGraph } from "../../../threads/host/index.ts";
+import type { RunAgent, RunGraph } from "../../../threads/prepare/index.ts";
 
 interface ObjectSchema {
   properties?: Record<string, object>;

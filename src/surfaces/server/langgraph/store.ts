@@ -1,9 +1,14 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { body, checked, json } from "../http/answers.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
-import { listPart } from "../http/list-part.ts";
-import type { ServerParts } from "../http/parts.ts";
+import {
+  body,
+  checked,
+  json,
+  type ServerContext,
+  type ServerEnv,
+  listPart,
+  type ServerParts,
+} from "../http/index.ts";
 
 const namespace = z.array(z.string().min(1)).min(1);
 

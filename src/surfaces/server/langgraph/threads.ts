@@ -3,20 +3,32 @@ import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
 import { z } from "zod";
-import { withPartedInterrupts } from "../../../langgraph/nested-run.ts";
+import { withPartedInterrupts } from "../../../langgraph/index.ts";
 import type { Todo } from "../../../plan/index.ts";
-import type { Host } from "../../../threads/host/client.ts";
-import { writable } from "../../../threads/host/graphs.ts";
-import { blindEdit } from "../../../threads/plan/blind-edit.ts";
-import type { PlanEdit } from "../../../threads/plan/merged-plan.ts";
-import { waitingInput } from "../../../threads/plan/pending-edit.ts";
-import { Thread } from "../../../threads/thread/thread.ts";
-import { copyThread } from "../../../threads/undo/copy-thread.ts";
-import { createdAt, hasFailed, type KnownThread, stateUpdatedAt, updatedAt } from "../http/access.ts";
-import { body, checked, json, jsonText, metadataOf, toJson, refuse } from "../http/answers.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
-import { listPart, type ListPart, queryPart } from "../http/list-part.ts";
-import type { ServerParts } from "../http/parts.ts";
+import { type Host, writable } from "../../../threads/host/index.ts";
+import { blindEdit, type PlanEdit, waitingInput } from "../../../threads/plan/index.ts";
+import { Thread } from "../../../threads/thread/index.ts";
+import { copyThread } from "../../../threads/undo/index.ts";
+import {
+  createdAt,
+  hasFailed,
+  type KnownThread,
+  stateUpdatedAt,
+  updatedAt,
+  body,
+  checked,
+  json,
+  jsonText,
+  metadataOf,
+  toJson,
+  refuse,
+  type ServerContext,
+  type ServerEnv,
+  listPart,
+  type ListPart,
+  queryPart,
+  type ServerParts,
+} from "../http/index.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { checkpointOf, interruptOut, stateOut } from "./events/wire.ts";
 import { contains, selected, selectOf, sorted } from "./listing.ts";

@@ -1,9 +1,6 @@
 import { Hono } from "hono";
-import type { Entry } from "../../../threads/host/stream/event-log.ts";
-import type { HostEvent } from "../../../threads/host/stream/live-events.ts";
-import { toJson } from "../http/answers.ts";
-import type { ServerEnv } from "../http/context.ts";
-import type { ServerSentEvent } from "../http/event-body.ts";
+import type { Entry, HostEvent } from "../../../threads/host/index.ts";
+import { toJson, type ServerEnv, type ServerSentEvent } from "../http/index.ts";
 import { Others } from "./others.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";

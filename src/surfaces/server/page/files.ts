@@ -1,20 +1,18 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
-import { pathMeant } from "../../../files/disk/from-host.ts";
+import { pathMeant } from "../../../files/disk/index.ts";
 import { diskBackend } from "../../../files/index.ts";
-import { parsePath } from "../../../files/paths/paths.ts";
+import { parsePath } from "../../../files/paths/index.ts";
 import type { CheckpointSummary } from "../../../storage/index.ts";
-import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import type { Thread } from "../../../threads/thread/thread.ts";
-import { fileCallsOf } from "../../../threads/undo/file-calls.ts";
+import { settingsOfThread, type Thread } from "../../../threads/thread/index.ts";
 import {
+  fileCallsOf,
   changesOfFiles,
   changesOnDisk,
   lineCounts,
   type NetChange,
-} from "../../../threads/undo/net-changes.ts";
-import { json, refuse } from "../http/answers.ts";
-import type { ServerEnv } from "../http/context.ts";
+} from "../../../threads/undo/index.ts";
+import { json, refuse, type ServerEnv } from "../http/index.ts";
 import type { PageParts } from "./parts.ts";
 
 interface Values {

@@ -1,8 +1,6 @@
 import { Hono } from "hono";
 import { version } from "../../../version.ts";
-import { json } from "../http/answers.ts";
-import type { ServerEnv } from "../http/context.ts";
-import type { ServerParts } from "../http/parts.ts";
+import { json, type ServerEnv, type ServerParts } from "../http/index.ts";
 import { pageEvents } from "./events.ts";
 import { pageFiles } from "./files.ts";
 import type { PageOptions, PageParts } from "./parts.ts";

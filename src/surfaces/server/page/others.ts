@@ -1,5 +1,5 @@
 import type { ThreadStore } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/client.ts";
+import type { Host } from "../../../threads/host/index.ts";
 
 const LOOK_MS = 1000;
 

@@ -24,9 +24,9 @@ import {
 } from "../../../../test/page-stage.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
-import { EMPTY_VIEW, reduce } from "../../../threads/events/view.ts";
 import type { StampedEvent } from "../../../threads/host/stream/live-events.ts";
 import { DEFAULT_SETTINGS } from "../../../threads/prepare/settings.ts";
+import { EMPTY_VIEW, reduce } from "../../../threads/view/view.ts";
 
 setStage();
 

@@ -1,9 +1,8 @@
 import type { Mode } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import type { PrepareOptions } from "../../../threads/prepare/prepare-run.ts";
-import type { Prices } from "../../../threads/prepare/prices.ts";
-import type { RunSettings } from "../../../threads/prepare/settings.ts";
-import type { ServerParts } from "../http/parts.ts";
+import type { PrepareOptions, RunSettings } from "../../../threads/prepare/index.ts";
+import type { Prices } from "../../../threads/view/index.ts";
+import type { ServerParts } from "../http/index.ts";
 
 export interface PageOptions {
   saver: ThreadStore;

@@ -1,13 +1,10 @@
 import type { CheckpointTuple } from "@langchain/langgraph";
 import { countTodos, type Todo } from "../../../plan/index.ts";
-import type { Host } from "../../../threads/host/client.ts";
-import { taskOf } from "../../../threads/host/request/begin.ts";
-import type { RunRequest } from "../../../threads/host/request/request.ts";
-import { planAt } from "../../../threads/plan/pending-edit.ts";
-import { replay, type ReplayOptions } from "../../../threads/record/replay.ts";
-import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { hasFailed, type KnownThread } from "../http/access.ts";
-import { refuse } from "../http/answers.ts";
+import { type Host, taskOf, type RunRequest } from "../../../threads/host/index.ts";
+import { planAt } from "../../../threads/plan/index.ts";
+import { replay, type ReplayOptions } from "../../../threads/record/index.ts";
+import { settingsOfThread } from "../../../threads/thread/index.ts";
+import { hasFailed, type KnownThread, refuse } from "../http/index.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
 

@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Hono } from "hono";
 import { packageFile } from "../../../package-file.ts";
-import { refuse } from "../http/answers.ts";
-import type { ServerEnv } from "../http/context.ts";
+import { refuse, type ServerEnv } from "../http/index.ts";
 
 /** The page as it was built into the package. */
 const page = (file: string): string => packageFile(`dist/page/${file}`);

@@ -1,8 +1,7 @@
 import type { ThreadStore } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/client.ts";
-import { isAsking } from "../../../threads/thread/finished-tasks.ts";
-import { isForeign, settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { createdAt, hasFailed, updatedAt, type KnownThread } from "../http/access.ts";
+import type { Host } from "../../../threads/host/index.ts";
+import { isAsking, isForeign, settingsOfThread } from "../../../threads/thread/index.ts";
+import { createdAt, hasFailed, updatedAt, type KnownThread } from "../http/index.ts";
 
 /** A thread as the page lists it. */
 export interface PageThread {

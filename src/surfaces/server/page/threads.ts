@@ -2,21 +2,24 @@ import type { MessageContent } from "@langchain/core/messages";
 import { Hono } from "hono";
 import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
-import { imageBlock, Sight } from "../../../middleware/files/media.ts";
+import { imageBlock, Sight } from "../../../middleware/files/index.ts";
 import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
-import { EFFORTS } from "../../../project/config.ts";
-import { MODES, type Mode } from "../../../project/index.ts";
-import type { StartThreadOptions } from "../../../threads/host/client.ts";
-import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
-import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
-import { APPROVALS, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import { settingsOfThread } from "../../../threads/thread/thread-settings.ts";
-import { undoneWords } from "../../../threads/undo/undo-last.ts";
-import { body, checked, json, refuse } from "../http/answers.ts";
-import type { ServerContext, ServerEnv } from "../http/context.ts";
-import { queryPart } from "../http/list-part.ts";
-import { signed } from "../http/signed.ts";
+import { EFFORTS, MODES, type Mode } from "../../../project/index.ts";
+import type { StartThreadOptions } from "../../../threads/host/index.ts";
+import { PlanConflict } from "../../../threads/plan/index.ts";
+import { RUN_TOOLS, APPROVALS, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/index.ts";
+import { newThreadId, settingsOfThread } from "../../../threads/thread/index.ts";
+import { undoneWords } from "../../../threads/undo/index.ts";
+import {
+  body,
+  checked,
+  json,
+  refuse,
+  type ServerContext,
+  type ServerEnv,
+  queryPart,
+  signed,
+} from "../http/index.ts";
 import type { OwnThreads, PageParts } from "./parts.ts";
 import { historyOf, openThread } from "./reading.ts";
 import { threadOut } from "./thread-out.ts";

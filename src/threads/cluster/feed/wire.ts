@@ -1,7 +1,6 @@
 import type { RunStatus } from "../../../storage/index.ts";
-import type { RunEvent } from "../../events/events.ts";
-import type { Chunk, RunResult } from "../../host/hosted-run.ts";
-import type { ThreadEvent } from "../../host/stream/thread-protocol.ts";
+import type { RunEvent } from "../../events/index.ts";
+import type { Chunk, RunResult, ThreadEvent } from "../../host/index.ts";
 
 /** A message of a worker about a run, for readers in other processes. */
 export type WireEvent =

@@ -1,7 +1,6 @@
 import type { PoolClient } from "pg";
 import type { RunRecord, RunStatus } from "../../../storage/index.ts";
-import { alreadyRunning, atWork } from "../../host/records.ts";
-import type { RunRequest } from "../../host/request/request.ts";
+import { alreadyRunning, atWork, type RunRequest } from "../../host/index.ts";
 import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "../database/database.ts";
 import { SCHEMA } from "../database/schema.ts";
 import { change, IS_DUE, jobsWhere, type Job, type Stop } from "./job-table.ts";

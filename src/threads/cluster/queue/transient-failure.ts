@@ -1,5 +1,5 @@
 import { HarnessError } from "../../../errors.ts";
-import { failureOf, type FailureKind } from "../../../models/failure/failure.ts";
+import { failureOf, type FailureKind } from "../../../models/index.ts";
 
 /** Failures that end by themselves: a later attempt may succeed. */
 const PASSING: readonly FailureKind[] = [

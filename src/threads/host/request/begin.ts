@@ -1,9 +1,9 @@
 import { coerceMessageLikeToMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, Send, type StateSnapshot } from "@langchain/langgraph";
 import type { RunRecord } from "../../../storage/index.ts";
-import type { Begun } from "../attendance.ts";
+import { answersById, isKeyed, waitingOf } from "../../run/index.ts";
 import { writable, type HostedGraph } from "../graphs.ts";
-import { answersById, isKeyed, waitingOf } from "./answers.ts";
+import type { Begun } from "./attendance.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 
 type Values = Record<string, unknown>;

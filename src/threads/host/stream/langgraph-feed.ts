@@ -1,6 +1,6 @@
 import type { Interrupt } from "@langchain/langgraph";
 import { isCheckpointEnvelope } from "@langchain/langgraph/stream";
-import type { StreamTap } from "../../run/run-thread.ts";
+import type { StreamTap } from "../../run/index.ts";
 import type { Chunk, Run } from "../hosted-run.ts";
 import { streamModes } from "../request/stream-modes.ts";
 import type { Sink } from "./event-log.ts";

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../events/events.ts";
+import type { RunEvent } from "../../events/index.ts";
 
 /** A run event with the run that it is of, and its number in the host's stream. */
 export type StampedEvent = RunEvent & { run?: string; n?: number };

@@ -6,7 +6,7 @@ import {
   type StreamMode,
 } from "@langchain/langgraph";
 import { convertToProtocolEvent, isCheckpointEnvelope } from "@langchain/langgraph/stream";
-import { isPlanChangeEvent } from "../../../middleware/plan/events.ts";
+import { isPlanChangeEvent } from "../../../middleware/plan/index.ts";
 import { isSubagentEvent } from "../../../subagents/index.ts";
 import { ContentBlocks } from "./content-blocks.ts";
 import type { Sink } from "./event-log.ts";

@@ -1,10 +1,10 @@
-import type { Todo } from "../../../plan/todo/todo.ts";
-import { MAIN } from "../../events/view.ts";
+import type { Todo } from "../../../plan/todo/index.ts";
+import { MAIN } from "../../view/index.ts";
 import type { CallEntry, Entry } from "../entries.ts";
-import { type Bar, timelineOf } from "../lanes.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
 import { itemFacts, type PlanRecord, planTitle } from "../plans.ts";
 import { agentOf, factsOf, type ThreadState, timeWords } from "../thread.ts";
+import { type Bar, timelineOf } from "../timeline/lanes.ts";
 import { answerWords, changeWords, duration, failureWord, inSight } from "../words.ts";
 import { argumentParts } from "./call-parts.ts";
 import { prose, type MakeElement } from "./prose.ts";

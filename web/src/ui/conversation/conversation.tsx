@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { MAIN } from "../../../../src/threads/events/view.ts";
 import { exportHtml } from "../../../../src/threads/story/html/index.ts";
 import { agentOf, costOfThread } from "../../../../src/threads/story/thread.ts";
 import { clock, duration, inSight } from "../../../../src/threads/story/words.ts";
+import { MAIN } from "../../../../src/threads/view/view.ts";
 import { remove } from "../../store/actions.ts";
 import { type PageState, shownThread, titleOf } from "../../store/state.ts";
 import { Composer } from "../composer/composer.tsx";

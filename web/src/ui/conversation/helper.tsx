@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { tokensOf } from "../../../../src/threads/events/view.ts";
 import type { Helper, ThreadState } from "../../../../src/threads/story/thread.ts";
 import { agentOf } from "../../../../src/threads/story/thread.ts";
 import { amount, duration, inSight } from "../../../../src/threads/story/words.ts";
+import { tokensOf } from "../../../../src/threads/view/view.ts";
 import { useNow } from "../use-store.ts";
 import { Markdown } from "./markdown.tsx";
 

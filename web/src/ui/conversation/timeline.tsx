@@ -1,6 +1,6 @@
 import { memo, useEffect, useMemo, useRef } from "react";
-import { timelineOf, type Bar, type Lane } from "../../../../src/threads/story/lanes.ts";
-import type { TimeScale } from "../../../../src/threads/story/scale.ts";
+import { timelineOf, type Bar, type Lane } from "../../../../src/threads/story/timeline/lanes.ts";
+import type { TimeScale } from "../../../../src/threads/story/timeline/scale.ts";
 import { clock, duration, failureWord, inSight } from "../../../../src/threads/story/words.ts";
 import type { Checkpoint } from "../../client/contract.ts";
 import { fork, lookAt } from "../../store/actions.ts";

@@ -1,5 +1,5 @@
-import { ownerName } from "../../../../src/threads/events/view.ts";
 import { inSight } from "../../../../src/threads/story/words.ts";
+import { ownerName } from "../../../../src/threads/view/view.ts";
 import type { Answer, Question } from "../../client/contract.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Clarification } from "./clarification.tsx";

@@ -1,10 +1,10 @@
 import { version } from "../../../../version.ts";
 import { serveAcp } from "../../../acp/index.ts";
-import type { AcpFlags } from "../../editors/editor-sessions.ts";
-import { ownOutput } from "../../editors/protocol-output.ts";
+import { ownOutput } from "../../editors/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { Interruption } from "../../interruption.ts";
 import type { Terminal } from "../../terminal.ts";
+import type { AcpFlags } from "./editor-sessions.ts";
 
 /** `holdfast acp`: an agent for editors, over standard input and output, until the editor goes away. */
 export async function acp(flags: AcpFlags, terminal: Terminal): Promise<number> {
@@ -21,7 +21,7 @@ export async function acp(flags: AcpFlags, terminal: Terminal): Promise<number> 
       version: version(),
       // Whatever runs agents is loaded when there is something to run.
       open: async (editor) => {
-        const { openSessions } = await import("../../editors/editor-sessions.ts");
+        const { openSessions } = await import("./editor-sessions.ts");
         const opened = await openSessions(flags, terminal, editor);
         ({ close } = opened);
         return opened.sessions;

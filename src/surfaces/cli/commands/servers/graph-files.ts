@@ -5,9 +5,9 @@ import { basename, dirname, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { HarnessError } from "../../../../errors.ts";
 import type { ThreadStore } from "../../../../storage/index.ts";
-import { openItems } from "../../../../storage/store.ts";
-import type { HostedGraph } from "../../../../threads/host/graphs.ts";
-import { hostedGraphs, type GraphSource } from "../../../server/graphs.ts";
+import { openItems } from "../../../../storage/open/index.ts";
+import type { HostedGraph } from "../../../../threads/host/index.ts";
+import { hostedGraphs, type GraphSource } from "../../../server/index.ts";
 import { refuse } from "../../wording.ts";
 
 /** The exports that are taken for the graph where none is named. */

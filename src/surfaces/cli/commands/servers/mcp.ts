@@ -1,11 +1,11 @@
-import { localHost } from "../../../../threads/host/threads-graph.ts";
+import { localHost } from "../../../../threads/host/index.ts";
 import { tracesFrom } from "../../../../threads/traces/index.ts";
 import { serveMcp } from "../../../mcp/index.ts";
-import { ownOutput } from "../../editors/protocol-output.ts";
+import { ownOutput } from "../../editors/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { interruptible } from "../../interruption.ts";
 import type { Terminal } from "../../terminal.ts";
-import { statePath, withSaver } from "../../threads/threads.ts";
+import { statePath, withSaver } from "../../threads/index.ts";
 import { graphOptions, type AgentFlags } from "./worker.ts";
 
 /** `holdfast mcp`: threads as tools for other agents, over standard input and output, until the caller goes away. */

@@ -1,9 +1,8 @@
-import { grantRights } from "../../../../threads/cluster/database/migrate.ts";
-import { openCluster } from "../../../../threads/cluster/index.ts";
+import { grantRights, openCluster } from "../../../../threads/cluster/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { oneLine, shown } from "../../output/harmless.ts";
+import { oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { databaseUrl, shownState, type StateFlags } from "../../threads/threads.ts";
+import { databaseUrl, shownState, type StateFlags } from "../../threads/index.ts";
 
 /** `holdfast migrate`: makes the tables of a database, or brings them up to date, for a role that may not. */
 export async function migrate(

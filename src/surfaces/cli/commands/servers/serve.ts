@@ -1,18 +1,22 @@
 import { spawn } from "node:child_process";
-import { isDatabaseUrl, openItems } from "../../../../storage/store.ts";
+import { isDatabaseUrl, openItems } from "../../../../storage/open/index.ts";
 import type { ClusterWorker } from "../../../../threads/cluster/index.ts";
-import { hostedGraphs } from "../../../server/graphs.ts";
 import type { GuardOptions } from "../../../server/guard/index.ts";
-import { listen } from "../../../server/listen.ts";
+import {
+  hostedGraphs,
+  listen,
+  assemble,
+  type AssembledServer,
+  createThreadsServer,
+  startThreadsWorker,
+} from "../../../server/index.ts";
 import { pageRoutes } from "../../../server/page/index.ts";
-import { assemble, type AssembledServer } from "../../../server/server.ts";
-import { createThreadsServer, startThreadsWorker } from "../../../server/threads-server.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { aborted, interruptible } from "../../interruption.ts";
-import { limitsFrom, type WorkerFlags } from "../../options/worker-options.ts";
-import { harmless, shown } from "../../output/harmless.ts";
+import { limitsFrom, type WorkerFlags } from "../../options/index.ts";
+import { harmless, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { copiesFolder, statePath, withHome } from "../../threads/threads.ts";
+import { copiesFolder, statePath, withHome } from "../../threads/index.ts";
 import { refuse } from "../../wording.ts";
 import { refuseOwnFlags } from "../run.ts";
 import { loadGraphs } from "./graph-files.ts";

@@ -1,10 +1,14 @@
-import { ClusterDatabase } from "../../../../threads/cluster/database/database.ts";
-import { readStatus, type ClusterStatus, type QueueStatus } from "../../../../threads/cluster/status.ts";
+import {
+  ClusterDatabase,
+  readStatus,
+  type ClusterStatus,
+  type QueueStatus,
+} from "../../../../threads/cluster/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { aborted, interruptible } from "../../interruption.ts";
-import { oneLine, shown, shownJson, type Harmless } from "../../output/harmless.ts";
+import { oneLine, shown, shownJson, type Harmless } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { databaseUrl, type StateFlags } from "../../threads/threads.ts";
+import { databaseUrl, type StateFlags } from "../../threads/index.ts";
 
 export interface StatusFlags extends StateFlags {
   watch?: boolean | undefined;

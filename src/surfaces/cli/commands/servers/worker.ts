@@ -1,17 +1,14 @@
 import { HarnessError } from "../../../../errors.ts";
-import { isolationNotice } from "../../../../threads/prepare/isolation.ts";
-import { RunServers } from "../../../../threads/prepare/mcp-servers.ts";
-import { modelFor } from "../../../../threads/prepare/model.ts";
-import { pricesOf } from "../../../../threads/prepare/prices.ts";
-import { settledModel } from "../../../../threads/prepare/project.ts";
-import { startThreadsWorker, type ThreadsServerOptions } from "../../../server/threads-server.ts";
+import { isolationNotice, RunServers, modelFor, settledModel } from "../../../../threads/prepare/index.ts";
+import { pricesOf } from "../../../../threads/view/index.ts";
+import { startThreadsWorker, type ThreadsServerOptions } from "../../../server/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { aborted, interruptible } from "../../interruption.ts";
-import { limitsFrom, type WorkerFlags } from "../../options/worker-options.ts";
-import { harmless, oneLine, shown } from "../../output/harmless.ts";
-import { projectFor, projectIn } from "../../run/project.ts";
+import { limitsFrom, type WorkerFlags } from "../../options/index.ts";
+import { harmless, oneLine, shown } from "../../output/index.ts";
+import { projectFor, projectIn } from "../../run/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { databaseUrl, withHome } from "../../threads/threads.ts";
+import { databaseUrl, withHome } from "../../threads/index.ts";
 import { settingsFrom, type RunFlags } from "../run.ts";
 
 /** Flags for the agent of new threads. */

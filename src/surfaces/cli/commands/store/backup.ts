@@ -1,10 +1,10 @@
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { backupStore } from "../../../../storage/care/index.ts";
-import { isDatabaseUrl } from "../../../../storage/store.ts";
+import { isDatabaseUrl } from "../../../../storage/open/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { oneLine, shown } from "../../output/harmless.ts";
+import { oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { existingState, maskedUrl, type StateFlags } from "../../threads/threads.ts";
+import { existingState, maskedUrl, type StateFlags } from "../../threads/index.ts";
 import { refuse } from "../../wording.ts";
 
 /** `holdfast backup`: copies all threads into another file, while runs go on. */

@@ -1,9 +1,9 @@
 import { checkStore, type Problem, type Progress } from "../../../../storage/care/index.ts";
-import { isDatabaseUrl } from "../../../../storage/store.ts";
+import { isDatabaseUrl } from "../../../../storage/open/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { oneLine, shown } from "../../output/harmless.ts";
+import { oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { existingState, shownState, type StateFlags } from "../../threads/threads.ts";
+import { existingState, shownState, type StateFlags } from "../../threads/index.ts";
 
 /** `holdfast check`: reads all threads from end to end and says what is damaged. */
 export async function check(flags: StateFlags, terminal: Terminal): Promise<number> {

@@ -1,9 +1,9 @@
 import { repairStore } from "../../../../storage/care/index.ts";
-import { isDatabaseUrl } from "../../../../storage/store.ts";
+import { isDatabaseUrl } from "../../../../storage/open/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { oneLine, shown } from "../../output/harmless.ts";
+import { oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { existingState, type StateFlags } from "../../threads/threads.ts";
+import { existingState, type StateFlags } from "../../threads/index.ts";
 import { refuse } from "../../wording.ts";
 import { progressOn, writeProblems } from "./check.ts";
 

@@ -1,12 +1,10 @@
 import { resolve } from "node:path";
-import { readPrices } from "../../../../threads/prepare/prices.ts";
-import { replay } from "../../../../threads/record/replay.ts";
+import { replay } from "../../../../threads/record/index.ts";
+import { readPrices } from "../../../../threads/view/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { exact, oneLine, shown } from "../../output/harmless.ts";
+import { exact, oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { withThread } from "../../threads/thread-agent.ts";
-import { threadFile, threadText, writeNew } from "../../threads/thread-file.ts";
-import type { StateFlags } from "../../threads/threads.ts";
+import { withThread, threadFile, threadText, writeNew, type StateFlags } from "../../threads/index.ts";
 
 export interface ExportFlags extends StateFlags {
   thread: string;

@@ -4,17 +4,21 @@ import { join } from "node:path";
 import { HarnessError, type HarnessErrorCode } from "../../../../errors.ts";
 import type { Todo } from "../../../../plan/index.ts";
 import type { ThreadStore } from "../../../../storage/index.ts";
-import type { HostThread } from "../../../../threads/host/client.ts";
-import type { PlanEdit } from "../../../../threads/plan/merged-plan.ts";
+import type { HostThread } from "../../../../threads/host/index.ts";
+import type { PlanEdit } from "../../../../threads/plan/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { interruptible } from "../../interruption.ts";
-import { joined, oneLine, shown } from "../../output/harmless.ts";
+import { joined, oneLine, shown } from "../../output/index.ts";
 import { confirmed } from "../../prompts.ts";
 import { canAsk, type Terminal } from "../../terminal.ts";
-import { edit } from "../../threads/external-editor.ts";
-import { conflictLines, editPlanText } from "../../threads/plan-conflict.ts";
-import { settingsOf, withThread } from "../../threads/thread-agent.ts";
-import type { StateFlags } from "../../threads/threads.ts";
+import {
+  edit,
+  conflictLines,
+  editPlanText,
+  settingsOf,
+  withThread,
+  type StateFlags,
+} from "../../threads/index.ts";
 import { quoted, refuse } from "../../wording.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { rm as remove } from "node:fs/promises";
-import { copiesOf } from "../../../../threads/undo/file-copies.ts";
+import { copiesOf } from "../../../../threads/undo/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { harmless, shown } from "../../output/harmless.ts";
+import { harmless, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
+import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from "../../threads/index.ts";
 import { quoted } from "../../wording.ts";
 
 /** `holdfast rm`: deletes threads. All names are looked up before anything is deleted. */

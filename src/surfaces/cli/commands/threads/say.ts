@@ -1,9 +1,8 @@
 import { EXIT } from "../../exit-codes.ts";
 import { interruptible } from "../../interruption.ts";
-import { shown } from "../../output/harmless.ts";
+import { shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { withThread } from "../../threads/thread-agent.ts";
-import type { StateFlags } from "../../threads/threads.ts";
+import { withThread, type StateFlags } from "../../threads/index.ts";
 
 /** `holdfast say`: gives a message to the agent at work on a thread, in whichever process. */
 export function say(

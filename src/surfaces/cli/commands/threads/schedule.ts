@@ -1,10 +1,10 @@
-import { isDatabaseUrl } from "../../../../storage/store.ts";
-import { checkTimes, Schedules, type Schedule } from "../../../../threads/host/schedules/schedule.ts";
-import { GRAPH } from "../../../../threads/thread/thread-settings.ts";
+import { isDatabaseUrl } from "../../../../storage/open/index.ts";
+import { checkTimes, Schedules, type Schedule } from "../../../../threads/host/index.ts";
+import { GRAPH } from "../../../../threads/thread/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { oneLine, shown, shownJson } from "../../output/harmless.ts";
+import { oneLine, shown, shownJson } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { checkThreadId, existingState, statePath, withSaver } from "../../threads/threads.ts";
+import { checkThreadId, existingState, statePath, withSaver } from "../../threads/index.ts";
 import { refuse } from "../../wording.ts";
 import { settingsFrom, type RunFlags } from "../run.ts";
 

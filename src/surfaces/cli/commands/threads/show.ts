@@ -1,19 +1,26 @@
 import { countTodos, MARKS, renderMermaid } from "../../../../plan/index.ts";
-import { itemWords, renderLines, renderRules } from "../../../../plan/render/render.ts";
+import { itemWords, renderLines, renderRules } from "../../../../plan/render/index.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
-import { jsonText } from "../../../../threads/events/json-text.ts";
-import { readPrices } from "../../../../threads/prepare/prices.ts";
-import { replay } from "../../../../threads/record/replay.ts";
-import { costWords, planTitle, type PlanRecord } from "../../../../threads/story/plans.ts";
-import { costOfThread, factsOf, threadOf, type ThreadState } from "../../../../threads/story/thread.ts";
-import type { Question } from "../../../../threads/story/told.ts";
-import { planMarkdown, transcript } from "../../../../threads/story/transcript.ts";
-import type { Thread, ThreadContent } from "../../../../threads/thread/thread.ts";
+import { jsonText } from "../../../../threads/json-text/index.ts";
+import { replay } from "../../../../threads/record/index.ts";
+import {
+  costWords,
+  planTitle,
+  type PlanRecord,
+  costOfThread,
+  factsOf,
+  threadOf,
+  type ThreadState,
+  type Question,
+  planMarkdown,
+  transcript,
+} from "../../../../threads/story/index.ts";
+import type { Thread, ThreadContent } from "../../../../threads/thread/index.ts";
+import { readPrices } from "../../../../threads/view/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { exact } from "../../output/harmless.ts";
+import { exact } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { withThread } from "../../threads/thread-agent.ts";
-import type { StateFlags } from "../../threads/threads.ts";
+import { withThread, type StateFlags } from "../../threads/index.ts";
 import { quoted, refuse } from "../../wording.ts";
 
 export interface ShowFlags extends StateFlags {

@@ -1,16 +1,13 @@
 import stringWidth from "string-width";
-import type { PlanMemory } from "../../../../middleware/plan/state.ts";
+import type { PlanMemory } from "../../../../middleware/plan/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../../../storage/index.ts";
-import type { RunSettings } from "../../../../threads/prepare/settings.ts";
-import { ago } from "../../../../threads/story/words.ts";
-import { isAsking } from "../../../../threads/thread/finished-tasks.ts";
-import { settingsOfThread } from "../../../../threads/thread/thread-settings.ts";
-import { stateWord } from "../../../../threads/thread/thread-state.ts";
+import type { RunSettings } from "../../../../threads/prepare/index.ts";
+import { ago } from "../../../../threads/story/index.ts";
+import { isAsking, settingsOfThread, stateWord } from "../../../../threads/thread/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../../output/harmless.ts";
-import { directoryName, isHere } from "../../run/directories.ts";
+import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../../output/index.ts";
 import { isLive, paintOf, type Terminal } from "../../terminal.ts";
-import { MANY, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
+import { directoryName, isHere, MANY, statePath, withSaver, type StateFlags } from "../../threads/index.ts";
 import { asTyped } from "../../wording.ts";
 
 export interface ThreadsFlags extends StateFlags {

@@ -1,9 +1,8 @@
-import { undoneWords } from "../../../../threads/undo/undo-last.ts";
+import { undoneWords } from "../../../../threads/undo/index.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { oneLine, shown } from "../../output/harmless.ts";
+import { oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import { withThread } from "../../threads/thread-agent.ts";
-import type { StateFlags } from "../../threads/threads.ts";
+import { withThread, type StateFlags } from "../../threads/index.ts";
 
 /** `holdfast undo`: takes back the last message of a thread, and the files that the agent wrote for it. */
 export function undo(flags: StateFlags & { thread: string }, terminal: Terminal): Promise<number> {

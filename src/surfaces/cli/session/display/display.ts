@@ -1,6 +1,6 @@
-import type { RunEvent } from "../../../../threads/events/events.ts";
-import type { RunView } from "../../../../threads/events/view.ts";
-import type { Harmless } from "../../output/harmless.ts";
+import type { RunEvent } from "../../../../threads/events/index.ts";
+import type { RunView } from "../../../../threads/view/index.ts";
+import type { Harmless } from "../../output/index.ts";
 import type { Suggestion } from "../prompt/suggestions.ts";
 
 /** A person's actions in a session. */

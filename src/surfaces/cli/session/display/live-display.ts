@@ -1,16 +1,23 @@
-import type { RunEvent } from "../../../../threads/events/events.ts";
-import { EMPTY_VIEW, type RunView } from "../../../../threads/events/view.ts";
-import type { Prices } from "../../../../threads/prepare/prices.ts";
-import { frame } from "../../output/frame.ts";
-import { fit, harmless, oneLine, shown, wrapped, type Harmless } from "../../output/harmless.ts";
-import { LiveRegion, type Place } from "../../output/live-region.ts";
-import type { Paint } from "../../output/paint.ts";
+import type { RunEvent } from "../../../../threads/events/index.ts";
+import { EMPTY_VIEW, type RunView, type Prices } from "../../../../threads/view/index.ts";
+import {
+  frame,
+  fit,
+  harmless,
+  oneLine,
+  shown,
+  wrapped,
+  type Harmless,
+  LiveRegion,
+  type Place,
+  type Paint,
+} from "../../output/index.ts";
 import { isLive, type Terminal } from "../../terminal.ts";
+import { AnswerView } from "../../view/index.ts";
 import type { History } from "../prompt/history.ts";
 import { Keyboard } from "../prompt/keyboard.ts";
 import { PromptKeys } from "../prompt/prompt-keys.ts";
 import { promptLines } from "../prompt/prompt-lines.ts";
-import { AnswerView } from "../view/answer-view.ts";
 import type { Answered, Asked, Display, DisplayOptions, Status, SessionActions } from "./display.ts";
 import { PlainDisplay } from "./plain-display.ts";
 

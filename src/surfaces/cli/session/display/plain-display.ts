@@ -1,10 +1,9 @@
-import type { RunEvent } from "../../../../threads/events/events.ts";
-import type { RunView } from "../../../../threads/events/view.ts";
-import { joined, oneLine, shown, type Harmless } from "../../output/harmless.ts";
-import { linesOf } from "../../output/lines.ts";
-import { plainPaint } from "../../output/paint.ts";
+import type { RunEvent } from "../../../../threads/events/index.ts";
+import type { RunView } from "../../../../threads/view/index.ts";
+import { joined, oneLine, shown, type Harmless, plainPaint } from "../../output/index.ts";
 import { readLines } from "../../prompts.ts";
 import type { Terminal } from "../../terminal.ts";
+import { linesOf } from "../../view/index.ts";
 import { choiceFor, choiceLine, Questions } from "../prompt/questions.ts";
 import type { Answered, Asked, Display, Status, SessionActions } from "./display.ts";
 

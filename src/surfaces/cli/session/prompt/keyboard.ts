@@ -1,4 +1,4 @@
-import { shown, type Sink } from "../../output/harmless.ts";
+import { shown, type Sink } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
 import { KeyDecoder, type Key } from "./keys.ts";
 

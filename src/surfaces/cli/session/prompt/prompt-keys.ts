@@ -1,6 +1,5 @@
-import { mention } from "../../../../threads/run/named-images.ts";
-import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
-import type { Paint } from "../../output/paint.ts";
+import { mention } from "../../../../threads/run/index.ts";
+import { oneLine, shown, type Harmless, type Paint } from "../../output/index.ts";
 import type { Answered, Asked, DisplayOptions, SessionActions } from "../display/display.ts";
 import type { History } from "./history.ts";
 import type { Key } from "./keys.ts";

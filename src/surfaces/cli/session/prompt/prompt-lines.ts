@@ -1,7 +1,5 @@
 import stringWidth from "string-width";
-import { harmless, shown, type Harmless } from "../../output/harmless.ts";
-import type { Place } from "../../output/live-region.ts";
-import type { Paint } from "../../output/paint.ts";
+import { harmless, shown, type Harmless, type Place, type Paint } from "../../output/index.ts";
 import type { Draft } from "./line-editor.ts";
 
 export interface PromptOptions {

@@ -1,4 +1,4 @@
-import { harmless, shown, type Harmless } from "../../output/harmless.ts";
+import { harmless, shown, type Harmless } from "../../output/index.ts";
 import type { Answered, Asked, QuestionChoice } from "../display/display.ts";
 
 interface QueuedQuestion {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
-import { mention } from "../../../../threads/run/named-images.ts";
+import { mention } from "../../../../threads/run/index.ts";
 import { replaced, type Draft } from "./line-editor.ts";
 
 /** A completion at the cursor. */

@@ -1,9 +1,8 @@
-import { PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../threads/edit/plan-command.ts";
-import { MAIN } from "../../../../threads/events/view.ts";
-import { oneLine, shown } from "../../output/harmless.ts";
-import { planLines, ruleLines } from "../../output/lines.ts";
-import { edit } from "../../threads/external-editor.ts";
-import { conflictLines, editPlanText } from "../../threads/plan-conflict.ts";
+import { PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../threads/edit/index.ts";
+import { MAIN } from "../../../../threads/view/index.ts";
+import { oneLine, shown } from "../../output/index.ts";
+import { edit, conflictLines, editPlanText } from "../../threads/index.ts";
+import { planLines, ruleLines } from "../../view/index.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 
 export const plan: SlashCommand = {

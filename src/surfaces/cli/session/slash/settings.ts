@@ -1,10 +1,9 @@
-import { EFFORTS } from "../../../../project/config.ts";
-import { MODES, type Mode } from "../../../../project/index.ts";
-import { ownTools } from "../../../../threads/prepare/agent.ts";
-import { costOf } from "../../../../threads/prepare/prices.ts";
-import { amount, compactWords, dollars } from "../../../../threads/story/words.ts";
-import { compactAt } from "../../../../threads/undo/earlier-messages.ts";
-import { oneLine, shown } from "../../output/harmless.ts";
+import { EFFORTS, MODES, type Mode } from "../../../../project/index.ts";
+import { ownTools } from "../../../../threads/prepare/index.ts";
+import { amount, compactWords, dollars } from "../../../../threads/story/index.ts";
+import { compactAt } from "../../../../threads/undo/index.ts";
+import { costOf } from "../../../../threads/view/index.ts";
+import { oneLine, shown } from "../../output/index.ts";
 import type { SlashCommand } from "../conversation.ts";
 import { MODE_TEXTS } from "../modes.ts";
 

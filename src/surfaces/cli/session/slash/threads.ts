@@ -1,20 +1,17 @@
 import { HarnessError } from "../../../../errors.ts";
-import { shortened } from "../../../../middleware/text/shortened.ts";
+import { shortened } from "../../../../middleware/text/index.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
-import { OFFLINE } from "../../../../threads/prepare/model.ts";
-import { ago } from "../../../../threads/story/words.ts";
-import { newThreadId } from "../../../../threads/thread/thread-ids.ts";
-import { settingsOfThread } from "../../../../threads/thread/thread-settings.ts";
-import { earlierMessages, type EarlierMessage } from "../../../../threads/undo/earlier-messages.ts";
-import { undoneWords } from "../../../../threads/undo/undo-last.ts";
-import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
-import { isHere } from "../../run/directories.ts";
-import { findThread, MANY } from "../../threads/threads.ts";
+import { OFFLINE } from "../../../../threads/prepare/index.ts";
+import { ago } from "../../../../threads/story/index.ts";
+import { newThreadId, settingsOfThread } from "../../../../threads/thread/index.ts";
+import { earlierMessages, type EarlierMessage, undoneWords } from "../../../../threads/undo/index.ts";
+import { oneLine, shown, type Harmless } from "../../output/index.ts";
+import { isHere, findThread, MANY } from "../../threads/index.ts";
+import { typedFor } from "../../view/index.ts";
 import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 import { keptSettings } from "../modes.ts";
 import { takeUp } from "../resume-thread.ts";
-import { typedFor } from "../view/echo.ts";
 
 /** So many of the latest are offered, and listed. */
 const [OFFERED, LISTED] = [100, 20];

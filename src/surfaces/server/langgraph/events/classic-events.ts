@@ -1,6 +1,6 @@
 import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import type { Interrupt } from "@langchain/langgraph";
-import type { Chunk } from "../../../../threads/host/hosted-run.ts";
+import type { Chunk } from "../../../../threads/host/index.ts";
 import { interruptOut } from "./wire.ts";
 
 /** A client's selection of a run's stream. */

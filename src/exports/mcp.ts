@@ -1,0 +1,15 @@
+export {
+  McpServers,
+  mcpMiddleware,
+  mcpTools,
+  readMcpConfig,
+  type AddressServer,
+  type McpConfig,
+  type McpOptions,
+  type McpServer,
+  type McpSettings,
+  type McpTools,
+  type ProgramServer,
+  type ToolDefinition,
+  type ToolPins,
+} from "../mcp/index.ts";

@@ -1,0 +1,17 @@
+export {
+  type Auth,
+  type User,
+  type GraphFactory,
+  type GraphSource,
+  type ServedGraph,
+  createServer,
+  type Server,
+  type ServerOptions,
+  createWorker,
+  type Worker,
+  type WorkerOptions,
+  listen,
+  toNodeHandler,
+  type Listening,
+  type ListenOptions,
+} from "../surfaces/server/index.ts";

@@ -1,0 +1,1 @@
+export { type SearchOptions, type WebOptions, webTools } from "../web/index.ts";

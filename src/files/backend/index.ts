@@ -1,0 +1,27 @@
+export type {
+  ExecuteOptions,
+  Execution,
+  Failure,
+  FailureReason,
+  FileBackend,
+  FileEntry,
+  FileResult,
+  GrepFile,
+  GrepLine,
+  GrepOutput,
+  GrepQuery,
+  GrepResult,
+  ListOptions,
+  SearchScope,
+  TextEdit,
+} from "./backend.ts";
+export {
+  fail,
+  fileInTheWay,
+  isFile,
+  isFolder,
+  noSuchFile,
+  noSuchFolder,
+  pathsIn,
+  relocate,
+} from "./failures.ts";

@@ -1,0 +1,10 @@
+export { compositeBackend } from "./composite.ts";
+export { createBackend } from "./create.ts";
+export { exclusive } from "./exclusive.ts";
+export { type FileChange, textOfFile } from "./file-table.ts";
+export { diffFiles, mergeFiles } from "./merge-files.ts";
+export { unpackBytes } from "./packed.ts";
+export { quoted, type RemoteSandbox, type RemoteSandboxOptions, sandboxBackend } from "./sandbox.ts";
+export { type StateBackend, stateFiles } from "./state.ts";
+export { storeBackend } from "./store.ts";
+export { FROZEN_FILES, withPermissions } from "./with-permissions.ts";

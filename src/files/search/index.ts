@@ -1,0 +1,4 @@
+export { capMatches, renderGrep } from "./grep.ts";
+export { type FileOperations, inWalkOrder, walk, type WalkOptions } from "./operations.ts";
+export { globFolder, grepAt, ignoreRules } from "./search.ts";
+export { Sweep } from "./sweep.ts";

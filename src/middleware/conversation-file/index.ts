@@ -1,0 +1,200 @@
+import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { fail } from "../../files/backend/index.ts";
+import { stateFiles } from "../../files/backends/index.ts";
+import { type FileBackend } from "../../files/index.ts";
+import { parsePath, inOrder, leadingFolder } from "../../files/paths/index.ts";
+import { capMatches } from "../../files/search/index.ts";
+import { preview } from "../../files/text/index.ts";
+import { isFromUser } from "../text/index.ts";
+import { copyOf } from "../tools/index.ts";
+
+const NAME = "conversation.md";
+
+/** The folder of the conversation file where nothing else is said. */
+export const CONVERSATION_FOLDER = "/.history";
+
+/**
+ * A backend with a thread's whole conversation as a file in a folder, read-only. It is made of the messages when it is
+ * read, and is there for whoever names it or its folder: listings and searches of the rest do not show it. Other files
+ * of the folder are those of the backend.
+ */
+export function withConversation(
+  main: FileBackend,
+  { folder, messages }: { folder: string; messages: readonly BaseMessage[] },
+): FileBackend {
+  const file = conversationPath(folder);
+  let cache: FileBackend | undefined;
+  const conversation = (): FileBackend => (cache ??= stateFiles({ [file]: conversationText(messages) }));
+  const isFile = (raw: string): boolean => pathOf(raw) === file;
+  const isFolder = (raw: string): boolean => pathOf(raw) === folder;
+  return {
+    list: async (path, options) => {
+      const result = await main.list(path, options);
+      if (!isFolder(path)) return result;
+      const added = await conversation().list(path, options);
+      if (!added.ok) return result;
+      const others = result.ok ? result.entries.filter((entry) => entry.path !== file) : [];
+      return { ok: true, entries: [...others, ...added.entries].toSorted((a, b) => inOrder(a.name, b.name)) };
+    },
+    read: (path) => (isFile(path) ? conversation() : main).read(path),
+    // Asked before a write: it is text, and not to be replaced.
+    readBytes: (path) => (isFile(path) ? refused() : main.readBytes(path)),
+    write: (path, content) => (isFile(path) ? refused() : main.write(path, content)),
+    writeBytes: (path, bytes) => (isFile(path) ? refused() : main.writeBytes(path, bytes)),
+    delete: (path) => (isFile(path) ? refused() : main.delete(path)),
+    edit: (path, edit) => (isFile(path) ? refused() : main.edit(path, edit)),
+    glob: async (pattern, scope = {}) => {
+      const root = pattern.startsWith("/") ? leadingFolder(pattern) : (scope.path ?? "/");
+      if (isFile(root)) return conversation().glob(pattern, scope);
+      const result = await main.glob(pattern, scope);
+      if (!isFolder(root)) return result;
+      const added = await conversation().glob(pattern, scope);
+      if (!added.ok) return result;
+      const others = result.ok ? result.paths.filter((path) => path !== file) : [];
+      return { ...(result.ok && result), ok: true, paths: [...others, ...added.paths].toSorted(inOrder) };
+    },
+    grep: async (query) => {
+      const { path = "/" } = query;
+      if (isFile(path)) return conversation().grep(query);
+      const result = await main.grep(query);
+      if (!isFolder(path)) return result;
+      const added = await conversation().grep(query);
+      if (!added.ok) return result;
+      const { files, notes } = result.ok ? result : { files: [], notes: [] };
+      const others = files.filter((one) => one.path !== file);
+      const all = { files: [...others, ...added.files], notes: [...notes, ...added.notes] };
+      return { ok: true, ...capMatches(all, query) };
+    },
+    // Nothing is written there, so nobody needs to know where it would have gone.
+    route: (path) => ({ backend: main, path }),
+    ...(main.locate && { locate: main.locate.bind(main) }),
+    ...(main.execute && { execute: main.execute.bind(main) }),
+  };
+}
+
+function pathOf(raw: string): string | undefined {
+  const parsed = parsePath(raw);
+  return parsed.ok ? parsed.path : undefined;
+}
+
+function conversationPath(folder: string): string {
+  return folder === "/" ? `/${NAME}` : `${folder}/${NAME}`;
+}
+
+const refused = async () => fail("The conversation is read-only.", "denied");
+
+const readers = new WeakMap<object, string>();
+
+/** Notes that a tool reads files of a workspace that has the conversation in a folder. */
+export function readsConversation<Tool extends object>(tool: Tool, folder: string): Tool {
+  readers.set(tool, conversationPath(folder));
+  return tool;
+}
+
+/** The path of the conversation for an agent with these tools; undefined where none of them can read it. */
+export function conversationFileFor(tools: readonly unknown[]): string | undefined {
+  return tools
+    .map((tool) => (typeof tool === "object" && tool !== null ? readers.get(tool) : undefined))
+    .find((path) => path !== undefined);
+}
+
+/** The heading of each part of a conversation file, which a search finds. */
+const HEADING = "## ";
+
+/** A conversation as text, message by message: the same beginning however long it gets. */
+export function conversationText(messages: readonly BaseMessage[]): string {
+  return messages.map((message, at) => messageText(message, at + 1)).join("");
+}
+
+/** The number of lines of the conversation file for these messages. */
+export function lineCount(messages: readonly BaseMessage[]): number {
+  return messages.reduce((sum, message) => sum + linesOf(message), 0);
+}
+
+/** A longer message of a user is in requests with its beginning and its end alone. */
+const LONGEST_MESSAGE = 100_000;
+
+/**
+ * The messages of a request, where those of users that are very long have a beginning, an end, and a place in the
+ * conversation file. They stay whole in the thread; the same message always has the same place.
+ */
+export function withShortMessages(
+  messages: readonly BaseMessage[],
+  { conversation, file }: { conversation: readonly BaseMessage[]; file: string | undefined },
+): BaseMessage[] {
+  return messages.map((message) => {
+    if (file === undefined || !isLong(message)) return message;
+    const at = conversation.findIndex(({ id }) => id !== undefined && id === message.id);
+    if (at < 0) return message;
+    const line = lineCount(conversation.slice(0, at)) + 2;
+    const short = preview(message.text, { limit: LONGEST_MESSAGE / 4, path: file, line });
+    const shown = copyOf(message, { content: contentOf(message, short) });
+    // In the file it is as long as it was.
+    counts.set(shown, linesOf(message));
+    return shown;
+  });
+}
+
+/** Recognizes a user's message that is too long for requests. */
+export function isLong(message: BaseMessage): boolean {
+  return isFromUser(message) && message.text.length > LONGEST_MESSAGE;
+}
+
+/** Text in the place of a message's own; what is not text, such as an image, stays. */
+function contentOf({ content }: BaseMessage, text: string): BaseMessage["content"] {
+  if (typeof content === "string") return text;
+  return [{ type: "text", text }, ...content.filter(({ type }) => type !== "text")];
+}
+
+const counts = new WeakMap<BaseMessage, number>();
+
+function linesOf(message: BaseMessage): number {
+  const count = counts.get(message) ?? messageText(message, 0).split("\n").length - 1;
+  counts.set(message, count);
+  return count;
+}
+
+/** A message under a heading, with an empty line behind it. */
+export function messageText(message: BaseMessage, number: number): string {
+  return `${HEADING}${number} ${speakerOf(message)}\n${bodyOf(message)}\n\n`;
+}
+
+function speakerOf(message: BaseMessage): string {
+  switch (message.type) {
+    case "human":
+      return isFromUser(message) ? "user" : "harness";
+    case "ai":
+      return "agent";
+    case "tool": {
+      const { name = "tool", status } = message as ToolMessage;
+      return `result of ${name}${status === "error" ? " (error)" : ""}`;
+    }
+    default:
+      return message.type;
+  }
+}
+
+function bodyOf(message: BaseMessage): string {
+  const calls = message.type === "ai" ? ((message as AIMessage).tool_calls ?? []) : [];
+  const parts = [textOf(message), ...calls.map(({ name, args }) => `call ${name} ${JSON.stringify(args)}`)];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+/** The text of a message; of what is not text its kind. */
+export function textOf({ content, text }: BaseMessage): string {
+  if (typeof content === "string") return content;
+  const others = content.flatMap((block) => (SHOWN_ELSEWHERE.has(block.type) ? [] : [`[${block.type}]`]));
+  return [text, ...others].filter((part) => part !== "").join("\n");
+}
+
+/** Blocks whose content is in the text or in the calls of a message, or that no reader needs. */
+const SHOWN_ELSEWHERE = new Set([
+  "text",
+  "text-plain",
+  "tool_use",
+  "tool_call",
+  "tool_call_chunk",
+  "thinking",
+  "redacted_thinking",
+  "reasoning",
+]);

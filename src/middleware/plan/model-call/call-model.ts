@@ -1,0 +1,81 @@
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import type { Command } from "@langchain/langgraph";
+import { HarnessError } from "../../../errors.ts";
+import { giveOwnId } from "../../../langgraph/index.ts";
+import { yieldToEventLoop } from "../../../langgraph/loop/index.ts";
+import { LEAN_REPORTS } from "../../../plan/presets/index.ts";
+import type { Tally } from "../../../plan/todo/index.ts";
+import { withSection } from "../../text/index.ts";
+import { withoutControlTags, refusedCalls, withoutRefusedTexts } from "../../tools/index.ts";
+import { SPENT_KEY, placeOf } from "../events.ts";
+import { messagesOf, type Answer } from "../messages/answer.ts";
+import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
+import type { PlanParts } from "../plan-call/turn.ts";
+import { CalledBack } from "./called-back.ts";
+import type { ModelRequest } from "./request.ts";
+import { ModelStep } from "./step.ts";
+import { watchedModel } from "./watched-model.ts";
+
+/**
+ * Wraps a model call: adds the prompt, appends the reminders that are due, repairs plan calls that are almost JSON,
+ * completes the last item with the final answer or asks again when the model stops early, and counts what was spent.
+ * All of it in the model's own graph step.
+ */
+export async function callModel<Request extends ModelRequest>(
+  { setup, turns }: PlanParts,
+  request: Request,
+  handler: (request: Request) => AIMessage | Promise<AIMessage>,
+): Promise<AIMessage | Command> {
+  checkTools(request.tools, setup.preset.tools.write.name);
+  const step = new ModelStep(setup, request);
+  const { messages: conversation } = request.state as { messages: BaseMessage[] };
+  const messages = step.remind([
+    ...withoutRefusedTexts(request.messages),
+    ...refusedCalls(conversation, setup.toolNames),
+  ]);
+  const { reminders, systemPrompt } = setup.preset;
+  // In strict mode a model must give every argument of a tool.
+  const isInline = setup.reports === "inline" && request.modelSettings?.["strict"] !== true;
+  const model = watchedModel(request.model, {
+    onRequest: (outgoing) =>
+      withReports(step.remindIfTrimmed(withoutControlTags(outgoing, reminders.tag)), reminders.tag),
+    onAnswer: (answer) => step.count(answer),
+    metadata: placeOf(step.state.todos, request.runtime),
+    ...(isInline && { onTools: (tools) => withDoneArgument(tools, setup.toolNames) }),
+  });
+  const systemMessage = withSection(
+    request.systemMessage,
+    isInline ? systemPrompt : systemPrompt.replace(LEAN_REPORTS.inline, LEAN_REPORTS.call),
+  );
+  const calledBack = new CalledBack(conversation);
+  for (;;) {
+    const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
+    for (const said of messagesOf(answer)) giveOwnId(said, conversation);
+    await yieldToEventLoop();
+    const unread = step.askAgain(answer);
+    if (unread) {
+      messages.push(unread);
+      continue;
+    }
+    if (isInline) await step.applyReports(answer, { turns, request });
+    await step.completeLastItem(answer, request.runtime.signal);
+    const reminder = step.remindOfOpenItems(answer);
+    if (!reminder) {
+      const told = request.runtime.configurable?.[SPENT_KEY] as { spent?: Tally } | undefined;
+      if (told) told.spent = step.spent;
+      await step.announceChanges(request.runtime);
+      return calledBack.finish(answer, step.finish(answer));
+    }
+    messages.push(...calledBack.add(answer, reminder));
+  }
+}
+
+/** Refuses two plans in one agent. No middleware sees the others when the agent is built. */
+function checkTools(tools: readonly unknown[], name: string): void {
+  const twins = tools.filter((tool) => (tool as { name?: unknown }).name === name);
+  if (twins.length < 2) return;
+  throw new HarnessError(
+    "invalid-options",
+    `planMiddleware: the agent has two tools ${name}: remove todoListMiddleware from middleware, or the other tool.`,
+  );
+}

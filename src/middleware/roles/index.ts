@@ -1,0 +1,1 @@
+export { readRoles, type Role, type RolesOptions, type RolesRead } from "./read-roles.ts";

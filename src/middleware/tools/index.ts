@@ -1,0 +1,53 @@
+export { setArguments, setCalls } from "./call-arguments.ts";
+export { shownTags, withoutControlTags, withTagsOf } from "./control-tags.ts";
+export {
+  argumentsProblem,
+  callId,
+  checkedTool,
+  failure,
+  foreseenFailure,
+  looseTool,
+  repairCalls,
+  type ToolRuntime,
+  UNLISTED,
+  withTrial,
+} from "./loose-tool.ts";
+export { copyOf, withMessages, withNote, withText, withUpdate } from "./message-copies.ts";
+export { isMutation, type Mutation, MUTATIONS } from "./mutations.ts";
+export { isCutNote, refusedCalls, withNotes, withoutRefusedTexts } from "./refused-texts.ts";
+export {
+  type CallResult,
+  type FailedCommand,
+  failedCommand,
+  failureOf,
+  isHeld,
+  isUnfinished,
+  markTime,
+  messagesOf,
+  resultIn,
+  timeOf,
+  UNFINISHED,
+  updatesOf,
+  writesOf,
+} from "./result-marks.ts";
+export {
+  actorOf,
+  askPerson,
+  decisionList,
+  decisionType,
+  editedCall,
+  reasonOf,
+  reviewFields,
+  type ReviewFields,
+} from "./review.ts";
+export {
+  earlierResults,
+  isWithheld,
+  keepEarlierResults,
+  lastTurn,
+  openCalls,
+  placeOf,
+  turnOf,
+  withholdCalls,
+} from "./turn-calls.ts";
+export { isPlanTool, planTool, wrapTool } from "./wrapped-tool.ts";

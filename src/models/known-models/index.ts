@@ -1,0 +1,34 @@
+import rows from "../known-models.json" with { type: "json" };
+
+/** Prices in US dollars per million tokens, and the window, of a model that is known by its name. */
+export interface KnownModel {
+  prices: { input: number; output: number; cached?: number; written?: number };
+  /** The tokens of a request and its answer. */
+  window?: number;
+}
+
+type Row = readonly (number | null)[];
+
+/**
+ * A model by `provider:model`, out of a table that `npm run known-models` refreshes. A date or `latest` behind a name
+ * means the same model; Azure's are OpenAI's.
+ */
+export function knownModel(name: string): KnownModel | undefined {
+  const key = name.replace(/^azure:/, "openai:");
+  const base = key.replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|latest|preview)$/, "");
+  const table = rows as Readonly<Record<string, Row>>;
+  const row = [key, base, `${base}-preview`]
+    .map((one) => (Object.hasOwn(table, one) ? table[one] : undefined))
+    .find(Boolean);
+  if (!row) return undefined;
+  const [input = 0, output = 0, cached, written, window] = row;
+  return {
+    prices: {
+      input: input ?? 0,
+      output: output ?? 0,
+      ...(typeof cached === "number" && { cached }),
+      ...(typeof written === "number" && { written }),
+    },
+    ...(typeof window === "number" && { window }),
+  };
+}

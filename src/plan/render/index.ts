@@ -1,0 +1,11 @@
+export { type MarkdownResult, type MarkdownTodo, parseMarkdown, renderMarkdown } from "./markdown.ts";
+export { renderMermaid } from "./mermaid.ts";
+export {
+  itemWords,
+  MARKS,
+  renderChecklist,
+  renderLines,
+  renderRules,
+  renderSnapshot,
+  renderStatus,
+} from "./render.ts";

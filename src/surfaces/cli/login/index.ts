@@ -1,0 +1,2 @@
+export { withKeptKeys } from "./kept-keys.ts";
+export { logIn } from "./login.ts";

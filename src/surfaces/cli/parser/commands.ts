@@ -1,0 +1,337 @@
+import type { Argv } from "yargs";
+import {
+  FORMATS,
+  ACP_FLAGS,
+  count,
+  EXIT_CODES,
+  flag,
+  JSON_LINES,
+  MCP_FLAGS,
+  PROVIDER,
+  RESUME_FLAGS,
+  RUN_FLAGS,
+  RUNNING_FLAGS,
+  STATE_FLAGS,
+  text,
+  THREAD,
+  word,
+  queueName,
+  WORKER_FLAGS,
+} from "../options/index.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** A command with its flags, as it was read. Thrown: for a handler that returns yargs draws help that nobody sees. */
+export class ChosenCommand {
+  /** Returns the exit code. */
+  readonly run: (terminal: Terminal) => Promise<number>;
+
+  constructor(run: (terminal: Terminal) => Promise<number>) {
+    this.run = run;
+  }
+}
+
+/** Every command with its options. What a command does is loaded when it is run: help need not wait for LangChain. */
+export function commands(parser: Argv): void {
+  const on =
+    <Flags>(load: () => Promise<(flags: Flags, terminal: Terminal) => Promise<number>>) =>
+    (flags: Flags): void => {
+      throw new ChosenCommand(async (terminal) => (await load())(flags, terminal));
+    };
+
+  parser
+    .command(
+      "session [task]",
+      "Talk with an agent that works on this directory; holdfast alone is the same",
+      (args) =>
+        args
+          .options(RUNNING_FLAGS)
+          .positional("task", word("What to begin with"))
+          .option("continue", { ...flag("Go on with the latest thread of this directory"), alias: "c" })
+          .option("resume", flag("Choose a thread of this directory to go on with"))
+          .option("plain", flag("Plain lines, as for screen readers"))
+          .conflicts("continue", "resume"),
+      on(async () => (await import("../commands/session.ts")).session),
+    )
+    .command(
+      "demo",
+      "Try everything without a key: a program plays the model on a scratch project",
+      (args) =>
+        args
+          .options(STATE_FLAGS)
+          .option("yes", { ...flag("Ask nothing, as one run"), alias: "y" })
+          .option("serve", flag("On the page, in a browser"))
+          .option("make", flag("Make the scratch project alone, such as for an editor"))
+          .conflicts({ yes: ["serve", "make"], serve: "make" }),
+      on(async () => (await import("../commands/demo.ts")).demo),
+    )
+    .command(
+      "login [provider]",
+      "Set up a model: take a provider's key, try it, and keep it; a key may also be piped",
+      (args) => args.positional("provider", PROVIDER).option("model", text("The model, without asking")),
+      on(async () => (await import("../login/login.ts")).login),
+    )
+    .command(
+      "logout [provider]",
+      "Forget the key of a provider, or all",
+      (args) => args.positional("provider", PROVIDER),
+      on(async () => (await import("../login/login.ts")).logout),
+    )
+    .command(
+      "run [task]",
+      "Plan and work on a task",
+      (args) =>
+        args
+          .options(RUN_FLAGS)
+          .epilogue(EXIT_CODES)
+          .positional("task", word("What to do, with what is piped to it; - or nothing: the task is piped"))
+          .option("thread", word("A name for the thread, or a finished thread to go on with"))
+          .example('$0 run "Survey this directory"', "")
+          .example('git log -9 | $0 run "Write release notes"', "")
+          .example('$0 run -d . --shell --approve first "Fix the failing test"', ""),
+      on(async () => (await import("../commands/run.ts")).run),
+    )
+    .command(
+      "resume [thread]",
+      "Go on with a thread where it stopped",
+      (args) =>
+        args
+          .options(RESUME_FLAGS)
+          .epilogue(EXIT_CODES)
+          .positional(
+            "thread",
+            word("Its id or the beginning of it; else the latest unfinished of this directory"),
+          ),
+      on(async () => (await import("../commands/resume.ts")).resume),
+    )
+    .command(
+      "serve [agent]",
+      "Serve a page to work in, and LangGraph's protocol for programs",
+      (args) =>
+        args
+          .options({ ...RUNNING_FLAGS, ...WORKER_FLAGS })
+          .positional(
+            "agent",
+            word("A file with a graph of your own (agent.ts, agent.ts:name), or a langgraph.json"),
+          )
+          .option("port", {
+            type: "number",
+            requiresArg: true,
+            default: 2024,
+            describe: "The port; 0 takes any that is free",
+            coerce: portNumber,
+          })
+          .option("host", {
+            ...text("The address to listen on; another than this machine's own needs a token"),
+            default: "127.0.0.1",
+          })
+          .option("open", flag("Open the page in a browser"))
+          .option("token", text("What clients must send ($HOLDFAST_TOKEN, or a new one at each start)"))
+          .option("allow-origin", {
+            ...text("A site whose pages may use the server, such as https://chat.example.com"),
+            array: true,
+          })
+          .option("allow-host", {
+            ...text("A name that the server is reached by, such as the one of a proxy"),
+            array: true,
+          })
+          .option("work", {
+            ...flag("With a database: do runs, too; --no-work leaves them to holdfast worker"),
+            default: true,
+          })
+          .example("$0 serve --dir . --open", "")
+          .example("$0 serve ./agent.ts", "The page for an agent of your own"),
+      on(async () => (await import("../commands/servers/serve.ts")).serve),
+    )
+    .command(
+      "acp",
+      "Be an agent for editors, such as Zed and JetBrains, by the Agent Client Protocol",
+      (args) => args.options(ACP_FLAGS),
+      on(async () => (await import("../commands/servers/acp.ts")).acp),
+    )
+    .command(
+      "mcp",
+      "Be a server of the Model Context Protocol: threads as tools for other agents",
+      (args) => args.options(RUNNING_FLAGS).example("claude mcp add holdfast -- $0 mcp --dir .", ""),
+      on(async () => (await import("../commands/servers/mcp.ts")).mcp),
+    )
+    .command(
+      "worker",
+      "Do the runs that servers on the same database are asked for",
+      (args) => args.options({ ...RUNNING_FLAGS, ...WORKER_FLAGS }).example("$0 worker --database $URL", ""),
+      on(async () => (await import("../commands/servers/worker.ts")).worker),
+    )
+    .command(
+      "migrate",
+      "Make the tables of a database, or bring them up to date, with a user that may",
+      (args) =>
+        args
+          .options(STATE_FLAGS)
+          .option("role", word("Let this user use them, who may make none"))
+          .example("$0 migrate --database $OWNERS_URL --role app", ""),
+      on(async () => (await import("../commands/servers/migrate.ts")).migrate),
+    )
+    .command(
+      "status",
+      "Show the workers, the queue and the runs of a database",
+      (args) =>
+        args
+          .options(STATE_FLAGS)
+          .option("watch", flag("Again and again, until Ctrl-C"))
+          .option("json", JSON_LINES),
+      on(async () => (await import("../commands/servers/status.ts")).status),
+    )
+    .command(
+      "schedule [cron] [task]",
+      "Start a task again and again, by `holdfast serve` or workers; without one list what is scheduled",
+      (args) =>
+        args
+          .options(RUNNING_FLAGS)
+          .positional("cron", word('When, in UTC, such as "0 9 * * 1-5"'))
+          .positional("task", word("What to do"))
+          .option("thread", word("Go on with this thread, not with a new one each time"))
+          .option("queue", { ...text("Let workers do it that take from this queue"), coerce: queueName })
+          .option("remove", text("The id of a schedule to end"))
+          .option("json", JSON_LINES),
+      on(async () => (await import("../commands/threads/schedule.ts")).schedule),
+    )
+    .command(
+      "threads",
+      "List threads with state, progress and directory",
+      (args) =>
+        args
+          .options(STATE_FLAGS)
+          .option("limit", {
+            ...count<number>("limit", "Show at most so many"),
+            requiresArg: true,
+            default: 20,
+          })
+          .option("all", flag("All of them, however many"))
+          .option("here", flag("Only those of this directory"))
+          .option("json", JSON_LINES),
+      on(async () => (await import("../commands/threads/threads.ts")).threads),
+    )
+    .command(
+      "show <thread>",
+      "Print the plan of a thread, its answer or its files",
+      (args) =>
+        args
+          .options(STATE_FLAGS)
+          .positional("thread", THREAD)
+          .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" })
+          .option("answer", flag("The agent's last answer instead"))
+          .option("transcript", flag("The whole conversation instead, as Markdown"))
+          .option(
+            "json",
+            flag("Every event of the thread instead, with arguments and results, one JSON object per line"),
+          )
+          .option("files", flag("The files that live in the thread instead"))
+          .option("file", text("One of these files instead")),
+      on(async () => (await import("../commands/threads/show.ts")).show),
+    )
+    .command("plan", "Change the plan of a thread", (plan) =>
+      plan
+        .command(
+          "edit <thread>",
+          "Open the plan in $EDITOR, check it and apply it",
+          (args) => args.options(STATE_FLAGS).positional("thread", THREAD),
+          on(async () => (await import("../commands/threads/plan-edit.ts")).planEdit),
+        )
+        .demandCommand(1, "Say what to do with the plan: holdfast plan edit <thread>."),
+    )
+    .command(
+      "export <thread> [file]",
+      "Make one HTML file of a thread: plan, timeline, conversation, diffs, cost; or .md, .json",
+      (args) =>
+        args
+          .options(STATE_FLAGS)
+          .positional("thread", THREAD)
+          .positional(
+            "file",
+            word("The new file: .html, .md or .json; <thread>.html in this directory, - for standard output"),
+          )
+          .option("force", flag("Replace the file if it is there")),
+      on(async () => (await import("../commands/threads/export.ts")).exportThread),
+    )
+    .command(
+      "say <thread> <words>",
+      "Tell something to the agent at work on a thread, in any process; it reads it at its next call",
+      (args) =>
+        args
+          .options(STATE_FLAGS)
+          .positional("thread", { ...word("A thread at work"), demandOption: true })
+          .positional("words", { ...word("The message"), demandOption: true }),
+      on(async () => (await import("../commands/threads/say.ts")).say),
+    )
+    .command(
+      "undo <thread>",
+      "Take back the last message of a thread, and the files that the agent wrote for it",
+      (args) => args.options(STATE_FLAGS).positional("thread", THREAD),
+      on(async () => (await import("../commands/threads/undo.ts")).undo),
+    )
+    .command(
+      "rm <threads..>",
+      "Delete threads",
+      (args) =>
+        args.options(STATE_FLAGS).positional("threads", {
+          ...word("Their ids or the beginnings of them"),
+          array: true,
+          demandOption: true,
+        }),
+      on(async () => (await import("../commands/threads/rm.ts")).rm),
+    )
+    .command(
+      "backup [file]",
+      "Copy all threads into another file, also while runs go on",
+      (args) =>
+        args
+          .options(STATE_FLAGS)
+          .positional("file", word("The new file; with the time in its name beside the old one")),
+      on(async () => (await import("../commands/store/backup.ts")).backup),
+    )
+    .command(
+      "check",
+      "Read all threads from end to end and say what is damaged",
+      (args) => args.options(STATE_FLAGS),
+      on(async () => (await import("../commands/store/check.ts")).check),
+    )
+    .command(
+      "repair",
+      "Save what can be saved of damaged threads into a new file",
+      (args) => args.options(STATE_FLAGS),
+      on(async () => (await import("../commands/store/repair.ts")).repair),
+    )
+    .command(
+      "doctor",
+      "Test the model, servers and storage, and say what to do",
+      (args) =>
+        args
+          .options({ ...STATE_FLAGS, ...MCP_FLAGS })
+          .option("ask", flag("Also ask the model something, which may cost a little"))
+          .option("json", JSON_LINES),
+      on(async () => (await import("../commands/doctor.ts")).doctor),
+    )
+    .command(
+      "trust [folder]",
+      "Say yes to the files by which a project tells agents how to work; without a folder, list those trusted",
+      (args) =>
+        args
+          .positional("folder", word("A folder of the project, such as ."))
+          .option("revoke", flag("Take it back")),
+      on(async () => (await import("../commands/trust.ts")).trust),
+    )
+    .command(
+      "completion [shell]",
+      "Print a script that completes commands, flags and threads",
+      (args) =>
+        args
+          .positional("shell", word("bash or zsh (default: yours)"))
+          .example("$0 completion bash >> ~/.bashrc", "")
+          .example("$0 completion zsh >> ~/.zshrc", ""),
+      on(async () => (await import("../commands/completion.ts")).completion),
+    );
+}
+
+function portNumber(port: number): number {
+  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
+  throw new Error("--port is a number from 0 to 65535.");
+}

@@ -1,0 +1,3 @@
+export { markLiterals, unmarked } from "./literal.ts";
+export { offersAfter, readCommand } from "./parser.ts";
+export { unknownWord } from "./unknown-words.ts";

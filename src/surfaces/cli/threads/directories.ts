@@ -1,0 +1,43 @@
+import { realpathSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { relative, resolve, sep } from "node:path";
+import { attempt } from "../../../errors.ts";
+import type { RunSettings } from "../../../threads/prepare/index.ts";
+import type { Terminal } from "../terminal.ts";
+import { refuse } from "../wording.ts";
+
+type Directories = Pick<RunSettings, "dir" | "startedIn">;
+
+/** Whether a thread belongs to the present directory: it works on its files, or was started in it. */
+export function isHere({ dir, startedIn }: Directories, { cwd }: Pick<Terminal, "cwd">): boolean {
+  const here = real(cwd);
+  return [dir, startedIn].some((one) => one !== undefined && real(one) === here);
+}
+
+/** The directory of a thread in few letters: `.` for the present one, `~` for the home directory. */
+export function directoryName(
+  { dir, startedIn }: Directories,
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+): string {
+  const directory = dir ?? startedIn;
+  if (directory === undefined) return "-";
+  if (real(directory) === real(cwd)) return ".";
+  const inside = relative(env["HOME"] || homedir(), directory);
+  if (inside === "") return "~";
+  return inside.startsWith("..") || inside === directory ? directory : `~${sep}${inside}`;
+}
+
+/** The directory to work in. Throws `invalid-options` when it is not there. */
+export async function existingFolder(dir: string, cwd: string): Promise<string> {
+  if (dir.trim() === "") refuse("--dir is empty; use --dir . for this one.");
+  const folder = resolve(cwd, dir);
+  const found = await stat(folder).catch(() => undefined);
+  if (!found?.isDirectory()) refuse(`--dir: ${folder} is ${found ? "not a directory" : "not there"}.`);
+  return folder;
+}
+
+/** The present directory may be named through a link. */
+function real(path: string): string {
+  return attempt(() => realpathSync(path)) ?? path;
+}

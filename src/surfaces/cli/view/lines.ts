@@ -1,0 +1,195 @@
+import { shortened } from "../../../middleware/text/index.ts";
+import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
+import { itemWords } from "../../../plan/render/index.ts";
+import type { RunEvent } from "../../../threads/events/index.ts";
+import { amount, answerWords, dollars, sentBackWords, summaryWords } from "../../../threads/story/index.ts";
+import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/view/index.ts";
+import {
+  clock,
+  duration,
+  harmless,
+  harmlessLines,
+  oneLine,
+  shown,
+  type Harmless,
+  STATUS_STYLES,
+  type Paint,
+} from "../output/index.ts";
+import { callLines } from "./call-lines.ts";
+
+type PlanChange = Extract<RunEvent, { type: "plan-change" }>;
+type RunEnd = Extract<RunEvent, { type: "run-end" }>;
+
+/** Plain lines for an event, given the view after it. Empty for events that only a live view shows. */
+export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[] {
+  switch (event.type) {
+    case "run-start": {
+      // Who starts a run has just said where; who goes on with one may be somewhere else.
+      const where = event.resumed && event.dir !== undefined ? ` in ${event.dir}` : "";
+      const verb = event.resumed ? "resumed" : "started";
+      return [paint("dim", oneLine(`${verb} ${event.thread} with ${event.model}${where}`))];
+    }
+    case "plan-snapshot":
+      return [
+        ...planLines(event.todos as Todo[], event.owner, paint),
+        ...ruleLines(event.rules ?? [], event.owner, paint),
+      ];
+    case "plan-change":
+      return changeLines(event, paint);
+    case "model-end": {
+      const text = harmless(event.text).trim();
+      return [
+        ...(event.thoughts ? [shown`${prefix(event.owner)}${thoughtLine(event.thoughts, paint)}`] : []),
+        ...(text ? harmlessLines(text).map((line) => shown`${prefix(event.owner)}${line}`) : []),
+      ];
+    }
+    case "tool-end":
+      return callLines(event, paint, { dir: view.dir });
+    case "model-retry": {
+      const text = `retrying in ${event.seconds} s (${event.reason})`;
+      return [shown`${prefix(event.owner)}${paint("yellow", oneLine(text))}`];
+    }
+    case "subagent-start":
+      return [
+        shown`${prefix(event.owner)}${paint("magenta", shown`started`)} ${oneLine(shortened(event.description, MOST))}`,
+      ];
+    case "subagent-end":
+      return [
+        shown`${prefix(event.owner)}${oneLine(event.ok ? "finished" : `${event.verdict === "part" ? "finished in part" : "failed"}: ${event.error ?? ""}`)}`,
+      ];
+    case "message":
+      return harmlessLines(harmless(event.text).trim()).map((line) => paint("dim", shown`> ${line}`));
+    case "question":
+      return questionLines(event, paint);
+    case "summary":
+    case "summary-failure":
+      return [shown`${prefix(event.owner)}${paint("dim", oneLine(summaryWords(event)))}`];
+    case "notice":
+      return [paint("yellow", oneLine(event.text))];
+    case "run-end":
+      return endLines(event, view, paint);
+    case "model-start": {
+      const words = sentBackWords(event);
+      return words === undefined ? [] : [shown`${prefix(event.owner)}${paint("dim", oneLine(words))}`];
+    }
+    case "text":
+    case "thought":
+    case "completion-refusal":
+    case "tool-start":
+      return [];
+    case "answer":
+      return [paint("dim", oneLine(answerWords(event.answer, event.question)))];
+  }
+}
+
+/** The beginning of what a model has thought, in one line. */
+export function thoughtLine(thoughts: string, paint: Paint, verb = "thought"): Harmless {
+  return paint("dim", oneLine(`${verb}: ${shortened(thoughts, MOST)}`));
+}
+
+/** The characters shown of a sub-agent's task. */
+const MOST = 100;
+
+/** All items of a plan, one line each. */
+export function planLines(todos: readonly Todo[], owner: string, paint: Paint): Harmless[] {
+  return todos.map((todo) => shown`${prefix(owner)}${itemLine(todo, paint)}`);
+}
+
+/** A question with what it is about, for a person to answer. */
+export function questionLines(
+  {
+    text,
+    options,
+    todos,
+    rules,
+    error,
+  }: {
+    text: string;
+    options: readonly string[];
+    todos?: readonly unknown[] | undefined;
+    rules?: readonly string[] | undefined;
+    error?: string | undefined;
+  },
+  paint: Paint,
+): Harmless[] {
+  return [
+    ...(error === undefined ? [] : [paint("red", oneLine(error))]),
+    ...harmlessLines(text),
+    ...[...planLines((todos ?? []) as Todo[], MAIN, paint), ...ruleLines(rules ?? [], MAIN, paint)].map(
+      (line) => shown`  ${line}`,
+    ),
+    ...options.map((option) => shown`  - ${oneLine(option)}`),
+  ];
+}
+
+/** The conditions that hold for a whole plan, under it. */
+export function ruleLines(rules: readonly string[], owner: string, paint: Paint): Harmless[] {
+  return rules.map((rule) => shown`${prefix(owner)}${paint("dim", shown`rule:`)} ${oneLine(rule)}`);
+}
+
+function changeLines({ owner, changes, todos, counts, rules }: PlanChange, paint: Paint): Harmless[] {
+  const list = todos as Todo[];
+  const isNew = changes.filter(({ type }) => type === "todo-add").length === list.length;
+  const ids = new Set(changes.map((change) => idOf(change)));
+  const changed = isNew ? list : list.filter((todo) => ids.has(todo.id));
+  const gone = changes
+    .filter(({ type }) => type === "todo-remove")
+    .map((change) => oneLine(`removed ${idOf(change)}`));
+  const progress = paint("dim", shown`${counts.completed}/${counts.total - counts.cancelled} `);
+  return [
+    ...changed.map((todo) => shown`${prefix(owner)}${progress}${itemLine(todo, paint)}`),
+    ...gone.map((line) => shown`${prefix(owner)}${progress}${line}`),
+    ...(rules?.length === 0
+      ? [shown`${prefix(owner)}${paint("dim", shown`the plan has no rules any more`)}`]
+      : ruleLines(rules ?? [], owner, paint)),
+  ];
+}
+
+function idOf(change: Record<string, unknown>): string | undefined {
+  const { id, todo } = change as { id?: string; todo?: { id: string } };
+  return id ?? todo?.id;
+}
+
+function itemLine(todo: Todo, paint: Paint): Harmless {
+  const { id, status, actuals, note } = todo;
+  const took = status === "completed" && actuals ? duration(actuals.elapsedMs) : undefined;
+  const tail = oneLine([took, note].filter(Boolean).join("; "));
+  const text = paint(STATUS_STYLES[status], oneLine(`${MARKS[status]} ${id} ${itemWords(todo)}`));
+  return tail ? shown`${text}${paint("dim", shown` (${tail})`)}` : text;
+}
+
+const OUTCOMES = {
+  done: ["green", "Done"],
+  open: ["yellow", "Stopped with open items"],
+  waiting: ["yellow", "Waiting for an answer"],
+  failed: ["red", "Failed"],
+  interrupted: ["yellow", "Interrupted"],
+} as const;
+
+function endLines(event: RunEnd, view: RunView, paint: Paint): Harmless[] {
+  const { agents, usage, waitedMs } = view;
+  const [style, outcome] = OUTCOMES[event.outcome];
+  const isUsedUp = event.reason !== undefined && event.answer !== undefined;
+  const word = isUsedUp ? event.answer!.replace(/\.$/, "") : outcome;
+  const { completed, cancelled, total } = countTodos(agents.get(MAIN)?.todos ?? []);
+  const parts = [
+    total > 0 ? `${completed}/${total - cancelled}` : undefined,
+    clock(workedMs(view, event.at)),
+    waitedMs >= 1000 ? `waited ${clock(waitedMs)}` : undefined,
+    tokensOf(usage) > 0 ? `${amount(tokensOf(usage))} tokens` : undefined,
+    event.cost === undefined ? undefined : dollars(event.cost),
+  ];
+  const why = event.error === undefined ? shown`` : shown`: ${oneLine(event.error)}`;
+  return [
+    shown`${paint(style, oneLine(word))}${why} ${paint("dim", oneLine(`(${parts.filter(Boolean).join(", ")})`))}`,
+    // Not made one line: a quoted word may have two spaces.
+    ...(event.resume === undefined ? [] : [shown`Go on with: ${harmless(event.resume)}`]),
+  ];
+}
+
+/** Sub-agents' lines begin with who speaks: `general-purpose: `. */
+function prefix(owner: string): Harmless {
+  if (owner === MAIN) return shown``;
+  const names = owner.split("/").slice(1);
+  return shown`${oneLine(names.map((name) => name.split(":", 1)[0]).join(" / "))}: `;
+}

@@ -1,0 +1,39 @@
+export {
+  type CancelOptions,
+  Host,
+  type HostThread,
+  type StartOptions,
+  type StartThreadOptions,
+} from "./client.ts";
+export { EndedRuns, KEPT_MS } from "./ended-runs.ts";
+export { execute } from "./execute.ts";
+export { type HostedGraph, writable } from "./graphs.ts";
+export { RunHost } from "./host.ts";
+export { type Chunk, Run, type RunHome, type RunResult } from "./hosted-run.ts";
+export {
+  alreadyRunning,
+  atWork,
+  firstNumber,
+  isBusy,
+  newRecord,
+  notedThread,
+  stopping,
+  type ThreadNote,
+} from "./records.ts";
+export type { Attendance, Begun } from "./request/attendance.ts";
+export { taskOf } from "./request/begin.ts";
+export { QUEUE_NAME, type RunRequest, STRATEGIES, type Strategy } from "./request/request.ts";
+export { inAllModes } from "./request/stream-modes.ts";
+export {
+  checkTimes,
+  type Due,
+  ownerFor,
+  type Schedule,
+  type ScheduleChange,
+  Schedules,
+} from "./schedules/schedule.ts";
+export { type Entry, EventLog } from "./stream/event-log.ts";
+export type { HostEvent, StampedEvent } from "./stream/live-events.ts";
+export type { ThreadEvent } from "./stream/thread-protocol.ts";
+export { isWholeState } from "./thread-queue.ts";
+export { localHost, threadsGraph, type ThreadsGraphOptions, titleOf } from "./threads-graph.ts";

@@ -1,0 +1,212 @@
+import type { Interrupt } from "@langchain/langgraph";
+import { attempt, HarnessError } from "../../errors.ts";
+import type { ConsentRequest } from "../../middleware/consent/index.ts";
+import type { PlanApprovalRequest } from "../../middleware/plan/index.ts";
+import { REPEAT_TEXTS } from "../../middleware/repeats/index.ts";
+import { shortened } from "../../middleware/text/index.ts";
+import { parseMarkdown, type MarkdownTodo, type Todo } from "../../plan/index.ts";
+import {
+  boundedArgs,
+  boundedText,
+  MOST_IN_EVENT,
+  type RunEvent,
+  type RunEventBody,
+} from "../events/index.ts";
+import { jsonText } from "../json-text/index.ts";
+import { MAIN, ownerName } from "../view/index.ts";
+
+type QuestionEvent = Extract<RunEvent, { type: "question" }>;
+
+/** A question of a run to a person. */
+export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
+  /** The sub-agent that asks, where it is one. */
+  owner?: string;
+  todos?: readonly Todo[];
+  /** The conditions that the plan comes with. */
+  rules?: readonly string[];
+  /** The call that it is about, where it is about one. */
+  call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
+  /** The call was under way when an earlier run was stopped. */
+  repeated?: true;
+  /** Facts for the person beside the arguments. */
+  notice?: string;
+  /** More about the call, which is in `text`, too: what a stopped command had done, or LangChain's description. */
+  remark?: string;
+  error?: string;
+  /** A review of one call as LangChain's `humanInTheLoopMiddleware` asks for it. */
+  review?: LangChainReview;
+}
+
+interface LangChainReview {
+  actionRequests: readonly [{ name: string; args: Record<string, unknown>; description?: string }];
+}
+
+/** Reads what an interrupt of a thread asks for. */
+export function readQuestion({ id, value }: Interrupt): Question {
+  const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const base = { id: id ?? "" };
+  if (request["type"] === "plan-approval") {
+    const { error, calls, rules, difference } = request as Partial<PlanApprovalRequest>;
+    return {
+      ...base,
+      kind: "plan-approval",
+      text: proposalText(calls ?? [], difference),
+      options: ["approve", "edit", "reject"],
+      todos: request["todos"] as Todo[],
+      ...(rules && { rules }),
+      ...(typeof error === "string" && { error }),
+    };
+  }
+  if (request["type"] === "clarification") {
+    const { question, context, options } = request as {
+      question: string;
+      context?: string;
+      options?: string[];
+    };
+    return {
+      ...base,
+      kind: "clarification",
+      text: context ? `${context}\n${question}` : question,
+      options: options ?? [],
+    };
+  }
+  if (request["type"] === "consent") {
+    const { owner, call, name, args, repeated, ran, notice, error } = value as ConsentRequest;
+    const remarks = [repeated && REPEAT_TEXTS.question, repeated && ran, notice].filter(Boolean);
+    const isHelper = owner !== MAIN;
+    return {
+      ...base,
+      kind: "permission",
+      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${[`${name} ${jsonText(args)}`, ...remarks].join("\n")}`,
+      options: ["approve", "reject"],
+      call: { owner, call, name, args },
+      ...(repeated && { repeated: true as const }),
+      ...(notice !== undefined && { notice }),
+      ...(repeated && ran !== undefined && { remark: ran }),
+      ...(isHelper && { owner }),
+      ...(error !== undefined && { error }),
+    };
+  }
+  if (isReview(request)) {
+    const [{ name, args, description = "" }] = request.actionRequests;
+    // LangChain's default has nothing but name and arguments.
+    const remark = description.includes(`Tool: ${name}`) ? "" : description;
+    return {
+      ...base,
+      kind: "permission",
+      text: `The agent asks for permission:\n${name} ${jsonText(args)}${remark && `\n${remark}`}`,
+      options: ["approve", "reject"],
+      // LangChain does not say which of its calls it is.
+      call: { owner: MAIN, call: base.id, name, args },
+      ...(remark && { remark }),
+      review: request,
+    };
+  }
+  return { ...base, kind: "other", text: `The run asks: ${jsonText(value)}`, options: [] };
+}
+
+function isReview(request: object): request is LangChainReview {
+  const { actionRequests } = request as { actionRequests?: unknown };
+  return Array.isArray(actionRequests) && actionRequests.length === 1;
+}
+
+/** The most characters that are shown of each call beside a plan. */
+const MOST_OF_CALL = 500;
+
+function proposalText(calls: PlanApprovalRequest["calls"], difference: string | undefined): string {
+  const proposal =
+    difference === undefined
+      ? "The agent proposes this plan:"
+      : `The agent changes the plan: ${difference}\nIt would be:`;
+  if (calls.length === 0) return proposal;
+  const lines = calls.map(({ name, args }) => `  ${name} ${shortened(jsonText(args), MOST_OF_CALL)}`);
+  return `With the plan you approve these calls:\n${lines.join("\n")}\n${proposal}`;
+}
+
+/** A question as an event of its run. */
+export function questionEvent(asked: Question): RunEventBody {
+  const { todos, rules, call, text, remark: _, review: __, ...question } = asked;
+  return {
+    type: "question",
+    ...question,
+    text: boundedText(text),
+    ...(todos && { todos: [...todos] }),
+    ...(rules && { rules: [...rules] }),
+    ...(call && { call: boundedCall(call) }),
+  };
+}
+
+/** Answers as events of their run, by the ids of their questions. */
+export function answerEvents(
+  answers: Readonly<Record<string, unknown>>,
+  questions: readonly Question[],
+): RunEventBody[] {
+  return Object.entries(answers).map(([id, answer]) => {
+    const asked = questions.find((question) => question.id === id);
+    if (!asked) return { type: "answer", id, answer };
+    const { kind, call, text } = asked;
+    const about = { ...(call && { name: call.name }), ...(kind === "clarification" && { text }) };
+    return { type: "answer", id, answer, question: { kind, ...about } };
+  });
+}
+
+function boundedCall({ args, ...call }: NonNullable<Question["call"]>): NonNullable<QuestionEvent["call"]> {
+  const json = JSON.stringify(args);
+  const isCut = json.length > MOST_IN_EVENT;
+  return { ...call, args: boundedArgs(json), ...(isCut && { cut: true as const }) };
+}
+
+/**
+ * The value that a run goes on with, from words such as `approve` or `reject: too long`, or the number of an option; a plan can be answered with
+ * a Markdown list, and everything but a clarification with JSON. Throws `invalid-options` for what cannot be meant.
+ */
+export function readAnswer(question: Question, words: string): unknown {
+  const text = optionOf(question, words.trim());
+  if (question.kind === "clarification") return text;
+  const json = /^[{[]/.test(text) ? attempt((): unknown => JSON.parse(text)) : undefined;
+  if (question.kind === "other") return json ?? text;
+  const answer = json === undefined ? readWords(question, text) : readDecision(json);
+  if (answer !== undefined) return answer;
+  const valid =
+    question.kind === "plan-approval"
+      ? "approve, reject: reason, or a Markdown list of the plan"
+      : "approve or reject: reason";
+  throw new HarnessError(
+    "invalid-options",
+    `The answer ${JSON.stringify(text)} is not understood; use ${valid}.`,
+  );
+}
+
+/** The option that a number stands for; any other text is itself. */
+function optionOf({ options }: Question, text: string): string {
+  const option = /^[1-9]\d?$/.test(text) && !options.includes(text) ? options[Number(text) - 1] : undefined;
+  return option ?? text;
+}
+
+/** Only words that stand alone: "approve, but …" is no approval, and "no problem" no refusal. */
+function readWords(question: Question, text: string): unknown {
+  if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return { type: "approve" };
+  const [refusal, reason = ""] = /^(?:reject|no|n)(?:\s*:\s*([\s\S]*))?$/i.exec(text) ?? [];
+  if (refusal !== undefined) return { type: "reject", ...(reason && { reason, message: reason }) };
+  const isPlan = question.kind === "plan-approval" && /^[ \t]*[-*+] \[/m.test(text);
+  return isPlan ? editedPlan(text) : undefined;
+}
+
+/** One decision, alone or as the only one of a list. */
+function readDecision(json: unknown): unknown {
+  const { decisions } = json as { decisions?: unknown };
+  const [one, ...others] = Array.isArray(decisions) ? decisions : [json];
+  return others.length === 0 && isDecision(one) ? one : undefined;
+}
+
+function isDecision(value: unknown): value is { type: string } {
+  const { type } = (value ?? {}) as { type?: unknown };
+  return type === "approve" || type === "edit" || type === "reject";
+}
+
+/** The decision `edit` from a Markdown task list. Throws `invalid-plan`. */
+export function editedPlan(markdown: string): { type: "edit"; todos: MarkdownTodo[] } {
+  const result = parseMarkdown(markdown);
+  if (result.ok) return { type: "edit", todos: result.todos };
+  throw new HarnessError("invalid-plan", result.issues.map(({ message }) => message).join(" "));
+}

@@ -1,0 +1,3 @@
+export { Recorder } from "./recorder.ts";
+export { replay, type ReplayOptions } from "./replay.ts";
+export { textArguments } from "./text-arguments.ts";

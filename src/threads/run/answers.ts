@@ -1,0 +1,126 @@
+import type { Interrupt, StateSnapshot } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import { isRecord } from "../../plan/read/index.ts";
+
+/** The open interrupts of a thread, in the order of the calls that ask. */
+export function waitingOf({ tasks }: StateSnapshot): Interrupt[] {
+  return tasks.flatMap(({ interrupts }) => interrupts);
+}
+
+/**
+ * Answers by the ids of the interrupts that they are for, whichever way a client wrote them. A bare answer would drop
+ * an edit of the plan that was made meanwhile; undefined for one where nothing waits, as LangGraph would give it to
+ * whatever is asked next, which nobody has seen. Throws `invalid-request` for what the waiting calls cannot be answered
+ * with: LangChain's own middleware would keep it in the thread and fail on it for good.
+ */
+export function answersById(
+  resume: unknown,
+  waiting: readonly Interrupt[],
+): Record<string, unknown> | undefined {
+  const byId = keyed(resume, waiting) ?? dealt(resume, waiting);
+  if (!byId) return undefined;
+  const answers = Object.entries(byId).map(([id, answer]) => {
+    const { value } = waiting.find((one) => one.id === id)!;
+    return [id, decisionsFor(value, answer)] as const;
+  });
+  return Object.fromEntries(answers);
+}
+
+/** The answers where they have ids: all of them must be for something that waits. */
+function keyed(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
+  if (!isKeyed(resume)) return undefined;
+  const ids = Object.keys(resume);
+  const gone = ids.find((id) => !waiting.some((one) => one.id === id));
+  if (gone !== undefined) refuse(`The question ${gone} is no longer open.`);
+  return resume;
+}
+
+/** Whether answers say which interrupts they are for. */
+export function isKeyed(resume: unknown): resume is Record<string, unknown> {
+  const ids = isRecord(resume) ? Object.keys(resume) : [];
+  return ids.length > 0 && ids.every((id) => INTERRUPT_ID.test(id));
+}
+
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/** An answer without an id: for the only question, or a list with a decision for each call that asks. */
+function dealt(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
+  const [only, ...others] = waiting;
+  if (!only) return undefined;
+  if (others.length === 0) return { [only.id!]: resume };
+  const decisions = decisionsOf(resume);
+  const names = waiting.map(({ value }) => callsOf(value)?.map(nameOf) ?? ["a question"]);
+  const wanted = names.flat().length;
+  if (decisions?.length !== wanted) {
+    refuse(
+      `${wanted} answers are needed, one for each of ${names.flat().join(", ")}; got ${decisions?.length ?? 1}. Or answer each by its interrupt's id.`,
+    );
+  }
+  let at = 0;
+  return Object.fromEntries(
+    waiting.map(({ id }, index) => {
+      const own = decisions.slice(at, (at += names[index]!.length));
+      return [id!, { decisions: own }];
+    }),
+  );
+}
+
+/**
+ * An answer to a review of calls, in the spelling that JavaScript reads. Other answers are not ours to read. Throws
+ * `invalid-request` for what is no decision.
+ */
+export function decisionsFor(asked: unknown, answer: unknown): unknown {
+  const calls = callsOf(asked);
+  if (!calls) return answer;
+  const decisions = decisionsOf(answer);
+  const list = decisions ?? [answer];
+  const names = calls.map(nameOf).join(", ");
+  if (list.length !== calls.length) {
+    refuse(`${calls.length} decisions are needed, one for each of ${names}; got ${list.length}.`);
+  }
+  const bad = list.find((decision) => !isRecord(decision) || !TYPES.includes(decision["type"]));
+  if (bad !== undefined) {
+    refuse(`A decision about ${names} is approve, edit, reject or respond; got ${JSON.stringify(bad)}.`);
+  }
+  const spelled = (list as Record<string, unknown>[]).map(camelCased);
+  // LangChain's own middleware reads nothing but a list.
+  const isOurs = OURS.includes((asked as { type?: unknown }).type);
+  if (isOurs) return decisions ? { decisions: spelled } : spelled[0];
+  return { decisions: spelled.map((decision, at) => reviewed(decision, nameOf(calls[at]))) };
+}
+
+const OURS: unknown[] = ["consent", "plan-approval"];
+const TYPES: unknown[] = ["approve", "edit", "reject", "respond"];
+
+function callsOf(asked: unknown): unknown[] | undefined {
+  if (!isRecord(asked)) return undefined;
+  const calls = asked["actionRequests"] ?? asked["action_requests"];
+  return Array.isArray(calls) && calls.length > 0 ? (calls as unknown[]) : undefined;
+}
+
+function decisionsOf(answer: unknown): unknown[] | undefined {
+  const { decisions } = isRecord(answer) ? answer : {};
+  return Array.isArray(decisions) ? (decisions as unknown[]) : undefined;
+}
+
+function camelCased(decision: Record<string, unknown>): Record<string, unknown> {
+  const { edited_action: edited, ...rest } = decision;
+  return edited === undefined ? decision : { ...rest, editedAction: rest["editedAction"] ?? edited };
+}
+
+/** A decision as LangChain's own middleware reads it: it wants the name with changed arguments. */
+function reviewed({ args, ...decision }: Record<string, unknown>, name: string): Record<string, unknown> {
+  const isBare = decision["type"] === "edit" && isRecord(args) && !decision["editedAction"];
+  return isBare
+    ? { ...decision, editedAction: { name, args } }
+    : { ...decision, ...(args !== undefined && { args }) };
+}
+
+function nameOf(call: unknown): string {
+  const name = isRecord(call) ? (call["name"] ?? call["action"]) : undefined;
+  return typeof name === "string" ? name : "a call";
+}
+
+function refuse(message: string): never {
+  throw new HarnessError("invalid-request", message);
+}

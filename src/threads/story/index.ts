@@ -1,0 +1,6 @@
+export { PLAN_TOOLS } from "./plan-tools.ts";
+export { costWords, type PlanRecord, planTitle } from "./plans.ts";
+export { costOfThread, factsOf, threadOf, type ThreadState } from "./thread.ts";
+export type { Question, ToldThread } from "./told.ts";
+export { exportMarkdown, planMarkdown, transcript } from "./transcript.ts";
+export { ago, amount, answerWords, compactWords, dollars, sentBackWords, summaryWords } from "./words.ts";

@@ -1,0 +1,202 @@
+import { NO_TOKENS, sumTokens } from "../../middleware/prices/index.ts";
+import type { Todo } from "../../plan/index.ts";
+import type { RunEvent, Usage } from "../events/index.ts";
+
+/** An agent of the run: the main one, or a sub-agent. */
+export interface AgentView {
+  owner: string;
+  name: string;
+  todos: readonly Todo[];
+  /** The conditions that hold for its whole plan. */
+  rules: readonly string[];
+  usage: Usage;
+  /** Its running tool calls, by id. */
+  tools: ReadonlyMap<string, { name: string; about: string; startedAt: number }>;
+  /** Set while the agent waits for the model's first words, or until `retry.at` for the next attempt. */
+  waiting?: { since: number; retry?: { at: number; reason: string } } | undefined;
+  /** The item of its parent's plan that it works on. */
+  todoId?: string;
+  startedAt: number;
+  ended?: boolean;
+}
+
+/** The visible state of a run at a moment. */
+export interface RunView {
+  thread: string;
+  model: string;
+  /** The directory that the run works in. */
+  dir?: string | undefined;
+  startedAt: number;
+  /** Agents by owner, in the order in which they began. */
+  agents: ReadonlyMap<string, AgentView>;
+  usage: Usage;
+  /** When each item in progress was first seen so, and what the run had spent by then. */
+  marks: ReadonlyMap<string, { at: number; tokens: number }>;
+  /** The time that questions have waited for a person so far. */
+  waitedMs: number;
+  /** Since when a question waits for a person. */
+  askedAt?: number | undefined;
+  /** The ids of the questions that wait. */
+  asked: ReadonlySet<string>;
+}
+
+export const MAIN = "main";
+
+export const EMPTY_VIEW: RunView = {
+  thread: "",
+  model: "",
+  startedAt: 0,
+  agents: new Map(),
+  usage: NO_TOKENS,
+  marks: new Map(),
+  waitedMs: 0,
+  asked: new Set(),
+};
+
+/** The view after an event. Pure; what it does not know it leaves as it is. */
+export function reduce(view: RunView, event: RunEvent): RunView {
+  switch (event.type) {
+    case "run-start": {
+      const { thread, model, dir, at } = event;
+      return { ...EMPTY_VIEW, thread, model, dir, startedAt: at };
+    }
+    case "plan-snapshot":
+    case "plan-change": {
+      const planned = withAgent(view, event, (agent) => ({
+        ...agent,
+        todos: event.todos as Todo[],
+        rules: event.rules ?? agent.rules,
+      }));
+      return event.owner === MAIN ? { ...planned, marks: marksOf(planned, event.at) } : planned;
+    }
+    case "model-start":
+      return withAgent(afterWaiting(view, event.at), event, (agent) => ({
+        ...agent,
+        waiting: { since: event.at },
+      }));
+    case "model-retry": {
+      const { at, seconds, reason } = event;
+      const retry = { at: at + seconds * 1000, reason };
+      return withAgent(view, event, (agent) => ({ ...agent, waiting: { since: at, retry } }));
+    }
+    case "text":
+      // Of the many pieces only the first changes anything.
+      if (!view.agents.get(event.owner)?.waiting) return view;
+      return withAgent(view, event, (agent) => ({ ...agent, waiting: undefined }));
+    case "model-end":
+      return withAgent({ ...view, usage: sumTokens(view.usage, event.usage) }, event, (agent) => ({
+        ...agent,
+        usage: sumTokens(agent.usage, event.usage),
+        waiting: undefined,
+      }));
+    case "tool-start":
+      return withAgent(afterWaiting(view, event.at), event, (agent) => {
+        const { name, about, at: startedAt } = event;
+        return { ...agent, tools: new Map(agent.tools).set(event.call, { name, about, startedAt }) };
+      });
+    case "tool-end":
+      return withAgent(view, event, (agent) => {
+        const tools = new Map(agent.tools);
+        tools.delete(event.call);
+        return { ...agent, tools };
+      });
+    case "subagent-start":
+      return withAgent(view, event, (agent) => ({
+        ...agent,
+        ended: false,
+        ...(event.todoId !== undefined && { todoId: event.todoId }),
+      }));
+    case "subagent-end":
+      return withAgent(view, event, (agent) => ({
+        ...agent,
+        ended: true,
+        tools: new Map(),
+        waiting: undefined,
+      }));
+    case "question":
+      return { ...view, askedAt: view.askedAt ?? event.at, asked: new Set([...view.asked, event.id]) };
+    case "answer": {
+      const asked = new Set([...view.asked].filter((id) => id !== event.id));
+      return asked.size > 0 ? { ...view, asked } : afterWaiting(view, event.at);
+    }
+    case "run-end":
+    case "thought":
+    case "message":
+    case "completion-refusal":
+    case "notice":
+    case "summary":
+    case "summary-failure":
+      return view;
+  }
+}
+
+/** The view when the work goes on: nobody worked while questions waited. Some may stay open and be asked again. */
+function afterWaiting(view: RunView, at: number): RunView {
+  const { askedAt, agents, marks, waitedMs } = view;
+  if (askedAt === undefined) return view;
+  const waited = at - askedAt;
+  const later = [...marks].map(([id, mark]) => [id, { ...mark, at: mark.at + waited }] as const);
+  const shifted = [...agents].map(
+    ([owner, agent]) => [owner, { ...agent, startedAt: agent.startedAt + waited }] as const,
+  );
+  return {
+    ...view,
+    askedAt: undefined,
+    asked: new Set(),
+    waitedMs: waitedMs + waited,
+    agents: new Map(shifted),
+    marks: new Map(later),
+  };
+}
+
+/** The working time of a run up to a moment: nobody works while a question waits. */
+export function workedMs({ startedAt, askedAt, waitedMs }: RunView, now: number): number {
+  return Math.max(0, (askedAt ?? now) - startedAt - waitedMs);
+}
+
+/** Tokens, in and out. */
+export function tokensOf({ inputTokens, outputTokens }: Pick<Usage, "inputTokens" | "outputTokens">): number {
+  return inputTokens + outputTokens;
+}
+
+/** The sub-agents that an agent started and that are still at work. */
+export function helpersOf({ agents }: RunView, owner: string): AgentView[] {
+  return [...agents.values()].filter((agent) => parentOf(agent.owner) === owner && !agent.ended);
+}
+
+function parentOf(owner: string): string | undefined {
+  const end = owner.lastIndexOf("/");
+  return end < 0 ? undefined : owner.slice(0, end);
+}
+
+/** A sub-agent's name, from its place. */
+export function ownerName(owner: string): string {
+  return owner.split("/").at(-1)!.split(":", 1)[0]!;
+}
+
+function withAgent(
+  view: RunView,
+  { owner, at }: { owner: string; at: number },
+  change: (agent: AgentView) => AgentView,
+): RunView {
+  const agent = view.agents.get(owner) ?? {
+    owner,
+    name: ownerName(owner),
+    todos: [],
+    rules: [],
+    usage: NO_TOKENS,
+    tools: new Map(),
+    startedAt: at,
+  };
+  return { ...view, agents: new Map(view.agents).set(owner, change(agent)) };
+}
+
+/** Keeps the marks of items that are still in progress and sets those of items that have begun, now or in an earlier run. */
+function marksOf({ agents, usage, marks }: RunView, at: number): RunView["marks"] {
+  const running = agents.get(MAIN)!.todos.filter((todo) => todo.status === "in_progress");
+  const markOf = ({ actuals }: Todo) => ({
+    at: at - (actuals?.elapsedMs ?? 0),
+    tokens: tokensOf(usage) - (actuals ? tokensOf(actuals) : 0),
+  });
+  return new Map(running.map((todo) => [todo.id, marks.get(todo.id) ?? markOf(todo)]));
+}
