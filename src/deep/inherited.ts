@@ -113,22 +113,22 @@ function toolsOf(spec: SubagentSpec, parent: DeepAgentOptions): Tools {
   const isNamed = (name: unknown): boolean => names.some((one) => one === name);
   const { fileTools = Object.keys(FILE_ARGUMENTS) as FileToolChoice[] } = parent;
   const web = names.some((name) => WEB_TOOLS.includes(name)) ? webToolsOf(parent.web) : [];
-  const theirs = [...(parent.tools ?? []), ...web].filter((tool) => isNamed(toolName(tool)));
+  const parentTools = [...(parent.tools ?? []), ...web].filter((tool) => isNamed(toolName(tool)));
   const known = [
     ...Object.keys(FILE_ARGUMENTS),
     ...WEB_TOOLS,
     ...PLAN_TOOLS,
     "task",
-    ...theirs.map(toolName),
+    ...parentTools.map(toolName),
   ];
-  const stranger = names.find((name) => !known.includes(name));
-  if (stranger !== undefined) {
+  const unknownName = names.find((name) => !known.includes(name));
+  if (unknownName !== undefined) {
     const all = [...Object.keys(FILE_ARGUMENTS), ...WEB_TOOLS, ...(parent.tools ?? []).map(toolName)];
-    const reason = `subagents.${spec.name}.tools names "${stranger}", which is no tool; there are ${all.join(", ")}`;
+    const reason = `subagents.${spec.name}.tools names "${unknownName}", which is no tool; there are ${all.join(", ")}`;
     throw new HarnessError("invalid-options", `createDeepAgent: ${reason}.`);
   }
   return {
-    tools: [...theirs, ...(own ?? [])],
+    tools: [...parentTools, ...(own ?? [])],
     fileTools:
       spec.fileTools ?? fileTools.filter((tool) => isNamed(typeof tool === "string" ? tool : tool.name)),
     ...(spec.web && picked(parent, ["web"])),
@@ -155,7 +155,7 @@ function mcpOf({ mcp, fork }: SubagentSpec, parent: DeepAgentOptions): Pick<Deep
   return parent.mcp ? { mcp: serversOf(parent.mcp, "createDeepAgent").named(mcp.only) } : {};
 }
 
-/** The application's own words. */
+/** The application's system prompt, under either name. */
 export function promptOf({ systemPrompt, instructions }: DeepAgentOptions): DeepAgentOptions["systemPrompt"] {
   return systemPrompt ?? (typeof instructions === "string" ? instructions : undefined);
 }
@@ -215,7 +215,7 @@ export function sharedFields(
 
 const REDUCED = "BinaryOperatorAggregate";
 
-/** LangGraph reads every kind of schema. */
+/** The channels that LangGraph makes of a schema of any kind. */
 function channelsOf(schema: StateDefinitionInit): Record<string, { lc_graph_name: string }> {
   const { channels } = new StateGraph(schema as never) as { channels: object };
   return channels as Record<string, { lc_graph_name: string }>;

@@ -18,7 +18,7 @@ export type ForeignBackend = BackendProtocol | FirstProtocol;
 const ALL = 1_000_000_000;
 
 /**
- * Our files on such a backend. Searches and edits are ours. The protocol has no compare-and-swap: edits wait for each
+ * Our `FileBackend` on such a backend. Searches and edits are ours. The protocol has no compare-and-swap: edits wait for each
  * other in this process.
  */
 export function foreignFiles(backend: ForeignBackend): FileBackend {
@@ -73,7 +73,7 @@ export function foreignFiles(backend: ForeignBackend): FileBackend {
   };
 }
 
-/** The first version throws where the second answers with an error. */
+/** Runs an operation; an error that the first version of the protocol throws becomes a failure. */
 async function tried<T extends object>(
   path: string,
   act: () => Promise<FileResult<T>>,

@@ -7,7 +7,7 @@ import { quotedText } from "../middleware/text/index.ts";
 /** In each folder the first of these counts. */
 const NAMES = ["AGENTS.md", "CLAUDE.md"];
 
-const TOGETHER = `instructions have ${MAX_INSTRUCTIONS} bytes together`;
+const SIZE_LIMIT = `instructions may have ${MAX_INSTRUCTIONS} bytes together`;
 
 /** A folder that may have instructions. */
 export interface InstructionFolder {
@@ -59,7 +59,7 @@ export async function readInstructions(
       const note = isEmpty
         ? "is empty"
         : isCut
-          ? `${isUsed ? "was cut" : "was left out"}: ${TOGETHER}`
+          ? `${isUsed ? "was cut" : "was left out"}: ${SIZE_LIMIT}`
           : undefined;
       found.push({ path, isUsed, ...(note !== undefined && { note }) });
       break;

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { whenUnused } from "../files/disk/index.ts";
+import { retryRename } from "../files/disk/index.ts";
 
 /** Another process writes for no longer than this, unless it has died. */
 const LOCK_MS = 5000;
@@ -53,7 +53,7 @@ export async function rewrite(file: string, make: () => Promise<object>): Promis
   const draft = await lock(file);
   try {
     await writeFile(draft, `${JSON.stringify(await make(), undefined, 2)}\n`);
-    await whenUnused(() => rename(draft, file));
+    await retryRename(() => rename(draft, file));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

@@ -16,12 +16,12 @@ export function noSuchFolder(path: string): Failure {
 }
 
 /** For a folder where a file is wanted. */
-export function isFolder(path: string): Failure {
+export function notAFile(path: string): Failure {
   return fail(`"${path}" is a folder, not a file.`, "folder");
 }
 
 /** For a file where a folder is wanted. */
-export function isFile(path: string): Failure {
+export function notAFolder(path: string): Failure {
   return fail(`"${path}" is a file, not a folder.`);
 }
 

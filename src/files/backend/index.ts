@@ -18,8 +18,8 @@ export type {
 export {
   fail,
   fileInTheWay,
-  isFile,
-  isFolder,
+  notAFolder,
+  notAFile,
   noSuchFile,
   noSuchFolder,
   pathsIn,

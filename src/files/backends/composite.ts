@@ -5,7 +5,7 @@ import {
   type FileResult,
   type SearchScope,
   type FileEntry,
-  isFolder,
+  notAFile,
   relocate,
 } from "../backend/index.ts";
 import {
@@ -42,7 +42,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
   /** Why a path cannot be written or deleted: another backend is somewhere below. */
   const mountedIn = (raw: string): Failure | undefined => {
     const parsed = parsePath(raw);
-    return parsed.ok && all.entriesOf(parsed.path).length > 0 ? isFolder(parsed.path) : undefined;
+    return parsed.ok && all.entriesOf(parsed.path).length > 0 ? notAFile(parsed.path) : undefined;
   };
 
   return {

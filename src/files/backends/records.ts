@@ -2,8 +2,8 @@ import {
   type Failure,
   type FileResult,
   fileInTheWay,
-  isFile,
-  isFolder,
+  notAFolder,
+  notAFile,
   noSuchFile,
   noSuchFolder,
 } from "../backend/index.ts";
@@ -27,15 +27,15 @@ export interface Records {
 export function recordOperations(records: Records): FileOperations {
   const below = async (folder: string): Promise<(readonly [path: string, content: string])[]> =>
     [...(await records.all())].filter(([path]) => path !== folder && isWithin(path, folder));
-  const notAFile = async (path: string): Promise<Failure> =>
-    path === "/" || (await below(path)).length > 0 ? isFolder(path) : noSuchFile(path);
+  const whyNoFile = async (path: string): Promise<Failure> =>
+    path === "/" || (await below(path)).length > 0 ? notAFile(path) : noSuchFile(path);
 
   /** Why a new file cannot be written, if it cannot. */
   const obstacle = async (path: string): Promise<Failure | undefined> => {
     for (const folder of foldersAbove(path)) {
       if ((await records.get(folder)) !== undefined) return fileInTheWay(path, folder);
     }
-    const there = await notAFile(path);
+    const there = await whyNoFile(path);
     return there.reason === "missing" ? undefined : there;
   };
   const write = (path: string, content: string): Promise<FileResult<{ created: boolean }>> =>
@@ -51,31 +51,31 @@ export function recordOperations(records: Records): FileOperations {
     async list(path) {
       const files = await below(path);
       if (files.length === 0 && path !== "/")
-        return (await records.get(path)) === undefined ? noSuchFolder(path) : isFile(path);
+        return (await records.get(path)) === undefined ? noSuchFolder(path) : notAFolder(path);
       const sizes = files.map(([file, content]) => [file, packedSize(content)] as const);
       return { ok: true, entries: entriesOf(path, sizes) };
     },
     async read(path) {
       const content = await records.get(path);
-      return content === undefined ? notAFile(path) : unpackText(content, path);
+      return content === undefined ? whyNoFile(path) : unpackText(content, path);
     },
     async readBytes(path) {
       const content = await records.get(path);
-      return content === undefined ? notAFile(path) : { ok: true, bytes: unpackBytes(content) };
+      return content === undefined ? whyNoFile(path) : { ok: true, bytes: unpackBytes(content) };
     },
     write: (path, content) => write(path, packText(content)),
     writeBytes: (path, bytes) => write(path, packBytes(bytes)),
     swap: (path, before, content) =>
       records.exclusive(path, async () => {
         const current = await records.get(path);
-        if (current === undefined) return notAFile(path);
+        if (current === undefined) return whyNoFile(path);
         const swapped = current === packText(before);
         if (swapped) await records.put(path, packText(content));
         return { ok: true, swapped };
       }),
     delete: (path) =>
       records.exclusive(path, async () => {
-        if ((await records.get(path)) === undefined) return notAFile(path);
+        if ((await records.get(path)) === undefined) return whyNoFile(path);
         await records.delete(path);
         return { ok: true };
       }),

@@ -7,8 +7,8 @@ import {
   type FileResult,
   fail,
   fileInTheWay,
-  isFile,
-  isFolder,
+  notAFolder,
+  notAFile,
   noSuchFile,
   noSuchFolder,
 } from "../backend/index.ts";
@@ -107,7 +107,7 @@ for name in * .[!.]* ..?*; do
 done`,
     );
     if (exitCode === MISSING) return path === "/" ? { ok: true, entries: [] } : noSuchFolder(path);
-    if (exitCode === OTHER) return isFile(path);
+    if (exitCode === OTHER) return notAFolder(path);
     if (exitCode !== 0) return this.#failed(path, "listed", output);
     if (truncated) return fail(`"${path}" has too many entries to be listed.`);
     const entries = output.split("\n").flatMap((line) => {
@@ -125,12 +125,12 @@ done`,
   }
 
   async readBytes(path: string): Promise<FileResult<{ bytes: Uint8Array }>> {
-    if (path === "/") return isFolder(path);
+    if (path === "/") return notAFile(path);
     const [file] = await this.#sandbox.downloadFiles([this.#at(path)]);
     if (!file?.content) {
       const kind = await this.#kindOf(path);
       return kind === "folder"
-        ? isFolder(path)
+        ? notAFile(path)
         : kind === "missing"
           ? noSuchFile(path)
           : this.#failed(path, "read", file?.error);
@@ -161,7 +161,7 @@ done`,
   async delete(path: string): Promise<FileResult> {
     const kind = await this.#kindOf(path);
     if (kind === "missing") return noSuchFile(path);
-    if (kind === "folder") return isFolder(path);
+    if (kind === "folder") return notAFile(path);
     return this.#remove(path);
   }
 
@@ -193,7 +193,7 @@ done`,
 
   async #put(path: string, bytes: Uint8Array): Promise<FileResult<{ created: boolean }>> {
     const kind = await this.#kindOf(path);
-    if (kind === "folder") return isFolder(path);
+    if (kind === "folder") return notAFile(path);
     if (kind === "missing") {
       const made = await this.#sandbox.execute(`mkdir -p ${quoted(this.#at(parentOf(path)))}`);
       if (made.exitCode !== 0)

@@ -2,7 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { segmentsOf } from "../paths/index.ts";
-import { whenFree } from "./descriptors.ts";
+import { retryOpen } from "./retries.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
@@ -76,14 +76,14 @@ function heldBy(handle: FileHandle): Anchor {
       if (create) await makeFolder(entry(name));
       return heldBy(await openFolder(entry(name)));
     },
-    open: (name, flags) => whenFree(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK)),
+    open: (name, flags) => retryOpen(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK)),
     stat: (name) => statOf(entry(name)),
     close: () => handle.close(),
   };
 }
 
 async function openFolder(path: string): Promise<FileHandle> {
-  return whenFree(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  return retryOpen(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
 }
 
 /** The entry at a path, if there is one and it is no link. */

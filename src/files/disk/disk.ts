@@ -26,7 +26,7 @@ export interface DiskOptions {
   ripgrep?: boolean;
 }
 
-/** Where the files are, and what uses them there. */
+/** The folder's real path, and operations on its files. */
 interface Root {
   path: string;
   files: PlainFiles;
@@ -113,7 +113,7 @@ export class Disk implements FileOperations {
     const found = await ripgrepCandidates(query, {
       root: root.path,
       folder: path,
-      skip: this.#skipped(options),
+      skip: this.#namesToSkip(options),
       timeout: options.sweep.left,
     });
     const depth = segmentsOf(path).length;
@@ -125,7 +125,7 @@ export class Disk implements FileOperations {
     );
   }
 
-  /** The entries of a folder on the way. */
+  /** The entries of a folder; one that cannot be listed is noted as missed. */
   async #entriesToWalk(path: string, sweep: Sweep): Promise<FileEntry[]> {
     const found = await this.#use(path, (files) => files.entries(path));
     if (found.ok) return found.entries;
@@ -133,7 +133,7 @@ export class Disk implements FileOperations {
     return [];
   }
 
-  #skipped({ names, all }: WalkOptions): string[] {
+  #namesToSkip({ names, all }: WalkOptions): string[] {
     return all ? [] : this.#options.ignore.filter((name) => !names.includes(name));
   }
 

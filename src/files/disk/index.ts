@@ -4,7 +4,7 @@ import { Disk, type DiskOptions } from "./disk.ts";
 import { DISK_PLACE } from "./place.prompt.ts";
 
 export type { DiskOptions } from "./disk.ts";
-export { whenUnused } from "./descriptors.ts";
+export { retryRename } from "./retries.ts";
 export { pathMeant } from "./from-host.ts";
 
 /**

@@ -6,8 +6,8 @@ import {
   type FileResult,
   type ListOptions,
   fail,
-  isFile,
-  isFolder,
+  notAFolder,
+  notAFile,
   noSuchFile,
   noSuchFolder,
 } from "../backend/index.ts";
@@ -16,8 +16,8 @@ import { nameOf, parentOf, parsePath, pathIn } from "../paths/index.ts";
 import { Sweep } from "../search/index.ts";
 import { decodeText } from "../text/index.ts";
 import { enter, NotPlainError, type Anchor, type Hold } from "./anchor.ts";
-import { whenFree, whenUnused } from "./descriptors.ts";
 import { explain } from "./errors.ts";
+import { retryOpen, retryRename } from "./retries.ts";
 
 /** Two backends on one folder wait for each other. */
 const WRITERS = {};
@@ -62,7 +62,7 @@ export class HeldFiles implements PlainFiles {
     });
     if (result.ok) return result;
     if (result.reason === "missing") return noSuchFolder(path);
-    return (await this.#isFile(path)) ? isFile(path) : result;
+    return (await this.#isFile(path)) ? notAFolder(path) : result;
   }
 
   async entries(path: string): Promise<FileResult<{ entries: FileEntry[] }>> {
@@ -87,7 +87,7 @@ export class HeldFiles implements PlainFiles {
     const put = (folder: Anchor): Promise<FileResult<Written>> =>
       exclusive(WRITERS, pathIn(this.#root, path), async () => {
         const old = await folder.stat(nameOf(path));
-        if (old?.isDirectory()) return isFolder(path);
+        if (old?.isDirectory()) return notAFile(path);
         if (old && !old.isFile()) throw new NotPlainError();
         if (!old && !create) return noSuchFile(path);
         const unchanged = async (): Promise<boolean> => {
@@ -105,7 +105,7 @@ export class HeldFiles implements PlainFiles {
     return this.#beside(path, async (folder) => {
       const stats = await folder.stat(nameOf(path));
       if (!stats) return noSuchFile(path);
-      if (stats.isDirectory()) return isFolder(path);
+      if (stats.isDirectory()) return notAFile(path);
       await unlink(folder.entry(nameOf(path)));
       return { ok: true };
     });
@@ -141,7 +141,7 @@ export class HeldFiles implements PlainFiles {
     act: (folder: Anchor) => Promise<FileResult<T>>,
     create = false,
   ): Promise<FileResult<T>> {
-    return path === "/" ? isFolder(path) : this.#inFolder(parentOf(path), { path, create }, act);
+    return path === "/" ? notAFile(path) : this.#inFolder(parentOf(path), { path, create }, act);
   }
 
   /** Runs `act` in a folder. A failure names `path`. */
@@ -197,7 +197,7 @@ async function bytesFrom(
   const file = await folder.open(nameOf(path), constants.O_RDONLY);
   try {
     const stats = await file.stat();
-    if (stats.isDirectory()) return isFolder(path);
+    if (stats.isDirectory()) return notAFile(path);
     if (!stats.isFile()) return fail(`"${path}" is not a regular file.`, "not-text");
     if (stats.size > maxBytes) {
       return fail(`"${path}" has ${stats.size} bytes; files of up to ${maxBytes} can be read.`, "too-large");
@@ -212,7 +212,7 @@ async function bytesFrom(
 async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
   const sweep = new Sweep();
   const entries: FileEntry[] = [];
-  for await (const dirent of await whenFree(() => opendir(folder.entry(""), { bufferSize: READ_AT_ONCE }))) {
+  for await (const dirent of await retryOpen(() => opendir(folder.entry(""), { bufferSize: READ_AT_ONCE }))) {
     if (sweep.isDue) await sweep.rest();
     const { name } = dirent;
     const isDirectory = dirent.isDirectory();
@@ -270,7 +270,7 @@ async function replaceFile(folder: Anchor, { path, content, old, unchanged }: Re
       await file.close();
     }
     if (!(await unchanged())) return false;
-    await whenUnused(() => rename(folder.entry(temporary), folder.entry(nameOf(path))));
+    await retryRename(() => rename(folder.entry(temporary), folder.entry(nameOf(path))));
     return true;
   } finally {
     // Gone already, unless it was not used.

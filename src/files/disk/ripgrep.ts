@@ -106,6 +106,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 };
 const same = (text: string): string => text;
 
+/** Syntax that means the same in RE2 and ripgrep, with its translation. A pattern with anything else is not translated. */
 const PARTS: readonly (readonly [form: RegExp, to: (text: string) => string])[] = [
   [/^\\[dws]/, (text) => `[${CLASSES[text]}]`],
   [/^\\b/, () => "(?-u:\\b)"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { onPlatform } from "../../../test/on-platform.ts";
-import { whenUnused } from "./descriptors.ts";
 import { isDeviceName } from "./keeper/working-folder.ts";
+import { retryRename } from "./retries.ts";
 
 /** Fails with a code of the system as often as told, then succeeds. */
 const failing = (times: number, code: string) => {
@@ -15,13 +15,13 @@ const failing = (times: number, code: string) => {
 
 describe("on Windows", () => {
   it.each(["EBUSY", "EPERM", "EACCES"])("a rename waits for a file that is in use (%s)", async (code) => {
-    expect(await onPlatform("win32", () => whenUnused(failing(2, code)))).toBe(3);
+    expect(await onPlatform("win32", () => retryRename(failing(2, code)))).toBe(3);
   });
 
   it("another failure is not tried again, and elsewhere none is", async () => {
-    const full = onPlatform("win32", () => whenUnused(failing(1, "ENOSPC")));
+    const full = onPlatform("win32", () => retryRename(failing(1, "ENOSPC")));
     await expect(full).rejects.toThrow("ENOSPC");
-    await expect(onPlatform("linux", () => whenUnused(failing(1, "EPERM")))).rejects.toThrow("EPERM");
+    await expect(onPlatform("linux", () => retryRename(failing(1, "EPERM")))).rejects.toThrow("EPERM");
   });
 
   it.each(["NUL", "con", "aux.txt", "COM1.log", "lpt9", "COM²", "conout$", "a.txt:hidden", "name.", "name "])(

@@ -44,7 +44,7 @@ export function setCalls(
   message: AIMessage,
   calls: Partial<Pick<AIMessage, "tool_calls" | "invalid_tool_calls" | "content">>,
 ): void {
-  // From chunks the calls would be worked out again, and be as broken, when a checkpoint is read.
+  // A checkpoint that is read works the calls out of their chunks again, as broken as they were.
   const fields = { ...calls, ...("tool_call_chunks" in message && { tool_call_chunks: [] }) };
   Object.assign(message, fields);
   Object.assign(message.lc_kwargs, fields);

@@ -91,7 +91,7 @@ export class Threads {
     return thread && this.#summary(thread);
   }
 
-  /** The threads whose mailbox has a letter without an answer. */
+  /** The threads whose mailbox has a request without an answer. */
   withMail(): Set<string> {
     const sql =
       "SELECT CAST(t.id AS BLOB) AS id FROM edits e JOIN threads t ON t.key = e.thread WHERE e.outcome IS NULL";
@@ -99,6 +99,7 @@ export class Threads {
   }
 
   remove(id: string): void {
+    // The ledger's tables know a thread by its id, the others by its number.
     for (const table of ["hosted", "runs"]) {
       this.#connection.run(`DELETE FROM ${table} WHERE thread = ?`, [id]);
     }

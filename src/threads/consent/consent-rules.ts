@@ -47,9 +47,12 @@ type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
  */
 export function consentRules(options: ConsentRulesOptions): Record<string, ConsentRule> {
   const { live, canAsk, tools, reading, servers } = options;
-  const [allow, ask, deny] = [options.rules.allow, options.rules.ask, options.rules.deny].map((list) =>
-    (list ?? []).map(compileRule),
-  ) as [Rule[], Rule[], Rule[]];
+  const compiled = (list: readonly string[] = []): Rule[] => list.map(compileRule);
+  const [allow, ask, deny] = [
+    compiled(options.rules.allow),
+    compiled(options.rules.ask),
+    compiled(options.rules.deny),
+  ];
   const phase = new PlanPhase(options.checkpointer);
 
   const verdict = async (request: Call): Promise<Verdict> => {
@@ -63,13 +66,13 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
       (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true) ||
       (mode === "plan" && call.command !== undefined && isReadingCommand(call.command));
     const isWrite = isMutation(name);
-    // Who would be asked about what is refused anyway?
+    // The file tools refuse frozen files themselves: nobody is asked.
     if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
       return "allow";
-    // A run that came to this mode on its way has asked nobody about the plan that is open.
+    // A plan counts as approved only if the run began in plan mode: one that changed to it has asked nobody.
     const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
     if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
-    // Whoever allowed it, allowed another tool.
+    // The tool has changed since it was allowed.
     if (servers?.changeOf(name) !== undefined) return "ask";
     if (ask.some((rule) => rule.catches(call))) return "ask";
     const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
@@ -81,7 +84,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     if (isServed && mode !== "auto" && (call.about ?? []).some(isObeyedFile)) return "ask";
     if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
     if (!isWrite || mode === "ask") return "ask";
-    return mode === "plan" && phase.leaves(call.path ?? "") ? "ask" : "allow";
+    return mode === "plan" && phase.isOutsidePlan(call.path ?? "") ? "ask" : "allow";
   };
 
   const rule: ConsentRule = {
@@ -94,7 +97,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
       return found === "ask" && !canAsk ? CONSENT_REASONS.nobody : undefined;
     },
   };
-  // What is named here is looked up in the thread before it is run: no more than may be asked for or refused.
+  // A tool with a rule costs a look into the thread before each call: only one that may be asked about or refused has it.
   const isConcerned = (tool: string): boolean => {
     const { mode } = options;
     if (live && !reading.includes(tool)) return true;
@@ -124,8 +127,8 @@ class PlanPhase {
     return this.#isWorking ?? this.#look(await this.#saved(runtime));
   }
 
-  /** Tells of a file that is not in the plan. A plan that names no files does not say which are. */
-  leaves(path: string): boolean {
+  /** Whether the plan names files, and this one is not among them. */
+  isOutsidePlan(path: string): boolean {
     const isNamed = (file: string): boolean => `/${path}`.endsWith(`/${file.replace(/^[./]+/, "")}`);
     return this.#files.length > 0 && !this.#files.some(isNamed);
   }

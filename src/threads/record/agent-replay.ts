@@ -4,10 +4,10 @@ import type { Summary } from "../../middleware/context-memory/index.ts";
 import { NO_TOKENS, unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
 import { decisionIn } from "../../middleware/text/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
+import { PLAN_TOOLS } from "../../plan/presets/index.ts";
 import { isSame } from "../../plan/todo/index.ts";
 import { failuresIn, helpersIn, labelOf, titleOf, type Verdict } from "../../subagents/index.ts";
 import type { RunEventBody } from "../events/index.ts";
-import { PLAN_TOOLS } from "../story/index.ts";
 import { withTasks } from "../thread/index.ts";
 import { detailsOf, ended, resultOf, remindersIn, saidIn } from "./recorder.ts";
 
@@ -215,7 +215,7 @@ export class AgentReplay {
     const { question: text } = this.#calls.get(id)?.args ?? {};
     const question = isAnswer
       ? { kind: "clarification" as const, ...(typeof text === "string" && { text }) }
-      : PLAN_TOOLS.includes(name)
+      : PLAN_TOOLS.has(name)
         ? { kind: "plan-approval" as const }
         : { kind: "permission" as const, name };
     return [this.#now({ type: "answer", id, answer, question })];

@@ -8,16 +8,16 @@ export function waitingOf({ tasks }: StateSnapshot): Interrupt[] {
 }
 
 /**
- * Answers by the ids of the interrupts that they are for, whichever way a client wrote them. A bare answer would drop
- * an edit of the plan that was made meanwhile; undefined for one where nothing waits, as LangGraph would give it to
- * whatever is asked next, which nobody has seen. Throws `invalid-request` for what the waiting calls cannot be answered
- * with: LangChain's own middleware would keep it in the thread and fail on it for good.
+ * Answers by the ids of their interrupts, whichever way a client wrote them; a bare answer would drop an edit of the
+ * plan that was made meanwhile. Undefined where nothing waits: LangGraph would give the answer to the next question,
+ * which nobody has seen. Throws `invalid-request` for answers that the waiting calls cannot take: LangChain's own
+ * middleware would keep them in the thread and fail on them for good.
  */
 export function answersById(
   resume: unknown,
   waiting: readonly Interrupt[],
 ): Record<string, unknown> | undefined {
-  const byId = keyed(resume, waiting) ?? dealt(resume, waiting);
+  const byId = answersWithIds(resume, waiting) ?? answersInOrder(resume, waiting);
   if (!byId) return undefined;
   const answers = Object.entries(byId).map(([id, answer]) => {
     const { value } = waiting.find((one) => one.id === id)!;
@@ -27,7 +27,7 @@ export function answersById(
 }
 
 /** The answers where they have ids: all of them must be for something that waits. */
-function keyed(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
+function answersWithIds(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
   if (!isKeyed(resume)) return undefined;
   const ids = Object.keys(resume);
   const gone = ids.find((id) => !waiting.some((one) => one.id === id));
@@ -44,7 +44,7 @@ export function isKeyed(resume: unknown): resume is Record<string, unknown> {
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** An answer without an id: for the only question, or a list with a decision for each call that asks. */
-function dealt(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
+function answersInOrder(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
   const [only, ...others] = waiting;
   if (!only) return undefined;
   if (others.length === 0) return { [only.id!]: resume };

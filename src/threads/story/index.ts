@@ -1,4 +1,3 @@
-export { PLAN_TOOLS } from "./plan-tools.ts";
 export { costWords, type PlanRecord, planTitle } from "./plans.ts";
 export { costOfThread, factsOf, threadOf, type ThreadState } from "./thread.ts";
 export type { Question, ToldThread } from "./told.ts";

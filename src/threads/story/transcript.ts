@@ -1,11 +1,11 @@
 import { MARKS, type Todo } from "../../plan/index.ts";
+import { PLAN_TOOLS } from "../../plan/presets/index.ts";
 import { itemWords, renderRules } from "../../plan/render/index.ts";
 import type { RunEvent } from "../events/index.ts";
 import { jsonText } from "../json-text/index.ts";
 import { MAIN, ownerName } from "../view/index.ts";
 import { shownArguments } from "./arguments.ts";
 import { lineDiff } from "./line-diff.ts";
-import { PLAN_TOOLS } from "./plan-tools.ts";
 import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
 import { factsOf, type ThreadState } from "./thread.ts";
 import { clockOf } from "./timeline/lanes.ts";
@@ -110,7 +110,7 @@ function partOf(event: RunEvent): string[] {
       return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
     case "tool-end": {
       const { owner, name, about, args, ok, verdict, result, output = result } = event;
-      if (ok && PLAN_TOOLS.includes(name)) return [];
+      if (ok && PLAN_TOOLS.has(name)) return [];
       const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
       const given = args === undefined ? "" : `\n\n${argumentsText(name, args)}`;
       const sign = ok ? "✓" : verdict === "part" ? "◐" : "✗";

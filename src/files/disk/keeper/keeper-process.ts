@@ -2,7 +2,7 @@ import { HeldFiles, type PlainFiles } from "../plain-files.ts";
 import type { Reply, Request } from "./keeper.ts";
 import { holdAsWorkingFolder } from "./working-folder.ts";
 
-/** Answers requests one after the other, and ends when nobody can ask any more. */
+/** The child process for systems without paths of descriptors: answers requests in turn until nobody can ask. */
 function main(): void {
   let last = Promise.resolve();
   process.chdir("/");

@@ -2,7 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder, NotPlainError, statOf, type Anchor } from "../anchor.ts";
-import { whenFree } from "../descriptors.ts";
+import { retryOpen } from "../retries.ts";
 
 // Windows lacks some of these: undefined adds nothing to a set of flags.
 const { O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -44,7 +44,7 @@ async function stepTo(target: string, path: string): Promise<Anchor> {
     },
     async open(name, flags) {
       const opened = (): Promise<FileHandle> =>
-        whenFree(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK));
+        retryOpen(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK));
       if (flags & O_EXCL) return opened();
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         await stat(name);

@@ -6,9 +6,9 @@ import type {
   ToolCallStatus,
 } from "@agentclientprotocol/sdk";
 import type { Todo } from "../../../plan/index.ts";
+import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
 import { planText } from "../../../threads/plan/index.ts";
-import { PLAN_TOOLS } from "../../../threads/story/index.ts";
 import { MAIN } from "../../../threads/view/index.ts";
 import { diffIn, kindOf, locationsOf, outputOf, textContent, titleOf } from "./call-content.ts";
 
@@ -72,7 +72,7 @@ export class Calls {
   }
 
   start(told: Extract<RunEvent, { type: "tool-start" }>): void {
-    if (PLAN_TOOLS.includes(told.name)) return;
+    if (PLAN_TOOLS.has(told.name)) return;
     const known = this.#find(told);
     if (known) this.#update(known, { status: "in_progress" });
     else this.#announce(told, "in_progress");

@@ -4,7 +4,7 @@ import type { Terminal } from "../terminal.ts";
 import { offersAfter } from "./parser.ts";
 import { commandPath } from "./unknown-words.ts";
 
-/** For the shell to fill in by itself. */
+/** Placeholders that the shell replaces by files or folders. */
 const [FILES, FOLDERS] = [":files", ":folders"];
 
 /** Computes the completions of a word. */
@@ -31,6 +31,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--dir": () => [FOLDERS],
   "-d": () => [FOLDERS],
   "--state": () => [FILES],
+  "--agent": () => [FILES],
   "--mcp-config": () => [FILES],
   "--database": NOTHING,
   "--thread": threadIds,
@@ -42,6 +43,15 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--max-turns": NOTHING,
   "--budget": NOTHING,
   "--timeout": NOTHING,
+  "--allow-host": NOTHING,
+  "--allow-origin": NOTHING,
+  "--host": NOTHING,
+  "--port": NOTHING,
+  "--queue": NOTHING,
+  "--remove": NOTHING,
+  "--role": NOTHING,
+  "--slots": NOTHING,
+  "--token": NOTHING,
 };
 
 /** Completions after a command, for its first word or for each. */
@@ -81,9 +91,12 @@ function wordsFor(current: string): Offer {
     const path = await commandPath(plain, offers);
     if (current.startsWith("-")) {
       const flags = (await offers(path, "-")).filter((one) => one.startsWith("--"));
-      return flags
-        .filter((one) => !before.includes(one))
-        .map((one) => (one === "--plan" || one === "--project" ? `--no-${one.slice(2)}` : one));
+      return (
+        flags
+          .filter((one) => !before.includes(one))
+          // These are on by default: their negation is what there is to say.
+          .map((one) => (one === "--plan" || one === "--project" ? `--no-${one.slice(2)}` : one))
+      );
     }
     const taken = WORDS[path.join(" ")];
     if (!taken) return offers(path, "");

@@ -2,7 +2,7 @@
 export interface Queued {
   text: string;
   isOnItsWay: boolean;
-  /** Goes back to whoever typed it, should it not arrive. */
+  /** Whether it goes back to whoever typed it, should it not arrive. */
   isRecalled: boolean;
 }
 
@@ -30,19 +30,19 @@ export class Queue {
   }
 
   /** Takes out the message that is next. */
-  first(): string | undefined {
+  takeFirst(): string | undefined {
     return this.#take(this.#waiting.findIndex(isWaiting));
   }
 
   /** Takes out the message that was added last. */
-  last(): string | undefined {
+  takeLast(): string | undefined {
     return this.#take(this.#waiting.findLastIndex(isWaiting));
   }
 
   /** Takes out all but what is on its way, which comes back later where it does not arrive. */
   recall(): string[] {
     const taken: string[] = [];
-    for (let text = this.first(); text !== undefined; text = this.first()) taken.push(text);
+    for (let text = this.takeFirst(); text !== undefined; text = this.takeFirst()) taken.push(text);
     for (const queued of this.#waiting) queued.isRecalled = true;
     return taken;
   }

@@ -124,13 +124,13 @@ export class Session implements Conversation {
       nextMode: () => this.setMode(nextMode(this.mode, this.isIsolated)),
       pastedImage: () => this.#pastedImage(),
       unfold: () => this.#unfold(),
-      unqueue: () => this.#queue.last(),
+      unqueue: () => this.#queue.takeLast(),
     });
     this.#showStatus();
     if (this.thread !== undefined) await this.#guarded(() => takeUp(this, { isAsked: first.length === 0 }));
     for (const text of first) this.submit(text);
     while (!this.#isOver) {
-      const next = this.#queue.first();
+      const next = this.#queue.takeFirst();
       if (next !== undefined) await this.#guarded(() => this.#handle(next));
       else {
         await new Promise<void>((resolve) => {

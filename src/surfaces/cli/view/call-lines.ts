@@ -1,7 +1,7 @@
 import { pathMeant } from "../../../files/disk/index.ts";
+import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
 import { inPlainSight, jsonText } from "../../../threads/json-text/index.ts";
-import { PLAN_TOOLS } from "../../../threads/story/index.ts";
 import { fileChange, type FileChange } from "../../../threads/undo/index.ts";
 import { MAIN, ownerName } from "../../../threads/view/index.ts";
 import { duration, harmlessLines, oneLine, shown, type Harmless, type Paint } from "../output/index.ts";
@@ -19,7 +19,7 @@ const VERBS: Readonly<Record<string, string>> = {
 };
 
 /** The lines shown of a failed command's output, from its end. */
-const LAST = 5;
+const MAX_OUTPUT_LINES = 5;
 
 export interface CallLinesOptions {
   tookMs?: number;
@@ -65,7 +65,7 @@ function stopWords(output: string): string {
 function lastLines(output: string): Harmless[] {
   return harmlessLines(output)
     .filter((line) => line.trim() !== "" && !/^\[.*\]$/.test(line))
-    .slice(-LAST);
+    .slice(-MAX_OUTPUT_LINES);
 }
 
 /** `edit src/a.ts +3 −1`, `npm test`, `grep "needle" src`. */
@@ -116,7 +116,7 @@ export function changeLines({ lines }: FileChange, paint: Paint): Harmless[] {
   );
 }
 
-/** Arguments by name; texts of several lines as they are, and what nobody sees in plain sight. */
+/** Arguments by name; texts of several lines as they are, with invisible characters as escapes. */
 export function argumentLines(args: unknown, paint: Paint): Harmless[] {
   if (typeof args !== "object" || args === null) return harmlessLines(jsonText(args));
   return Object.entries(args).flatMap(([name, value]) => {

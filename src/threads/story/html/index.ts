@@ -1,7 +1,7 @@
+import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
 import type { Todo } from "../../../plan/todo/index.ts";
 import { MAIN } from "../../view/index.ts";
 import type { CallEntry, Entry } from "../entries.ts";
-import { PLAN_TOOLS } from "../plan-tools.ts";
 import { itemFacts, type PlanRecord, planTitle } from "../plans.ts";
 import { agentOf, factsOf, type ThreadState, timeWords } from "../thread.ts";
 import { type Bar, timelineOf } from "../timeline/lanes.ts";
@@ -115,7 +115,7 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
       return `${thoughtsHtml(entry.thoughts)}${prose(entry.text, element).html}`;
     case "call":
       // What it came to is told as a change of the plan.
-      return PLAN_TOOLS.includes(entry.name) && entry.ok ? "" : callHtml(entry);
+      return PLAN_TOOLS.has(entry.name) && entry.ok ? "" : callHtml(entry);
     case "helper": {
       const helper = thread.helpers.get(entry.helper);
       if (!helper) return "";

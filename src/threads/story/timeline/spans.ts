@@ -1,6 +1,6 @@
+import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
 import { MAIN, ownerName } from "../../view/index.ts";
 import { parentOf } from "../entries.ts";
-import { PLAN_TOOLS } from "../plan-tools.ts";
 import type { StampedEvent } from "../told.ts";
 
 /** A bar of the timeline. */
@@ -54,7 +54,7 @@ export class Spans {
       }
       case "tool-start": {
         const { owner, call: id, name, about } = event;
-        if (PLAN_TOOLS.includes(name)) return;
+        if (PLAN_TOOLS.has(name)) return;
         return this.#add({ kind: "call", owner, id, label: about ? `${name} ${about}` : name, from: at });
       }
       case "tool-end":

@@ -1,4 +1,5 @@
 import { memo, useState } from "react";
+import { PLAN_TOOLS } from "../../../../src/plan/presets/presets.ts";
 import type {
   CallEntry,
   EndEntry,
@@ -6,7 +7,6 @@ import type {
   PlanEntry,
   QuestionEntry,
 } from "../../../../src/threads/story/entries.ts";
-import { PLAN_TOOLS } from "../../../../src/threads/story/plan-tools.ts";
 import type { ThreadState } from "../../../../src/threads/story/thread.ts";
 import {
   answerWords,
@@ -53,7 +53,7 @@ export function Entries({ thread, owner }: { thread: ThreadState; owner: string 
 function isShown(entry: Entry, { helpers }: ThreadState): boolean {
   if (entry.kind === "question") return entry.answer !== undefined;
   if (entry.kind !== "call") return true;
-  if (PLAN_TOOLS.includes(entry.name)) return entry.ok === false;
+  if (PLAN_TOOLS.has(entry.name)) return entry.ok === false;
   return entry.name !== "task" || !helpers.has(helperOf(entry, helpers));
 }
 

@@ -16,7 +16,7 @@ export function Rules({ rules }: { rules: readonly string[] }) {
   );
 }
 
-/** The rules of a plan under somebody's hands. What the agent changes in them comes in until they are typed into. */
+/** The rules of a plan that a person edits. The agent's changes appear until the person types. */
 export function RulesField({
   rules,
   draft,
