@@ -57,7 +57,7 @@ describe("the offline model", () => {
 
   it("says which tools it misses", async () => {
     const answer = await new OfflineModel().invoke(ask);
-    expect(answer.text).toContain("glob, grep, read_file, write_file are not there");
+    expect(answer.text).toContain("ls, glob, grep, read_file, write_file are not there");
   });
 
   it("gives the same answer to the same request, with a name and a count of tokens", async () => {
@@ -145,9 +145,7 @@ describe("an answer", () => {
 
   it("goes on without a plan when the plan is refused", () => {
     const refused = turn("write_todos", {}, "Error: Max 5 todos allowed; this would make 8.");
-    expect(answerTo([...ask, ...refused], TOOLS)).toEqual([
-      { name: "glob", args: { pattern: "**", path: "/", sizes: true } },
-    ]);
+    expect(answerTo([...ask, ...refused], TOOLS)).toEqual([{ name: "ls", args: { path: "/", sizes: true } }]);
   });
 });
 

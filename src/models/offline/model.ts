@@ -116,7 +116,7 @@ async function wait(ms: number, signal: AbortSignal | undefined): Promise<void> 
   if (ms > 0) await setTimeout(ms, undefined, signal && { signal });
 }
 
-const NEEDED = ["glob", "grep", "read_file", "write_file"];
+const NEEDED = ["ls", "glob", "grep", "read_file", "write_file"];
 /** More than any survey takes. */
 const MOST_TURNS = 400;
 

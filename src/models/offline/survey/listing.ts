@@ -1,4 +1,4 @@
-import { call, type Call, type Conversation } from "../conversation.ts";
+import { AT_ONCE, call, type Call, type Conversation } from "../conversation.ts";
 import { reasonIn } from "../words.ts";
 
 /** A file and its size in bytes. */
@@ -7,17 +7,19 @@ export interface ListedFile {
   size: number;
 }
 
-/** The files in a folder and below. */
+/** The files in a folder and below, as far as they have been listed. */
 export interface Listing {
   base: string;
   /** Files by path. */
   files: ListedFile[];
-  /** The number of folders that they are in, the base included. */
-  folders: number;
-  /** The number of files that the list had no room for. */
+  /** Listed folders, the base among them. */
+  folders: string[];
+  /** The number of folders that could not be listed, or are beyond the limits. */
   unlisted: number;
   /** Why the base could not be listed. */
   problem?: string;
+  /** Empty when the listing is complete. */
+  next: Call[];
 }
 
 /** Where the survey is written, and where it goes when that file is not a survey. */
@@ -27,22 +29,34 @@ export const REPORTS = ["/survey.md", "/survey-offline.md"] as const;
 const SKIPPED = [".git", ".holdfast", "build", "coverage", "dist", "node_modules", "target", "vendor"];
 /** The harness keeps long tool results here. */
 const TOOL_RESULTS = "tool_results";
+const MOST_FOLDERS = 200;
+const MOST_CHARACTERS = 150_000;
 
-/** The files in a folder and below, or first the call that lists them. */
-export function listFiles({ made }: Conversation, base: string): Listing | Call {
-  const search = call("glob", { pattern: "**", path: base, sizes: true });
-  const found = made(search);
-  if (!found) return search;
-  const { result, failed } = found;
-  const files = result
-    .split("\n")
-    .filter((line) => line.startsWith("/"))
-    .map((line) => line.split("\t"))
-    .map(([path = "", size]) => ({ path, size: Number(size ?? 0) }))
-    .filter(({ path }) => isCounted(path, base));
-  const folders = new Set([base, ...files.flatMap(({ path }) => foldersTo(path, base))]);
-  const unlisted = Number(/^\[Cut after .*: (\d+) more\./m.exec(result)?.[1] ?? 0);
-  return { base, files, folders: folders.size, unlisted, ...(failed && { problem: reasonIn(found) }) };
+/** Lists a folder and all below it. One turn lists folders of one top-level folder. */
+export function listFiles({ made }: Conversation, base: string): Listing {
+  const listing: Listing = { base, files: [], folders: [], unlisted: 0, next: [] };
+  const missing: string[] = [];
+  let characters = 0;
+  const visit = (folder: string): void => {
+    const listed = made(call("ls", { path: folder, sizes: true }));
+    if (!listed) missing.push(folder);
+    else if (listed.failed) {
+      listing.unlisted += 1;
+      if (folder === base) listing.problem = reasonIn(listed);
+    } else {
+      characters += listed.result.length;
+      for (const inner of addEntries(listing, folder, listed.result)) visit(inner);
+    }
+  };
+  visit(base);
+  listing.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const isFull = characters > MOST_CHARACTERS || listing.folders.length >= MOST_FOLDERS;
+  if (isFull) listing.unlisted += missing.length;
+  else {
+    const near = missing.filter((folder) => topOf(folder, base) === topOf(missing[0]!, base));
+    listing.next = near.slice(0, AT_ONCE).map((path) => call("ls", { path, sizes: true }));
+  }
+  return listing;
 }
 
 /** Whether a survey of `base` counts a file. */
@@ -52,10 +66,23 @@ export function isCounted(path: string, base: string): boolean {
   return folders[0] !== TOOL_RESULTS && !folders.some((name) => SKIPPED.includes(name));
 }
 
-/** The folders from a base down to a file, without the base. */
-function foldersTo(path: string, base: string): string[] {
-  const names = below(path, base).split("/").slice(0, -1);
-  return names.map((_, at) => names.slice(0, at + 1).join("/"));
+/** Adds the files of a list and returns its folders. */
+function addEntries(listing: Listing, folder: string, text: string): string[] {
+  const { base } = listing;
+  listing.folders.push(folder);
+  if (text.includes("\n[Cut after ")) listing.unlisted += 1;
+  const entries = text.split("\n").filter((line) => line.startsWith("/"));
+  const counted = entries.filter((line) => isCounted(line.split("\t", 1)[0]!, base));
+  const isFolder = (line: string): boolean => line.endsWith("/");
+  for (const line of counted.filter((entry) => !isFolder(entry))) {
+    const [path = "", size = "0"] = line.split("\t");
+    listing.files.push({ path, size: Number(size) });
+  }
+  return counted.filter(isFolder).map((line) => line.slice(0, -1));
+}
+
+function topOf(path: string, base: string): string {
+  return below(path, base).split("/", 1)[0]!;
 }
 
 function below(path: string, base: string): string {

@@ -45,17 +45,12 @@ class Survey {
 
   next(base: string): Answer {
     const listing = listFiles(this.#conversation, base);
-    if ("name" in listing) {
-      const objection = this.#plan.objection(LIST);
-      return objection === undefined
-        ? this.#work([listing])
-        : this.#close(`Nothing was surveyed: ${objection}.`);
-    }
     const { problem } = listing;
-    if (problem !== undefined) {
-      this.#blocked.set(LIST, problem);
-      return this.#close(`Nothing was surveyed: ${problem}.`);
-    }
+    const objection = listing.next.length > 0 ? this.#plan.objection(LIST) : undefined;
+    if (problem !== undefined) this.#blocked.set(LIST, problem);
+    if (problem !== undefined || objection !== undefined)
+      return this.#close(`Nothing was surveyed: ${problem ?? objection}.`);
+    if (listing.next.length > 0) return this.#work(listing.next);
     this.#done.push(LIST);
     const findings: Findings = { listing, largest: [], sections: [], omitted: new Map() };
     return this.#lookAtLargest(findings) ?? this.#delegate(findings) ?? this.#write(findings);
@@ -241,13 +236,13 @@ function renderAnswer({ listing, largest: [first], sections, omitted }: Findings
 function gapsIn({ unlisted }: Listing, omitted: ReadonlyMap<string, string>): string[] {
   return [
     ...[...omitted].map(([step, reason]) => `${step} (${reason})`),
-    ...(unlisted > 0 ? [`${counted(unlisted, "file")} not listed`] : []),
+    ...(unlisted > 0 ? [`${counted(unlisted, "folder")} not listed`] : []),
   ];
 }
 
 function totals({ files, folders }: Listing): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  return `${counted(files.length, "file")} in ${counted(folders, "folder")}, ${counted(bytes, "byte")}.`;
+  return `${counted(files.length, "file")} in ${counted(folders.length, "folder")}, ${counted(bytes, "byte")}.`;
 }
 
 function renderFile({ path, size, lines, begins }: LargeFile): string {
