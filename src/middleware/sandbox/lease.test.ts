@@ -165,12 +165,29 @@ describe("a sandbox is released", () => {
     expect(log).toEqual(["acquire", "release"]);
   });
 
+  it("not by the end of a run that began during a call of another, which is between two calls now", async () => {
+    const lease = new Lease(provider, THREAD);
+    await lease.sandbox();
+    const call = { run: "a", signal: undefined };
+    lease.begin(call);
+    const other = { run: "b", signal: undefined };
+    lease.begin(other);
+    lease.end(other, { failed: false });
+    lease.end(call, { failed: false });
+    await lease.release("b");
+    expect(log).toEqual(["acquire"]);
+    await lease.release("a");
+    expect(log).toEqual(["acquire", "release"]);
+  });
+
   it("although a tool of an aborted run has not noticed", async () => {
     const lease = new Lease(provider, THREAD);
     await lease.sandbox();
-    lease.begin(AbortSignal.abort());
-    lease.begin(undefined)();
-    await lease.release();
+    lease.begin({ run: "a", signal: AbortSignal.abort() });
+    const call = { run: "b", signal: undefined };
+    lease.begin(call);
+    lease.end(call, { failed: false });
+    await lease.release("b");
     expect(log).toEqual(["acquire", "release"]);
   });
 
@@ -185,13 +202,13 @@ describe("a sandbox is released", () => {
     };
     const lease = new Lease(slow, THREAD);
     await lease.sandbox();
-    const released = lease.release();
+    const released = lease.release("a");
     const next = lease.sandbox();
     finish();
     await Promise.all([released, next]);
     expect(log).toEqual(["acquire", "release", "acquire"]);
     expect(lease.isIdle).toBe(false);
-    await lease.release();
+    await lease.release("b");
     expect(lease.isIdle).toBe(true);
   });
 });

@@ -20,6 +20,6 @@ export interface SandboxProvider {
    * kept by thread has to be kept by `folders`.
    */
   acquire(thread: { threadId: string; folders: ThreadData }): Promise<Sandbox>;
-  /** Called when a run of the thread has ended and no other is in a call. Must not fail for a sandbox that is gone. */
+  /** Called when no run of the thread uses it any more. Must not fail for a sandbox that is gone. */
   release(sandbox: Sandbox): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { FileBackend } from "../../files/index.ts";
 import type { BackendContext } from "../files/index.ts";
-import { isInThread, threadIdOf, type RunContext, threadFolders } from "../thread-data/index.ts";
+import { isInThread, runIdOf, threadIdOf, type RunContext, threadFolders } from "../thread-data/index.ts";
 import { Lease } from "./lease.ts";
 import { localSandboxProvider } from "./local.ts";
 import type { SandboxProvider } from "./provider.ts";
@@ -37,24 +37,25 @@ export class Sandboxes {
     runtime: RunContext & { signal?: AbortSignal | undefined },
     make: () => Promise<Result> | Result,
   ): Promise<Result> {
+    const call = { run: nameOf(runtime), signal: runtime.signal };
     return this.#with(threadIdOf(runtime), async (lease) => {
-      const end = lease.begin(runtime.signal);
+      lease.begin(call);
+      let failed = true;
       try {
-        return await make();
-      } catch (error) {
-        end();
-        // No other run can follow this one.
-        if (!isInThread(runtime)) await lease.release();
-        throw error;
+        const result = await make();
+        failed = false;
+        return result;
       } finally {
-        end();
+        lease.end(call, { failed });
+        // No other run can follow this one.
+        if (failed && !isInThread(runtime)) await lease.release(call.run);
       }
     });
   }
 
   /** Ends a run's use of its sandbox. */
   release(runtime: RunContext): Promise<void> {
-    return this.#with(threadIdOf(runtime), (lease) => lease.release());
+    return this.#with(threadIdOf(runtime), (lease) => lease.release(nameOf(runtime)));
   }
 
   /** Does something with the lease of a thread, which is forgotten when nothing is left in it. */
@@ -70,6 +71,13 @@ export class Sandboxes {
       if (lease.isIdle && this.#leases.get(key) === lease) this.#leases.delete(key);
     }
   }
+}
+
+/** Tells the runs of a thread apart, also those of two agents in one graph. */
+function nameOf(runtime: RunContext): string {
+  const namespace = runtime.configurable?.["checkpoint_ns"];
+  const nodes = typeof namespace === "string" ? namespace.split("|") : [];
+  return [runIdOf(runtime), ...nodes.slice(0, -1)].join("|");
 }
 
 function lazily(make: () => Promise<FileBackend>): FileBackend {
