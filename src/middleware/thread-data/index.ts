@@ -7,9 +7,7 @@ import { z } from "zod";
 import { harnessField, lastValue } from "../state/index.ts";
 import { threadIdOf } from "./thread-id.ts";
 
-export { inThread, isInThread, type RunContext, threadIdOf } from "./thread-id.ts";
-export { runIdOf } from "./thread-id.ts";
-
+export { inThread, isInThread, type RunContext, threadIdOf, runIdOf } from "./thread-id.ts";
 
 /** The folders of a thread, as absolute paths. They exist once something is put into them. */
 export interface ThreadData {

@@ -3,6 +3,7 @@ import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
 import { editedPlan, editEvent, requestEdit, type RequestOptions } from "../edit/index.ts";
 import {
+  forgetThread,
   Host,
   type CancelOptions,
   type StartOptions,
@@ -17,7 +18,6 @@ import {
   type ThreadNote,
   type RunRequest,
   inAllModes,
-  Schedules,
   EventLog,
   type StampedEvent,
   type ThreadEvent,
@@ -30,6 +30,7 @@ import { limitKeys } from "./limit-keys.ts";
 import type { Job } from "./queue/job-table.ts";
 import { Jobs, QUEUE } from "./queue/jobs.ts";
 import { Reaper } from "./registry.ts";
+import { ClusterSchedules } from "./schedules.ts";
 import { prometheusText, readStatus } from "./status.ts";
 import {
   ThreadFeed,
@@ -52,7 +53,7 @@ export class ClusterHost extends Host {
   readonly checkpointer: ThreadStore;
   readonly ledger: Ledger;
   readonly jobs: Jobs;
-  readonly schedules: Schedules;
+  readonly schedules: ClusterSchedules;
   override readonly metrics: () => Promise<string>;
   readonly #id = crypto.randomUUID();
   readonly #db: ClusterDatabase;
@@ -70,7 +71,7 @@ export class ClusterHost extends Host {
     this.checkpointer = store;
     this.#db = db;
     this.jobs = new Jobs(db);
-    this.schedules = new Schedules(store.ledger);
+    this.schedules = new ClusterSchedules(db);
     this.metrics = async () => prometheusText(await readStatus(db));
     this.ledger = withJobs(store.ledger, this.jobs);
     this.#reaper = new Reaper(db);
@@ -195,7 +196,7 @@ export class ClusterHost extends Host {
     const known = identityOf(await this.ledger.thread(thread));
     // What is deleted first must not be gone in vain.
     if ((await this.checkpointer.getThread(thread))?.state === "running") throw atWork(thread);
-    await this.schedules.forgetThread(thread);
+    await forgetThread(this.schedules, thread);
     // As long as the ledger has the thread, nobody else can have its name, and read what is left.
     await this.jobs.forget(thread);
     await this.checkpointer.deleteThread(thread);

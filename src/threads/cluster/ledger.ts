@@ -20,6 +20,7 @@ export function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
       await jobs.forget(thread);
       await ledger.forget(thread);
     },
+    // Those of a cluster are kept by DBOS.
     schedules: () => ledger.schedules(),
     changeSchedule: (id, change) => ledger.changeSchedule(id, change),
   };

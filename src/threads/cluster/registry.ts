@@ -4,6 +4,7 @@ import type { ClusterDatabase } from "./database/database.ts";
 import { SCHEMA } from "./database/schema.ts";
 import { DEAD_MS, Heartbeat } from "./heartbeat.ts";
 import { TURN } from "./queue/jobs.ts";
+import { SCHEDULED } from "./schedules.ts";
 
 const LOOK_MS = 500;
 const SWEEP_MS = 60_000;
@@ -119,8 +120,10 @@ export class Reaper {
       loadOutput: false,
     });
     const queues = new Map<string | undefined, string[]>();
-    for (const { workflowID, queueName } of left) {
-      queues.set(queueName, [...(queues.get(queueName) ?? []), workflowID]);
+    for (const { workflowID, workflowName, queueName } of left) {
+      // What a schedule starts is begun by nobody's queue.
+      const queue = workflowName === TURN ? queueName : undefined;
+      queues.set(queue, [...(queues.get(queue) ?? []), workflowID]);
     }
     for (const [queueName, ids] of queues)
       await client.resumeWorkflows(ids, { ...(queueName && { queueName }) });
@@ -135,16 +138,21 @@ export async function sweepEvents({ pool }: Pick<ClusterDatabase, "pool">): Prom
   );
 }
 
-/** Deletes the turns that were over an hour ago: DBOS keeps them for ever. */
+/** Deletes the turns, and what schedules started, that were over long ago: DBOS keeps them for ever. */
 export async function sweepWorkflows({ client }: Pick<ClusterDatabase, "client">): Promise<void> {
-  const completedBefore = new Date(Date.now() - HOUR_MS).toISOString();
-  const over = { workflowName: TURN, completedBefore, limit: SWEPT_AT_ONCE };
-  for (let count = SWEPT_AT_ONCE; count === SWEPT_AT_ONCE;) {
-    const found = await client.listWorkflows({ ...over, loadInput: false, loadOutput: false });
-    count = found.length;
-    if (count > 0) await client.deleteWorkflows(found.map(({ workflowID }) => workflowID));
+  for (const [workflowName, kept] of Object.entries(KEPT_MS)) {
+    const completedBefore = new Date(Date.now() - kept).toISOString();
+    const over = { workflowName, completedBefore, limit: SWEPT_AT_ONCE };
+    for (let count = SWEPT_AT_ONCE; count === SWEPT_AT_ONCE;) {
+      const found = await client.listWorkflows({ ...over, loadInput: false, loadOutput: false });
+      count = found.length;
+      if (count > 0) await client.deleteWorkflows(found.map(({ workflowID }) => workflowID));
+    }
   }
 }
 
 const HOUR_MS = 60 * 60 * 1000;
+
+/** A schedule's stay until no worker, however far its clock is behind, takes their moment for one to come. */
+const KEPT_MS = { [TURN]: HOUR_MS, [SCHEDULED]: 24 * HOUR_MS };
 const SWEPT_AT_ONCE = 1000;

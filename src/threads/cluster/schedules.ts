@@ -1,66 +1,136 @@
 import { createHash } from "node:crypto";
 import type { ThreadStore } from "../../storage/index.ts";
-import { type HostedGraph, newRecord, notedThread, ownerFor, Schedules, type Due } from "../host/index.ts";
-import type { ClusterDatabase } from "./database/database.ts";
+import {
+  isOver,
+  ownerFor,
+  unknownSchedule,
+  unreadableTime,
+  type ChangeOf,
+  type NewSchedule,
+  type Schedule,
+  type Schedules,
+  type HostedGraph,
+  newRecord,
+  notedThread,
+} from "../host/index.ts";
+import { APPLICATION, type ClusterDatabase } from "./database/database.ts";
 import { limitKeys } from "./limit-keys.ts";
 import { Jobs } from "./queue/jobs.ts";
 
-interface ScheduleClockOptions {
-  db: ClusterDatabase;
-  store: ThreadStore;
-  graphs: ReadonlyMap<string, HostedGraph>;
-}
+/** The workflow that DBOS starts when a schedule is due. */
+export const SCHEDULED = "scheduled";
 
-/** The interval at which a worker looks for due schedules. */
-const LOOK_MS = 1000;
+/** Once in four years. */
+const FAR_OFF = "0 0 29 2 *";
 
-/** Starts what schedules are for. Every worker has one. */
-export class ScheduleClock {
-  readonly #options: ScheduleClockOptions;
-  readonly #schedules: Schedules;
-  readonly #timer: NodeJS.Timeout;
-  #looking: Promise<void> | undefined;
+/** The schedules of a cluster, which its workers keep. */
+export class ClusterSchedules implements Schedules {
+  readonly #db: ClusterDatabase;
 
-  constructor(options: ScheduleClockOptions) {
-    this.#options = options;
-    this.#schedules = new Schedules(options.store.ledger);
-    this.#timer = setInterval(() => {
-      // What cannot be started now is tried again, here or by another worker.
-      this.#looking ??= this.look()
-        .catch(() => {})
-        .finally(() => (this.#looking = undefined));
-    }, LOOK_MS).unref();
+  constructor(db: ClusterDatabase) {
+    this.#db = db;
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+  async add({ cron, isPaused, ...more }: NewSchedule): Promise<Schedule> {
+    const schedule: Schedule = { ...more, id: crypto.randomUUID(), cron: cron.trim(), createdAt: Date.now() };
+    const { client } = this.#db;
+    const keep = (time: string): Promise<void> =>
+      client.createSchedule({
+        scheduleName: schedule.id,
+        workflowName: SCHEDULED,
+        schedule: time,
+        context: schedule,
+        applicationName: APPLICATION.name,
+        options: { cronTimezone: zoneOf(schedule) },
+      });
+    if (!isPaused) {
+      await readable(cron, () => keep(schedule.cron));
+      return schedule;
+    }
+    // One is made at work: so that it starts nothing before it rests, it gets its time then.
+    await keep(FAR_OFF);
+    try {
+      await client.pauseSchedule(schedule.id);
+      await readable(cron, () => client.updateSchedule(schedule.id, { schedule: schedule.cron }));
+    } catch (error) {
+      await client.deleteSchedule(schedule.id).catch(() => {});
+      throw error;
+    }
+    return { ...schedule, isPaused };
   }
 
-  /** Starts what is due. */
-  async look(): Promise<void> {
-    for (const due of await this.#schedules.due(() => {})) await this.#start(due).catch(() => {});
+  async all(): Promise<Schedule[]> {
+    const found = await this.#db.client.listSchedules({ workflowName: SCHEDULED });
+    return found.map(scheduleOf).toSorted((a, b) => b.createdAt - a.createdAt);
   }
 
-  /** Of several workers one starts the run. Its id is that of the moment: a worker that dies on the way starts no second one. */
-  async #start({ schedule, moment }: Due): Promise<void> {
-    const { db, store, graphs } = this.#options;
-    const { request, owner } = schedule;
-    const graph = graphs.get(request.graph);
-    // Another worker may have it.
-    if (!graph) return;
-    const id = idOf(`${schedule.id} ${moment.due}`);
-    const { thread = id } = schedule;
-    const more = { graph: request.graph, ...ownerFor(schedule) };
-    const limits = await limitKeys(graph, { thread, owner, request });
-    await db.transaction(`schedule ${schedule.id}`, async () => {
-      const due = await store.ledger.schedules(moment.due);
-      if (!due.some((one) => one.id === schedule.id && one.due === moment.due)) return;
-      await store.ledger.changeThread(thread, (before) => notedThread(thread, { before, more, graphs }));
-      await new Jobs(db).enqueue({ ...newRecord(thread, { ...request, strategy: "enqueue", limits }), id });
-      await this.#schedules.pass(moment);
+  async change(id: string, change: ChangeOf): Promise<Schedule> {
+    const { client } = this.#db;
+    return this.#alone(id, async () => {
+      const found = await client.getSchedule(id);
+      if (!found) throw unknownSchedule(id);
+      const before = scheduleOf(found);
+      const { isPaused = false, ...made } = { ...before, ...change(before), updatedAt: Date.now() };
+      const cron = made.cron.trim();
+      const context = { ...made, cron };
+      // Before it may start again, so that it does not start as it was.
+      const when = { schedule: cron, cronTimezone: zoneOf(made) };
+      await readable(made.cron, () => client.updateSchedule(id, { ...when, context }));
+      if (isPaused !== (before.isPaused ?? false)) {
+        await (isPaused ? client.pauseSchedule(id) : client.resumeSchedule(id));
+      }
+      return { ...context, isPaused };
     });
   }
+
+  async remove(id: string): Promise<boolean> {
+    return this.#alone(id, async () => {
+      if (!(await this.#db.client.getSchedule(id))) return false;
+      await this.#db.client.deleteSchedule(id);
+      return true;
+    });
+  }
+
+  /** DBOS reads and writes a schedule in two steps. */
+  #alone<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return this.#db.transaction(`schedule ${id}`, work);
+  }
+}
+
+function scheduleOf({ context, status }: { context: unknown; status: string }): Schedule {
+  return { ...(context as Schedule), ...(status === "PAUSED" && { isPaused: true }) };
+}
+
+function zoneOf({ timezone = "UTC" }: Pick<Schedule, "timezone">): string {
+  return timezone;
+}
+
+/** Does what fails where a time cannot be read. */
+async function readable(cron: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw unreadableTime(cron, error);
+  }
+}
+
+/** Starts the run that a schedule is for. Its id is that of the moment: a worker that dies on the way starts no second one. */
+export async function startScheduled(
+  {
+    db,
+    store,
+    graphs,
+  }: { db: ClusterDatabase; store: ThreadStore; graphs: ReadonlyMap<string, HostedGraph> },
+  at: Date,
+  schedule: Schedule,
+): Promise<void> {
+  if (isOver(schedule, at.getTime())) return;
+  const id = idOf(`${schedule.id} ${at.toISOString()}`);
+  const { thread = id, owner, request } = schedule;
+  const more = { graph: request.graph, ...ownerFor(schedule) };
+  await store.ledger.changeThread(thread, (before) => notedThread(thread, { before, more, graphs }));
+  const limits = await limitKeys(graphs.get(request.graph), { thread, owner, request });
+  await new Jobs(db).enqueue({ ...newRecord(thread, { ...request, strategy: "enqueue", limits }), id });
 }
 
 function idOf(text: string): string {

@@ -1,5 +1,13 @@
 import type { HostedThread, RunStatus, ThreadStore } from "../../storage/index.ts";
-import { execute, type HostedGraph, Run, type RunHome, isBusy, EventLog } from "../host/index.ts";
+import {
+  type Schedule,
+  execute,
+  type HostedGraph,
+  Run,
+  type RunHome,
+  isBusy,
+  EventLog,
+} from "../host/index.ts";
 import { tracesFrom } from "../traces/index.ts";
 import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database/database.ts";
 import { Publisher, type RunStream } from "./feed/publisher.ts";
@@ -7,7 +15,7 @@ import type { Job, Stop } from "./queue/job-table.ts";
 import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Limits } from "./queue/jobs.ts";
 import { isPassing, pause } from "./queue/transient-failure.ts";
 import { Membership, Reaper } from "./registry.ts";
-import { ScheduleClock } from "./schedules.ts";
+import { SCHEDULED, startScheduled } from "./schedules.ts";
 import { identityOf, tellRemoval, type ThreadIdentity } from "./thread-feed.ts";
 
 export interface WorkerOptions {
@@ -39,7 +47,6 @@ export class ClusterWorker {
   readonly #publisher: Publisher;
   readonly #traces = tracesFrom(process.env);
   readonly #reaper: Reaper;
-  #clock: ScheduleClock | undefined;
   readonly #running = new Map<string, { run: Run; job: Job; stream: RunStream }>();
   readonly #stops = new Map<string, Stop>();
   #isDraining = false;
@@ -79,11 +86,15 @@ export class ClusterWorker {
       listenQueues: [...queues],
       runMigrations: false,
       useListenNotify: false,
+      schedulerPollingIntervalMs: 1000,
       logger: SILENT,
     });
     DBOS.registerWorkflow((thread: string) => it.#turn(thread), {
       name: TURN,
       maxRecoveryAttempts: 1_000_000,
+    });
+    DBOS.registerWorkflow((at: Date, schedule: Schedule) => startScheduled(options, at, schedule), {
+      name: SCHEDULED,
     });
     await DBOS.launch();
     for (const queue of queues) {
@@ -93,7 +104,6 @@ export class ClusterWorker {
         onConflict: "always_update",
       });
     }
-    it.#clock = new ScheduleClock(options);
     return it;
   }
 
@@ -112,7 +122,6 @@ export class ClusterWorker {
    */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    await this.#clock?.stop();
     await this.#membership.drain();
     for (const { run } of this.#running.values()) run.edits.leave();
     // Runs of a worker that was taken for dead never end here.
@@ -269,7 +278,6 @@ export class ClusterWorker {
   #lose(): void {
     if (this.#isLost) return;
     this.#isLost = true;
-    void this.#clock?.stop();
     for (const { run, stream } of this.#running.values()) {
       stream.giveUp();
       run.abort();

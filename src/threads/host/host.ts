@@ -29,7 +29,8 @@ import {
 import type { Attendance } from "./request/attendance.ts";
 import type { RunRequest, Strategy } from "./request/request.ts";
 import { inAllModes } from "./request/stream-modes.ts";
-import { ownerFor, Schedules, type Due } from "./schedules/schedule.ts";
+import { forgetThread, ownerFor } from "./schedules/schedule.ts";
+import { StoredSchedules, type Due } from "./schedules/stored-schedules.ts";
 import { EventLog } from "./stream/event-log.ts";
 import type { StampedEvent } from "./stream/live-events.ts";
 import type { ThreadEvent } from "./stream/thread-protocol.ts";
@@ -49,7 +50,7 @@ const LOOK_MS = 1000;
 export class RunHost extends Host {
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
-  readonly schedules: Schedules;
+  readonly schedules: StoredSchedules;
   readonly #traces: Traces | undefined;
   readonly #queues = new Map<string, ThreadQueue>();
   readonly #runs = new Map<string, Run>();
@@ -69,7 +70,7 @@ export class RunHost extends Host {
     super(graphs);
     this.checkpointer = checkpointer;
     this.ledger = ledger;
-    this.schedules = new Schedules(ledger);
+    this.schedules = new StoredSchedules(ledger);
     this.#traces = traces;
   }
 
@@ -221,7 +222,7 @@ export class RunHost extends Host {
     await this.#inTurn(thread, async (queue) => {
       if (queue.isAtWork) throw atWork(thread);
       const owner = (await this.ledger.thread(thread))?.owner;
-      await this.schedules.forgetThread(thread);
+      await forgetThread(this.schedules, thread);
       await this.checkpointer.deleteThread(thread);
       await this.ledger.forget(thread);
       queue.protocol.close();

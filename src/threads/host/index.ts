@@ -25,15 +25,20 @@ export { taskOf } from "./request/begin.ts";
 export { QUEUE_NAME, type RunRequest, STRATEGIES, type Strategy } from "./request/request.ts";
 export { inAllModes } from "./request/stream-modes.ts";
 export {
-  checkTimes,
-  type Due,
   ownerFor,
   type Schedule,
   type ScheduleChange,
-  Schedules,
+  type Schedules,
+  type ChangeOf,
+  forgetThread,
+  isOver,
+  type NewSchedule,
+  unknownSchedule,
+  unreadableTime,
 } from "./schedules/schedule.ts";
 export { type Entry, EventLog } from "./stream/event-log.ts";
 export type { HostEvent, StampedEvent } from "./stream/live-events.ts";
 export type { ThreadEvent } from "./stream/thread-protocol.ts";
 export { isWholeState } from "./thread-queue.ts";
 export { localHost, threadsGraph, type ThreadsGraphOptions, titleOf } from "./threads-graph.ts";
+export { checkTimes, StoredSchedules } from "./schedules/stored-schedules.ts";

@@ -1,5 +1,10 @@
 import { isDatabaseUrl } from "../../../../storage/open/index.ts";
-import { checkTimes, Schedules, type Schedule } from "../../../../threads/host/index.ts";
+import {
+  type Schedule,
+  type Schedules,
+  checkTimes,
+  StoredSchedules,
+} from "../../../../threads/host/index.ts";
 import { GRAPH } from "../../../../threads/thread/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../../output/index.ts";
@@ -36,8 +41,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     const words = `${one.id} (${timesOf(one)})${where}: ${taskOf(one)}`;
     stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
   };
-  return withSaver(address, async ({ ledger }) => {
-    const schedules = new Schedules(ledger);
+  return withSchedules(address, async (schedules) => {
     if (remove !== undefined) {
       if (!(await schedules.remove(remove))) {
         refuse(`There is no schedule ${JSON.stringify(remove)}: see holdfast schedule.`);
@@ -57,6 +61,21 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     }
     return EXIT.done;
   });
+}
+
+/** Opens the schedules of a file or of a database for as long as `use` takes. */
+async function withSchedules<T>(address: string, use: (schedules: Schedules) => Promise<T>): Promise<T> {
+  if (!isDatabaseUrl(address)) {
+    return withSaver(address, (saver) => use(new StoredSchedules(saver.ledger)));
+  }
+  const { ClusterDatabase } = await import("../../../../threads/cluster/database/database.ts");
+  const { ClusterSchedules } = await import("../../../../threads/cluster/schedules.ts");
+  const db = await ClusterDatabase.open(address);
+  try {
+    return await use(new ClusterSchedules(db));
+  } finally {
+    await db.close();
+  }
 }
 
 function timesOf({ cron, timezone, endsAt, isPaused }: Schedule): string {
