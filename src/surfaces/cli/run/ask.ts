@@ -41,7 +41,7 @@ export async function ask(question: Question, { history, signal, ...place }: Ask
       lend: (use) => display.lend(use),
       print: (lines) => display.print(lines),
     };
-    return await answerFor(question, { ...place, paint, display: asking });
+    return await answerFor(question, { ...place, paint, display: asking, agreesTo: () => false });
   } finally {
     signal.removeEventListener("abort", dismiss);
     await display.close();

@@ -26,6 +26,7 @@ async function asked(question: Question, answer: Answered) {
     paint: plainPaint,
     settings: {},
     mode: "ask",
+    agreesTo: () => false,
   } as unknown as Asker;
   return { read: await answerFor(question, asker), about };
 }

@@ -20,7 +20,7 @@ import type { Answered, Display, QuestionChoice } from "./display/display.ts";
 type Call = NonNullable<Question["call"]>;
 
 /** Whoever puts questions of a run to a person. */
-export interface Asker extends Pick<Conversation, "terminal" | "paint" | "mode"> {
+export interface Asker extends Pick<Conversation, "terminal" | "paint" | "mode" | "agreesTo"> {
   display: Pick<Display, "ask" | "lend" | "print">;
   settings: Pick<RunSettings, "dir">;
   thread: Pick<HostThread, "read"> | undefined;
@@ -48,6 +48,7 @@ async function permission(question: Question, call: Call, session: Asker): Promi
   const { display, paint, settings } = session;
   const ruled = ruledCall(call, settings.dir);
   const { repeated, notice } = question;
+  if (!repeated && !notice && !question.error && session.agreesTo(ruled)) return { type: "approve" };
   const offers = repeated || !session.allow ? [] : rulesFor(call, ruled.path);
   const rules = offers.filter((offer) => offer.rules.every(isRule));
   const target = oneLine(

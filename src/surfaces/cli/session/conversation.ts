@@ -1,5 +1,5 @@
 import type { McpServers } from "../../../mcp/index.ts";
-import type { Allowed, Mode, Project } from "../../../project/index.ts";
+import type { RuledCall, Allowed, Mode, Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Usage } from "../../../threads/events/index.ts";
 import type { HostThread } from "../../../threads/host/index.ts";
@@ -38,6 +38,8 @@ export interface Conversation {
   setMode: (mode: Mode) => void;
   /** Agrees to calls for good, in this directory. */
   allow: (rules: readonly string[]) => Promise<void>;
+  /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
+  agreesTo: (call: RuledCall) => boolean;
   modelNamed: (name: string) => Promise<SessionModel>;
   /** The MCP servers of the thread, which are started when their tools are asked for. */
   servers: () => Promise<McpServers | undefined>;

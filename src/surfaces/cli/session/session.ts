@@ -3,7 +3,7 @@ import { nearWords } from "../../../files/text/index.ts";
 import type { McpServers } from "../../../mcp/index.ts";
 import { isApproved, type PlanDecision } from "../../../middleware/plan/index.ts";
 import { NO_TOKENS, sumTokens } from "../../../middleware/prices/index.ts";
-import type { Allowed, Mode, Project } from "../../../project/index.ts";
+import type { RuledCall, Allowed, Mode, Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { LiveRules } from "../../../threads/consent/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
@@ -23,6 +23,7 @@ import { type Harmless, harmlessLines, oneLine, shown, type Paint } from "../out
 import type { Terminal } from "../terminal.ts";
 import { wholeCall, echoOf } from "../view/index.ts";
 import { refuse } from "../wording.ts";
+import { Agreement } from "./agreement.ts";
 import { Clipboard } from "./clipboard.ts";
 import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
@@ -56,6 +57,7 @@ interface Turn {
   /** Undefined before the host has it. */
   run?: Run;
   isStopped: boolean;
+  agreement: Agreement;
 }
 
 /** A conversation with an agent on one thread, until the person leaves. */
@@ -85,8 +87,6 @@ export class Session implements Conversation {
   #turn: Turn | undefined;
   /** The last entry that can be unfolded: a call, or the thoughts after it. */
   #folded: ToolEnd | string | undefined;
-  /** The consent that there was at each question. */
-  readonly #askedUnder = new Map<string, string>();
   #isOver = false;
   #wake = (): void => {};
 
@@ -144,11 +144,6 @@ export class Session implements Conversation {
     return modeOf(this.settings, { config: this.project.config, at: "attended" });
   }
 
-  /** The consent that calls are judged by. */
-  get #terms(): string {
-    return JSON.stringify([this.mode, this.project.config.allow]);
-  }
-
   get isIsolated(): boolean {
     return hasIsolation(this.settings, this.project.config);
   }
@@ -191,6 +186,10 @@ export class Session implements Conversation {
     const { config } = this.project;
     config.allow = [...(config.allow ?? []), ...rules];
     this.say(this.paint("dim", oneLine(`allowed from now on: ${rules.join(", ")} (/allow takes it back)`)));
+  }
+
+  agreesTo(call: RuledCall): boolean {
+    return this.#turn?.agreement.covers(call) ?? false;
   }
 
   servers(): Promise<McpServers | undefined> {
@@ -250,7 +249,7 @@ export class Session implements Conversation {
     const isBegun = await this.#work(thread, async (attendance) => {
       const run = await thread.goOn({ compact: this.isCompactedNext, attendance });
       if (run) return run;
-      refuse("It is finished: say what shall be done next.");
+      throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
     });
     if (!isBegun) this.say(this.paint("dim", STOPPED));
   }
@@ -276,7 +275,7 @@ export class Session implements Conversation {
 
   /** Runs a turn, from the moment at which it can be stopped. False where it was stopped before it began. */
   async #work(thread: HostThread, start: (attendance: Attendance) => Promise<Run>): Promise<boolean> {
-    const turn: Turn = { isStopped: false };
+    const turn: Turn = { isStopped: false, agreement: new Agreement(this) };
     this.#turn = turn;
     this.#showStatus();
     try {
@@ -293,14 +292,11 @@ export class Session implements Conversation {
         },
         show: (event, view) => {
           this.#note(event);
-          if (event.type === "question") this.#askedUnder.set(event.id, this.#terms);
           this.display.show(event, view);
         },
         answer: async (question) => {
           // Nobody takes away a question that comes after the stop.
           if (turn.isStopped) return undefined;
-          // The run judges the call anew, and asks again where it still has to.
-          if (question.call && this.#askedUnder.get(question.id) !== this.#terms) return undefined;
           const answer = await answerFor(question, this);
           if (answer === undefined) stopTurn(turn);
           if (question.kind === "plan-approval") {
