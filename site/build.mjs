@@ -75,8 +75,9 @@ function home(readme) {
 function nameModules() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const names = Object.entries(exports).flatMap(([name, { default: file = "" }]) => {
-    const folder = posix.dirname(file.replace("./dist/", ""));
-    return file ? [[folder === "." ? "index" : folder, posix.join("holdfast", name)]] : [];
+    // `dist/plan/index.js` is the module `plan`, `dist/exports/mcp.js` is `exports/mcp`.
+    const folder = file.replace("./dist/", "").replace(/(?:(?<=.)\/index)?\.js$/, "");
+    return file ? [[folder, posix.join("holdfast", name)]] : [];
   });
   const list = join(content, "reference/index.md");
   let text = readFileSync(list, "utf8");

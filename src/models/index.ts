@@ -11,7 +11,6 @@ export { type FailureKind, failureOf } from "./failure/failure.ts";
 export { MODEL_SETTINGS, type ModelSettings, withSettings } from "./model-settings.ts";
 export { readModelName } from "./name.ts";
 export { DEMO_TASK, makeScratchProject, SCRATCH_PREFIX } from "./offline/demo/scratch.ts";
-export { PlayedModel } from "./played-model.ts";
 export { MODEL_RETRY, type ModelRetry } from "./retry/retries.ts";
 export { EFFORTS, type EffortSetting } from "./thinking/thinking-clients.ts";
 export { withEffort, withThinking } from "./thinking/thinking.ts";

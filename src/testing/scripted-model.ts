@@ -1,7 +1,7 @@
 import type { ToolDefinition } from "@langchain/core/language_models/base";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { HarnessError } from "../errors.ts";
-import { PlayedModel } from "../models/index.ts";
+import { PlayedModel } from "../models/played-model/index.ts";
 
 /** One answer of a scripted model: text, tool calls, a whole message, an error to throw, or a function of the request. */
 export type Step =

@@ -5,7 +5,7 @@ import type { ModelProfile } from "@langchain/core/language_models/profile";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput } from "@langchain/langgraph";
 import { attempt } from "../../errors.ts";
-import { PlayedModel } from "../played-model.ts";
+import { PlayedModel } from "../played-model/index.ts";
 import { type Answer, type Call, type Conversation, type Item, readConversation } from "./conversation.ts";
 import { playDemo } from "./demo/demo.ts";
 import { DEMO_ELSEWHERE, NOT_A_SURVEY, SUMMARIZED } from "./offline.prompt.ts";

@@ -22,7 +22,6 @@ import { MAIN, type Prices, pricesOf } from "../../../threads/view/index.ts";
 import { type Harmless, harmlessLines, oneLine, shown, type Paint } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { wholeCall, echoOf } from "../view/index.ts";
-import { refuse } from "../wording.ts";
 import { Agreement } from "./agreement.ts";
 import { Clipboard } from "./clipboard.ts";
 import { answerFor } from "./consent.ts";
