@@ -27,7 +27,7 @@ const { entryPoints } = JSON.parse(readFileSync("site/typedoc.json", "utf8")) as
 
 it.each(entryPoints)("every name that %s exports has a page of the reference", (entry) => {
   const source = entry.replace("../", "");
-  const folder = dirname(source).replace(/^src\/?/, "") || "index";
+  const folder = source.replace(/^src\/|(?:(?<=.)\/index)?\.ts$/g, "");
   const page = readFileSync(join("site/.content/reference", folder, "index.md"), "utf8").replaceAll("\\", "");
   const lists = readFileSync(source, "utf8").matchAll(/^export (?:type )?\{([^}]*)\}/gm);
   const names = [...lists].flatMap(([, list = ""]) => list.match(/\w+(?=\s*(?:,|$))/g) ?? []);
