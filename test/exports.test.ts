@@ -51,8 +51,15 @@ interface ExportedName {
   comment: string | undefined;
 }
 
-/** The names that a module exports, found where they are declared. */
+/** The names that a module exports, found where they are declared. Many lead through the same doors. */
 function exportsOf(file: string): ExportedName[] {
+  const names = found.get(file) ?? findExports(file);
+  found.set(file, names);
+  return names;
+}
+
+const found = new Map<string, ExportedName[]>();
+function findExports(file: string): ExportedName[] {
   const { comments, module, program } = parse(file);
   return module.staticExports.flatMap(({ entries, start }) =>
     entries.flatMap(({ exportName, importName, isType, moduleRequest }) => {
