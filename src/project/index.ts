@@ -252,7 +252,6 @@ async function rolesOf(
 }
 
 export { MODES, type Config, type Mode, EFFORTS, parseConfig } from "./config.ts";
-export type { TrustState } from "./repository.ts";
 export { Allowed } from "./allowed.ts";
 export { plainCommands } from "./commands.ts";
 export { PinnedTools } from "./pinned-tools.ts";

@@ -217,7 +217,7 @@ function withWorked(error: unknown, worked: number): unknown {
 }
 
 export { isSubagentEvent, type SubagentEvent, failuresIn, helpersIn, labelOf, titleOf } from "./events.ts";
-export type { CompiledSubagent, SubagentRunnable, SubagentsOptions, SubagentTerms } from "./spec.ts";
+export type { CompiledSubagent, SubagentsOptions, SubagentTerms } from "./spec.ts";
 export { stopJobs } from "./background/registry.ts";
 export { readBackground } from "./background/state.ts";
 export { sayToWorking, steeringMiddleware } from "./background/working.ts";

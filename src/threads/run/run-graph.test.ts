@@ -13,7 +13,7 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { Thread } from "../thread/thread.ts";
 
-// Of its own: commands are watched for what they change in their directory.
+// A directory of its own: commands are watched for changes in their directory.
 const dir = mkdtempSync(join(tmpdir(), "holdfast-run-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 

@@ -203,7 +203,7 @@ export class LiveDisplay implements Display {
     const height = Math.max(2, this.#options.terminal.stdout.rows || 24);
     const rows = Math.max(1, Math.min(Math.floor(height * 0.6), height - 3));
     const tail = this.#answer.tail(this.#columns).map((line) => fit(line, this.#columns));
-    // What is higher than the terminal cannot be erased: what comes first gives way.
+    // Lines above the top of the terminal cannot be erased: what comes first gives way.
     return [...tail, shown``, ...this.#plan(rows)].slice(1 - height);
   }
 
@@ -234,7 +234,7 @@ export class LiveDisplay implements Display {
     const tail = room > 0 ? this.#answer.tail(columns).slice(-room) : [];
     const upper = [...tail, shown``, ...plan, ...above];
     const all = [...upper, ...prompt.lines, ...below].map((line) => fit(line, columns));
-    // What is higher than the terminal cannot be erased.
+    // Lines above the top of the terminal cannot be erased.
     const cut = Math.max(0, all.length - height);
     const row = Math.max(0, upper.length + prompt.cursor.row - cut);
     return { lines: all.slice(cut), cursor: { row, column: Math.min(prompt.cursor.column, columns - 1) } };
