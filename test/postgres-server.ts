@@ -33,7 +33,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
   await started();
   return {
-    url: `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`,
+    // A loaded machine is slow, not without a database.
+    url: `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres?connect_timeout=120`,
     restart: async () => {
       keeper.send("restart");
       await started();

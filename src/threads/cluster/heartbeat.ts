@@ -1,13 +1,14 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import { HarnessError } from "../../errors.ts";
+import { readAddress } from "../../storage/postgres/database/index.ts";
 import { SCHEMA } from "./database/schema.ts";
 
 /** A worker that was not heard of for this long is taken for dead. */
 export const DEAD_MS = 2000;
 const BEAT_MS = 400;
 
-/** The longest wait for the first beat. */
+/** The longest wait for the first beat, unless the address says another. */
 const FIRST_MS = 8000;
 
 /** A main loop that has hung for so long is of no use to its runs. */
@@ -49,7 +50,7 @@ export class Heartbeat {
     const { url, id, onLost } = worker;
     const heartbeat = new Heartbeat(url, id);
     try {
-      await heartbeat.#begun();
+      await heartbeat.#begun(readAddress(url).connectMs ?? FIRST_MS);
     } catch (error) {
       await heartbeat.stop();
       throw error;
@@ -60,12 +61,12 @@ export class Heartbeat {
     return heartbeat;
   }
 
-  #begun(): Promise<void> {
+  #begun(mostMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      let reason = `no answer within ${FIRST_MS / 1000} s`;
+      let reason = `no answer within ${mostMs / 1000} s`;
       const fail = (why: string): void =>
         reject(new HarnessError("storage-failed", `The heartbeat of a worker cannot be kept up: ${why}.`));
-      const late = setTimeout(() => fail(reason), FIRST_MS);
+      const late = setTimeout(() => fail(reason), mostMs);
       this.#thread.on("message", ({ error, isFinal }: Said) => {
         if (error === undefined) resolve();
         else if (isFinal) fail(error);

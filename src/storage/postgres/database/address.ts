@@ -6,6 +6,8 @@ export interface Address {
   url: string;
   /** Server and database, for messages. */
   shown: string;
+  /** The longest wait for a connection that the address or `PGCONNECT_TIMEOUT` asks for, as libpq reads it. */
+  connectMs?: number;
   /** Replaces the secrets of the address in a text. */
   redact: (text: string) => string;
 }
@@ -21,9 +23,11 @@ export function readAddress(url: string): Address {
   }
   const { protocol, host, pathname } = address;
   const secrets = secretsIn(address);
+  const seconds = Number(address.searchParams.get("connect_timeout") ?? process.env["PGCONNECT_TIMEOUT"]);
   return {
     url: withTls(address),
     shown: `${protocol}//${host}${pathname}`,
+    ...(seconds > 0 && { connectMs: seconds * 1000 }),
     redact: (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), text),
   };
 }

@@ -25,6 +25,8 @@ export interface Statement {
 const POOL_SIZE = 10;
 const PATIENCE_MS = 30_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 1000];
+/** The longest wait for a connection, unless the address says another. */
+const CONNECT_MS = 10_000;
 /** The time after which a query without an answer is given up. */
 const SILENCE_MS = 60_000;
 
@@ -63,7 +65,7 @@ export class Database {
       max: poolSize,
       application_name: "holdfast",
       keepAlive: true,
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: address.connectMs ?? CONNECT_MS,
       query_timeout: SILENCE_MS,
       allowExitOnIdle: true,
       types: {

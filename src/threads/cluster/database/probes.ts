@@ -10,8 +10,9 @@ export interface Probe {
   says: string;
 }
 
-/** The time for all probes. */
-const MOST_MS = 9000;
+/** The longest wait for a connection, unless the address says another; and the time for all probes beyond it. */
+const CONNECT_MS = 5000;
+const BEYOND_MS = 4000;
 /** Clocks that differ by more make times in lists hard to read; nothing is decided by them. */
 const CLOCK_MS = 5000;
 
@@ -23,15 +24,17 @@ export async function checkDatabase(address: string): Promise<void> {
 
 /**
  * Tries a database: connection, TLS, whether a connection is a session, rights, clock, and where a worker is to start
- * here (`heartbeat`) its first beat. Ends within ten seconds. Does not throw for what it finds.
+ * here (`heartbeat`) its first beat. Ends within ten seconds, unless the address has a `connect_timeout`. Does not throw
+ * for what it finds.
  */
 export async function probeDatabase(address: string, { heartbeat = false } = {}): Promise<Probe[]> {
-  const { url, redact } = readAddress(address);
-  const clients = [0, 1].map(() => new Client({ connectionString: url, connectionTimeoutMillis: 5000 }));
+  const { url, redact, connectMs: connectionTimeoutMillis = CONNECT_MS } = readAddress(address);
+  const mostMs = connectionTimeoutMillis + BEYOND_MS;
+  const clients = [0, 1].map(() => new Client({ connectionString: url, connectionTimeoutMillis }));
   const probes: Probe[] = [];
   let late: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    late = setTimeout(() => reject(new Error(`no answer within ${MOST_MS / 1000} s`)), MOST_MS);
+    late = setTimeout(() => reject(new Error(`no answer within ${mostMs / 1000} s`)), mostMs);
   });
   const work = async (): Promise<void> => {
     const [one, other] = clients as [Client, Client];
