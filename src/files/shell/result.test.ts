@@ -23,6 +23,16 @@ describe("the result of a command", () => {
     expect(await told(`node -e '${script}'; echo 4 >&2; echo 5`)).toBe("1\n2\n3\n4\n5");
   });
 
+  it("has all of its output where this process has no time to read it", async () => {
+    const hold = new Int32Array(new SharedArrayBuffer(4));
+    const busy = setInterval(() => Atomics.wait(hold, 0, 0, 300), 1);
+    try {
+      expect(await told("seq 8000; exit 3")).toMatch(/\n8000\n\[Exit code 3\.\]$/);
+    } finally {
+      clearInterval(busy);
+    }
+  });
+
   it("says how it ended where the output does not", async () => {
     expect(await told("true")).toBe("[No output; exit code 0.]");
     expect(await told("exit 3")).toBe("[Exit code 3.]");

@@ -59,7 +59,8 @@ export async function runCommand(
   const hasExited = !timedOut && first !== "abort";
   const { pid } = child;
   const strays = hasExited && pid !== undefined ? await commandProcesses(tag, pid) : undefined;
-  const leftProcesses = strays !== undefined && strays.length > 0;
+  // The first process of a sandbox may outlive the command for a moment.
+  const leftProcesses = strays?.some(({ program }) => program !== "bwrap") ?? false;
   // On Windows the number of a process that is over may be another's already.
   const isGone = hasExited && process.platform === "win32";
   if (pid !== undefined && strays?.length !== 0 && !isGone) {
@@ -157,7 +158,7 @@ export async function endStrays(tag: string, group: number): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const strays = (await commandProcesses(tag, group)) ?? [];
     if (strays.length === 0) return;
-    for (const pid of strays) send(pid, "SIGKILL");
+    for (const { pid } of strays) send(pid, "SIGKILL");
     await sleep(POLL_MS);
   }
 }
@@ -170,27 +171,34 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 /** So many processes are looked at before others have their turn: to read them one by one in turns takes ten times the work. */
 const AT_ONCE = 100;
 
+interface CommandProcess {
+  pid: number;
+  program: string;
+}
+
 /**
  * The processes of a command that still run, those included that have left its group and lost their parent: they have
  * its tag in their environment. One that has ended and waits to be collected by the system does not run. Undefined
  * where the system does not show processes.
  */
-async function commandProcesses(tag: string, group: number): Promise<number[] | undefined> {
+async function commandProcesses(tag: string, group: number): Promise<CommandProcess[] | undefined> {
   const pids = attempt(() => readdirSync("/proc").filter((name) => /^\d+$/.test(name)));
   const text = Buffer.from(`${COMMAND_TAG}=${tag}`);
-  const isOurs = (pid: string): boolean => {
-    // Its name, in brackets, may have spaces.
-    const status = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)) ?? "Z";
+  const programOf = (pid: string): string | undefined => {
+    // The name, in brackets, may have spaces.
+    const [, program = "", status = "Z"] =
+      attempt(() => /\((.*)\) ([^)]*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))) ?? [];
     const [state, , own] = status.split(" ");
-    if (state === "Z") return false;
+    if (state === "Z") return undefined;
     // Environments of other users cannot be read, and are none of ours.
-    return (
-      Number(own) === group || attempt(() => readFileSync(`/proc/${pid}/environ`))?.includes(text) === true
-    );
+    const isOurs =
+      Number(own) === group || attempt(() => readFileSync(`/proc/${pid}/environ`))?.includes(text) === true;
+    return isOurs ? program : undefined;
   };
-  const found: number[] = [];
+  const found: CommandProcess[] = [];
   for (const [at, pid] of pids?.entries() ?? []) {
-    if (isOurs(pid)) found.push(Number(pid));
+    const program = programOf(pid);
+    if (program !== undefined) found.push({ pid: Number(pid), program });
     if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
   }
   return pids && found;
