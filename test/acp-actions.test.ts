@@ -8,6 +8,7 @@ import { calls, says } from "./chat-stream.ts";
 import { actionContract } from "./contracts/actions.ts";
 import type { ModelTurn } from "./contracts/plan-edits.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
+import { isRelease } from "./rounds.ts";
 
 const SLOWLY = { timeout: 120_000 };
 let home: string;
@@ -80,7 +81,7 @@ describe("a session of an editor", () => {
   });
 });
 
-it("a prompt in another process reaches the agent, too", async () => {
+it.runIf(isRelease)("a prompt in another process reaches the agent, too", async () => {
   script = [
     calls(["execute", { command: "touch started" }]),
     (heard) =>

@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)("the page", () => {
     },
   );
 
-  it("says what it needs where its key is missing or not valid any more", async () => {
+  it.runIf(isRelease)("says what it needs where its key is missing or not valid any more", async () => {
     const page = await openPage(suite.browser, suite.url);
     await page.getByRole("heading", { name: "This page needs its key" }).waitFor();
     await expectSound(page);
@@ -273,37 +273,43 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectText(page, "While nobody listened.");
   });
 
-  it("says of each part why it could not be loaded, beside those that were, and tries again", async () => {
-    suite.server.add(busyThread());
-    const failure = (message: string) => [{ status: 500, body: { error: "internal", message } }];
-    suite.server.replies.set("GET info", failure("No info."));
-    suite.server.replies.set("GET threads", failure("No list."));
-    suite.server.replies.set(`GET threads/${THREAD}/files`, failure("No files."));
-    suite.server.replies.set(`GET threads/${THREAD}/history`, failure("No steps."));
-    const page = await suite.open();
-    const threads = page.getByRole("navigation", { name: "Threads" });
-    const sentences: [Locator, string][] = [
-      [page.getByRole("main"), "What the server offers could not be loaded. No info."],
-      [threads, "The threads could not be loaded. No list."],
-      [page.getByRole("region", { name: "Files" }), "The files could not be loaded. No files."],
-      [page.getByRole("region", { name: "Timeline" }), "The steps of the run could not be loaded. No steps."],
-    ];
-    await expectText(threads, sentences[1]![1]);
-    expect(await threads.getByText("Loading the threads…").count()).toBe(0);
-    await page.evaluate(`location.hash = "#/t/${THREAD}"`);
-    await expectText(page, "I will first read");
-    const slider = await openTimeline(page);
-    for (const [where, words] of sentences) await expectText(where.getByRole("alert"), words);
-    expect(await page.getByText("Loading the files…").count()).toBe(0);
-    await expectSound(page);
-    for (const [where, words] of sentences) {
-      await where.getByRole("button", { name: "Try again" }).click();
-      await where.getByText(words).waitFor({ state: "detached" });
-    }
-    expect(await page.getByRole("alert").count()).toBe(0);
-    await page.getByRole("button", { name: /docs\/fields.md/ }).waitFor();
-    await slider.waitFor();
-  });
+  it.runIf(isRelease)(
+    "says of each part why it could not be loaded, beside those that were, and tries again",
+    async () => {
+      suite.server.add(busyThread());
+      const failure = (message: string) => [{ status: 500, body: { error: "internal", message } }];
+      suite.server.replies.set("GET info", failure("No info."));
+      suite.server.replies.set("GET threads", failure("No list."));
+      suite.server.replies.set(`GET threads/${THREAD}/files`, failure("No files."));
+      suite.server.replies.set(`GET threads/${THREAD}/history`, failure("No steps."));
+      const page = await suite.open();
+      const threads = page.getByRole("navigation", { name: "Threads" });
+      const sentences: [Locator, string][] = [
+        [page.getByRole("main"), "What the server offers could not be loaded. No info."],
+        [threads, "The threads could not be loaded. No list."],
+        [page.getByRole("region", { name: "Files" }), "The files could not be loaded. No files."],
+        [
+          page.getByRole("region", { name: "Timeline" }),
+          "The steps of the run could not be loaded. No steps.",
+        ],
+      ];
+      await expectText(threads, sentences[1]![1]);
+      expect(await threads.getByText("Loading the threads…").count()).toBe(0);
+      await page.evaluate(`location.hash = "#/t/${THREAD}"`);
+      await expectText(page, "I will first read");
+      const slider = await openTimeline(page);
+      for (const [where, words] of sentences) await expectText(where.getByRole("alert"), words);
+      expect(await page.getByText("Loading the files…").count()).toBe(0);
+      await expectSound(page);
+      for (const [where, words] of sentences) {
+        await where.getByRole("button", { name: "Try again" }).click();
+        await where.getByText(words).waitFor({ state: "detached" });
+      }
+      expect(await page.getByRole("alert").count()).toBe(0);
+      await page.getByRole("button", { name: /docs\/fields.md/ }).waitFor();
+      await slider.waitFor();
+    },
+  );
 
   it("says that a thread could not be loaded, and loads it when the connection is back", async () => {
     suite.server.add(busyThread());
@@ -336,16 +342,19 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.getByText("I will first read").count()).toBe(1);
   });
 
-  it("shows a file that is open as it is after another change of as many lines", async () => {
-    const told = busyThread();
-    suite.server.add(told);
-    const page = await suite.openThread();
-    await page.getByRole("button", { name: /docs\/fields.md/ }).click();
-    await expectText(page, "Two of them are checked on the server.");
-    told.files = told.files!.map((file) => ({ ...file, after: "# Fields\n\nNine.\nThree are checked.\n" }));
-    suite.server.tell({ ...suite.at(50), type: "answer", id: "q", answer: "Yes." });
-    await expectText(page, "Three are checked.");
-  });
+  it.runIf(isRelease)(
+    "shows a file that is open as it is after another change of as many lines",
+    async () => {
+      const told = busyThread();
+      suite.server.add(told);
+      const page = await suite.openThread();
+      await page.getByRole("button", { name: /docs\/fields.md/ }).click();
+      await expectText(page, "Two of them are checked on the server.");
+      told.files = told.files!.map((file) => ({ ...file, after: "# Fields\n\nNine.\nThree are checked.\n" }));
+      suite.server.tell({ ...suite.at(50), type: "answer", id: "q", answer: "Yes." });
+      await expectText(page, "Three are checked.");
+    },
+  );
 
   it("lets a thread of another program be looked at, and offers nothing that would go on with it", async () => {
     const told = busyThread();
@@ -390,49 +399,55 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.getByText("I will first read").count()).toBe(1);
   });
 
-  it("loads a thread that goes on in another process one time after the other, however long that takes", async () => {
-    const told = busyThread();
-    suite.server.add(told);
-    const page = await suite.openThread();
-    await expectText(page, "I will first read");
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-    const loads = (): number => asked.filter((path) => path === `/holdfast/threads/${THREAD}`).length;
-    const release = suite.server.hold(`GET threads/${THREAD}`);
-    const moved = async (title: string): Promise<void> => {
-      suite.server.send("gap", { thread: THREAD });
-      suite.server.send("thread", { ...threadOf(), id: title, title });
-      await expectText(page, title);
-    };
-    await moved("Moved once");
-    await moved("Moved twice");
-    await moved("Moved again");
-    expect(loads()).toBe(1);
-    told.events.push({ ...suite.at(52), type: "notice", text: "Saved by a terminal." });
-    release();
-    await expectText(page, "Saved by a terminal.");
-    expect(loads()).toBe(2);
-  });
+  it.runIf(isRelease)(
+    "loads a thread that goes on in another process one time after the other, however long that takes",
+    async () => {
+      const told = busyThread();
+      suite.server.add(told);
+      const page = await suite.openThread();
+      await expectText(page, "I will first read");
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+      const loads = (): number => asked.filter((path) => path === `/holdfast/threads/${THREAD}`).length;
+      const release = suite.server.hold(`GET threads/${THREAD}`);
+      const moved = async (title: string): Promise<void> => {
+        suite.server.send("gap", { thread: THREAD });
+        suite.server.send("thread", { ...threadOf(), id: title, title });
+        await expectText(page, title);
+      };
+      await moved("Moved once");
+      await moved("Moved twice");
+      await moved("Moved again");
+      expect(loads()).toBe(1);
+      told.events.push({ ...suite.at(52), type: "notice", text: "Saved by a terminal." });
+      release();
+      await expectText(page, "Saved by a terminal.");
+      expect(loads()).toBe(2);
+    },
+  );
 
-  it("works in eight tabs at once over one stream, and goes on when the one that reads is closed", async () => {
-    suite.server.add(busyThread());
-    const first = await suite.openThread();
-    const context = first.context();
-    const others = await Promise.all(
-      Array.from({ length: 7 }, async () => openTab(await context.newPage(), first.url())),
-    );
-    const tabs = [first, ...others];
-    await Promise.all(tabs.map((tab) => tab.getByText("I will first read").waitFor()));
-    suite.server.tell({ ...suite.at(50), type: "notice", text: "Heard by all." });
-    await Promise.all(tabs.map((tab) => tab.getByText("Heard by all.").waitFor()));
-    expect(suite.server.streams).toBe(1);
-    await first.close();
-    suite.server.tell({ ...suite.at(51), type: "notice", text: "Heard by the others." });
-    await Promise.all(others.map((tab) => tab.getByText("Heard by the others.").waitFor()));
-    await expect.poll(() => suite.server.streams).toBe(1);
-  });
+  it.runIf(isRelease)(
+    "works in eight tabs at once over one stream, and goes on when the one that reads is closed",
+    async () => {
+      suite.server.add(busyThread());
+      const first = await suite.openThread();
+      const context = first.context();
+      const others = await Promise.all(
+        Array.from({ length: 7 }, async () => openTab(await context.newPage(), first.url())),
+      );
+      const tabs = [first, ...others];
+      await Promise.all(tabs.map((tab) => tab.getByText("I will first read").waitFor()));
+      suite.server.tell({ ...suite.at(50), type: "notice", text: "Heard by all." });
+      await Promise.all(tabs.map((tab) => tab.getByText("Heard by all.").waitFor()));
+      expect(suite.server.streams).toBe(1);
+      await first.close();
+      suite.server.tell({ ...suite.at(51), type: "notice", text: "Heard by the others." });
+      await Promise.all(others.map((tab) => tab.getByText("Heard by the others.").waitFor()));
+      await expect.poll(() => suite.server.streams).toBe(1);
+    },
+  );
 
-  it("shows what there is though the tab that reads the stream is asleep", async () => {
+  it.runIf(isRelease)("shows what there is though the tab that reads the stream is asleep", async () => {
     suite.server.add(busyThread());
     const [kept] = suite.browser.contexts();
     const asleep = await kept!.newPage();

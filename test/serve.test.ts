@@ -8,6 +8,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { PlanEdits } from "../src/threads/plan/plan-edits.ts";
 import { inPipes } from "./in-pipes.ts";
+import { isRelease } from "./rounds.ts";
 import { collected } from "./served.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -343,57 +344,60 @@ describe("after a clean end", () => {
     expect((await working).code).toBe(0);
   });
 
-  it("a thread that a terminal runs moves on in the page: its list, its plan and its end", async () => {
-    const { url, token } = served;
-    const id = "from-the-terminal";
-    const headers = { authorization: `Bearer ${token}` };
-    const events: { event: string; data: Record<string, unknown> }[] = [];
-    const reading = new AbortController();
-    const response = await fetch(`${url}/holdfast/events`, { headers, signal: reading.signal });
-    const read = readEvents(response, (one) => {
-      if (one.data["id"] === id || one.data["thread"] === id) events.push(one);
-    }).catch(() => {});
-    const opened = async () => {
-      const answered = await fetch(`${url}/holdfast/threads/${id}`, { headers });
-      return (await answered.json()) as {
-        thread: { status: string; title: string };
-        events: { type: string; todos: { status: string }[]; outcome: string }[];
+  it.runIf(isRelease)(
+    "a thread that a terminal runs moves on in the page: its list, its plan and its end",
+    async () => {
+      const { url, token } = served;
+      const id = "from-the-terminal";
+      const headers = { authorization: `Bearer ${token}` };
+      const events: { event: string; data: Record<string, unknown> }[] = [];
+      const reading = new AbortController();
+      const response = await fetch(`${url}/holdfast/events`, { headers, signal: reading.signal });
+      const read = readEvents(response, (one) => {
+        if (one.data["id"] === id || one.data["thread"] === id) events.push(one);
+      }).catch(() => {});
+      const opened = async () => {
+        const answered = await fetch(`${url}/holdfast/threads/${id}`, { headers });
+        return (await answered.json()) as {
+          thread: { status: string; title: string };
+          events: { type: string; todos: { status: string }[]; outcome: string }[];
+        };
       };
-    };
-    const plan = async () =>
-      (await opened()).events
-        .findLast(({ type }) => type === "plan-change")
-        ?.todos.map(({ status }) => status);
-    /** Waits for another word about the thread, and forgets those before. */
-    const moved = async (): Promise<void> => {
-      await until(() => events.some(({ event: kind, data }) => kind === "gap" && data["thread"] === id));
-      const at = events.findLastIndex(({ event: kind }) => kind === "thread");
-      events.splice(0, events.length, events[at]!);
-    };
+      const plan = async () =>
+        (await opened()).events
+          .findLast(({ type }) => type === "plan-change")
+          ?.todos.map(({ status }) => status);
+      /** Waits for another word about the thread, and forgets those before. */
+      const moved = async (): Promise<void> => {
+        await until(() => events.some(({ event: kind, data }) => kind === "gap" && data["thread"] === id));
+        const at = events.findLastIndex(({ event: kind }) => kind === "thread");
+        events.splice(0, events.length, events[at]!);
+      };
 
-    const working = holdfast("run", "From the terminal", "--thread", id, "--model", "openai:gpt-5.1");
-    await answer(
-      "From the terminal",
-      call("c1", "write_todos", { todos: [{ content: "Look", status: "in_progress" }] }),
-    );
-    await until(() => isAsked("From the terminal"));
-    do await moved();
-    while (!(await plan()));
-    expect((await opened()).thread).toMatchObject({ status: "running", title: "From the terminal" });
-    expect(await plan()).toEqual(["in_progress"]);
-    await answer("From the terminal", call("c2", "update_todos", { done: ["1: by hand"] }));
-    do await moved();
-    while ((await plan())?.[0] !== "completed");
-    expect((await opened()).thread.status).toBe("running");
-    await answer("From the terminal", { content: "It is done." });
-    do await moved();
-    while ((await opened()).thread.status === "running");
-    expect((await opened()).events.at(-1)).toMatchObject({ type: "run-end", outcome: "done" });
-    expect(events[0]!.data).toMatchObject({ status: "done" });
-    reading.abort();
-    await read;
-    expect((await working).code).toBe(0);
-  });
+      const working = holdfast("run", "From the terminal", "--thread", id, "--model", "openai:gpt-5.1");
+      await answer(
+        "From the terminal",
+        call("c1", "write_todos", { todos: [{ content: "Look", status: "in_progress" }] }),
+      );
+      await until(() => isAsked("From the terminal"));
+      do await moved();
+      while (!(await plan()));
+      expect((await opened()).thread).toMatchObject({ status: "running", title: "From the terminal" });
+      expect(await plan()).toEqual(["in_progress"]);
+      await answer("From the terminal", call("c2", "update_todos", { done: ["1: by hand"] }));
+      do await moved();
+      while ((await plan())?.[0] !== "completed");
+      expect((await opened()).thread.status).toBe("running");
+      await answer("From the terminal", { content: "It is done." });
+      do await moved();
+      while ((await opened()).thread.status === "running");
+      expect((await opened()).events.at(-1)).toMatchObject({ type: "run-end", outcome: "done" });
+      expect(events[0]!.data).toMatchObject({ status: "done" });
+      reading.abort();
+      await read;
+      expect((await working).code).toBe(0);
+    },
+  );
 
   it("the file is sound when it has ended", async () => {
     expect(await served.end("SIGINT")).toBe(0);

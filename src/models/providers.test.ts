@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { EXPECTED_TOKENS, HARNESSES, PROVIDERS, runProvider, tokensOf } from "../../test/providers.ts";
+import { isRelease } from "../../test/rounds.ts";
 import { startProvider, type ProviderName } from "../testing/index.ts";
 import { chooseModel } from "./index.ts";
 import { thoughtsOf } from "./thinking/thoughts.ts";
 
 describe.each(Object.keys(PROVIDERS) as ProviderName[])("%s", (provider) => {
-  it.each(HARNESSES)(
+  it.each(isRelease ? HARNESSES : HARNESSES.slice(0, 1))(
     "refuses nothing that %s sends, with thoughts, calls side by side and reminders",
     async (harness) => {
       const run = await runProvider({ provider, harness });
@@ -26,7 +27,7 @@ describe.each(Object.keys(PROVIDERS) as ProviderName[])("%s", (provider) => {
     },
   );
 
-  it("takes the definitions of 100 MCP tools", async () => {
+  it.runIf(isRelease)("takes the definitions of 100 MCP tools", async () => {
     const run = await runProvider({ provider, tools: 100 });
     expect({ refusals: run.server.refusals, error: run.error }).toEqual({ refusals: [], error: undefined });
     expect(run.answer).toBe("Two files.");

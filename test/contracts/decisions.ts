@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { callTool, type ModelRequestRecord, type Step } from "../../src/testing/index.ts";
 import type { HostThread } from "../../src/threads/host/client.ts";
 import { replay } from "../../src/threads/record/replay.ts";
+import { isRelease } from "../rounds.ts";
 import { textOf } from "./questions.ts";
 
 /** A host in mode `ask` with one thread. */
@@ -50,10 +51,13 @@ const CALLERS: Record<string, Step[]> = {
   ],
 };
 
+/** Another process has nothing of the question but what is stored. */
+const PLACES = ["in another process", ...(isRelease ? ["in the same process"] : [])];
+
 /** A table of decisions, callers and the process that continues, for every host. */
 export function decisionContract(stage: OpenStage): void {
   describe.each(Object.entries(CALLERS))("of two calls of %s", (caller, steps) => {
-    describe.each(["in the same process", "in another process"])("answered %s", (where) => {
+    describe.each(PLACES)("answered %s", (where) => {
       it.each(Object.entries(DECISIONS))("a first that is answered with %s holds", async (_name, row) => {
         const { dir, thread, elsewhere, requests } = await stage([...steps]);
         await (

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { canIsolate } from "../../../scripts/bubblewrap.mjs";
+import { isRelease } from "../../../test/rounds.ts";
 import type { ExecuteOptions, Execution } from "../backend/backend.ts";
 import { CappedOutput } from "./capped-output.ts";
 import { shellBackend, type ShellOptions } from "./index.ts";
@@ -68,7 +69,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     expect([pidIn("sh.pid"), pidIn("child.pid")].filter(isAlive)).toEqual([]);
   });
 
-  it("ends by force what does not end when asked", async () => {
+  it.runIf(isRelease)("ends by force what does not end when asked", async () => {
     const stubborn = `trap "" TERM; echo $$ > stubborn.pid; while :; do sleep 1; done`;
     const result = await run(`sh -c '${stubborn}'`, { timeoutMs: 300 });
     expect(result.timedOut).toBe(true);
