@@ -183,7 +183,7 @@ const run = promisify(execFile);
 async function isCommitted(file: string, bytes: Uint8Array): Promise<boolean> {
   // A repository may name a program that watches its files: git must not start it.
   const args = ["-c", "core.fsmonitor=false", "rev-parse", `HEAD:./${basename(file)}`];
-  const { stdout } = await run("git", args, { cwd: dirname(file), timeout: 5000 });
+  const { stdout } = await run("git", args, { cwd: dirname(file), timeout: 30_000 });
   const id = stdout.trim();
   const hash = createHash(id.length === 64 ? "sha256" : "sha1");
   return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === id;

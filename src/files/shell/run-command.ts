@@ -69,7 +69,8 @@ export async function runCommand(
   }
   supervisor.ended(tag);
   const exitCode = await exit;
-  await Promise.race([close, sleep(DRAIN_MS)]);
+  // Behind the time limit what has arrived is read.
+  await Promise.race([close, sleep(DRAIN_MS).then(() => setImmediate())]);
   child.stdout.destroy();
   child.stderr.destroy();
   signal?.throwIfAborted();

@@ -7,14 +7,14 @@ import { GIT_SETTINGS, harmlessGitSettings, withGitSettings } from "./git-settin
 import { KEYS, TOOLS } from "./home.ts";
 import { inControlGroup, limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";
 import type { Frozen } from "./read-only-paths.ts";
-import { bubblewrap, isFiltered } from "./system-calls.ts";
+import { bubblewrap, isFiltered, TRIAL_MS } from "./system-calls.ts";
 
 let works: boolean | undefined;
 
 /** Tries, once for this process, whether commands can be run in namespaces of their own. */
 export function bubblewrapWorks(): boolean {
   if (process.platform !== "linux") return false;
-  works ??= spawnSync("bwrap", [...trial(), "true"], { stdio: "ignore", timeout: 5000 }).status === 0;
+  works ??= spawnSync("bwrap", [...trial(), "true"], { stdio: "ignore", timeout: TRIAL_MS }).status === 0;
   return works;
 }
 

@@ -19,7 +19,7 @@ export function harmlessGitSettings(root: string): string {
 
 function readHarmless(root: string): string {
   const words = ["config", "--global", "--includes", "--list", "-z"];
-  const { stdout } = spawnSync("git", words, { cwd: root, encoding: "utf8", timeout: 2000 });
+  const { stdout } = spawnSync("git", words, { cwd: root, encoding: "utf8", timeout: 20_000 });
   // Empty where there is no git, or no settings.
   return (stdout ?? "")
     .split("\0")

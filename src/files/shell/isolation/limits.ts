@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { attempt } from "../../../errors.ts";
+import { TRIAL_MS } from "./system-calls.ts";
 
 /** The most that an isolated command may use. `Infinity` leaves a limit to the system. */
 export interface CommandLimits {
@@ -59,7 +60,7 @@ export function limitsThatHold(words: readonly string[]): Record<keyof CommandLi
   // The echo tells a limit that holds from a shell that did not start.
   const holds = (script: string, [program = "", ...flags] = words): boolean => {
     const judge = `if ( ${script} ) >/dev/null 2>&1; then echo passed; else echo held; fi`;
-    const options = { encoding: "utf8", timeout: 5000 } as const;
+    const options = { encoding: "utf8", timeout: TRIAL_MS } as const;
     return spawnSync(program, [...flags, "/bin/sh", "-c", judge], options).stdout === "held\n";
   };
   const tried = (Object.keys(BREAK) as Limit[]).map((name) => [name, holds(BREAK[name])] as const);

@@ -121,6 +121,9 @@ export function bubblewrap(trial: readonly string[]): readonly string[] {
   return (words ??= ["bwrap"]);
 }
 
+/** The longest trial of what the system can do. Isolation that is there must not be missed on a busy machine. */
+export const TRIAL_MS = 60_000;
+
 /** Tries the filter on a command that these words start. */
 export function isFiltered([program = "", ...start]: readonly string[], trial: readonly string[]): boolean {
   const { stdout } = spawnSync(
@@ -128,7 +131,7 @@ export function isFiltered([program = "", ...start]: readonly string[], trial: r
     [...start, ...trial, "grep", "-c", "^Seccomp:.*2$", "/proc/self/status"],
     {
       encoding: "utf8",
-      timeout: 5000,
+      timeout: TRIAL_MS,
     },
   );
   return stdout === "1\n";
