@@ -251,7 +251,8 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
     description: GENERAL_PURPOSE_DESCRIPTION,
     mcp: true,
   };
-  const builtIn = options.generalPurpose === false ? [] : [general, ...[readerOf(options) ?? []].flat()];
+  const reader = readerOf(options);
+  const builtIn = options.generalPurpose === false ? [] : [general, ...(reader ? [reader] : [])];
   const all = [...builtIn.filter(({ name }) => specs.every((spec) => spec.name !== name)), ...specs];
   return all.map((spec) => {
     if ("runnable" in spec) return spec;

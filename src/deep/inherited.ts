@@ -100,16 +100,23 @@ function toolsOf(spec: SubagentSpec, parent: DeepAgentOptions): Tools {
   const names = given?.filter((tool) => typeof tool === "string") ?? [];
   // A person who approves the main plan is not asked about the plan of every helper.
   const plan = parent.plan === false ? false : { ...parent.plan, approval: "never" as const };
-  if (names.length === 0) {
-    return {
-      ...(own && { tools: own }),
-      ...picked(spec, ["fileTools"]),
-      // Tools that are given to a sub-agent are all it has, unless more is said.
-      ...((spec.web ?? !spec.tools) && picked(parent, ["web"])),
-      plan: spec.plan ?? plan,
-      mayDelegate: spec.subagents !== false,
-    };
-  }
+  if (names.length > 0) return namedTools(spec, parent, { names, own: own ?? [], plan });
+  return {
+    ...(own && { tools: own }),
+    ...picked(spec, ["fileTools"]),
+    // Tools that are given to a sub-agent are all it has, unless more is said.
+    ...((spec.web ?? !spec.tools) && picked(parent, ["web"])),
+    plan: spec.plan ?? plan,
+    mayDelegate: spec.subagents !== false,
+  };
+}
+
+/** The tools of a sub-agent that names some of its parent's, beside its own. Throws `invalid-options` for another name. */
+function namedTools(
+  spec: SubagentSpec,
+  parent: DeepAgentOptions,
+  { names, own, plan }: { names: readonly string[]; own: AnyTool[]; plan: DeepAgentOptions["plan"] & {} },
+): Tools {
   const isNamed = (name: unknown): boolean => names.some((one) => one === name);
   const { fileTools = Object.keys(FILE_ARGUMENTS) as FileToolChoice[] } = parent;
   const web = names.some((name) => WEB_TOOLS.includes(name)) ? webToolsOf(parent.web) : [];
@@ -128,7 +135,7 @@ function toolsOf(spec: SubagentSpec, parent: DeepAgentOptions): Tools {
     throw new HarnessError("invalid-options", `createDeepAgent: ${reason}.`);
   }
   return {
-    tools: [...parentTools, ...(own ?? [])],
+    tools: [...parentTools, ...own],
     fileTools:
       spec.fileTools ?? fileTools.filter((tool) => isNamed(typeof tool === "string" ? tool : tool.name)),
     ...(spec.web && picked(parent, ["web"])),

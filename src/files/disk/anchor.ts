@@ -58,7 +58,7 @@ export async function hasDescriptorPaths(root: string): Promise<boolean> {
 /** Opens a folder by a descriptor, on Linux: its entries are reached through /proc/self/fd. */
 export async function holdByDescriptor(path: string): Promise<Anchor> {
   const handle = await openFolder(path);
-  if (await isAt(handle, path)) return heldBy(handle);
+  if (await isAt(handle, path)) return anchorOf(handle);
   await handle.close();
   throw new NotPlainError();
 }
@@ -68,13 +68,13 @@ async function isAt(handle: FileHandle, path: string): Promise<boolean> {
   return path === (await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined));
 }
 
-function heldBy(handle: FileHandle): Anchor {
+function anchorOf(handle: FileHandle): Anchor {
   const entry = (name: string): string => `/proc/self/fd/${handle.fd}/${name}`;
   return {
     entry,
     async enter(name, { create }) {
       if (create) await makeFolder(entry(name));
-      return heldBy(await openFolder(entry(name)));
+      return anchorOf(await openFolder(entry(name)));
     },
     open: (name, flags) => retryOpen(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK)),
     stat: (name) => statOf(entry(name)),

@@ -9,7 +9,7 @@ import type { PlanEdit } from "../plan/index.ts";
 import type { RunSettings } from "../prepare/index.ts";
 import type { Question } from "../questions/index.ts";
 import { Thread, type ThreadContent } from "../thread/index.ts";
-import { copyThread, undoLast, type Undone } from "../undo/index.ts";
+import { copyThread, undoLast, type UndoResult } from "../undo/index.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { Run } from "./hosted-run.ts";
 import { risingNumber, type ThreadNote } from "./records.ts";
@@ -239,7 +239,7 @@ export class HostThread {
   }
 
   /** Takes back the last message; undefined where there is none. Throws `thread-busy`. */
-  async undo(): Promise<Undone | undefined> {
+  async undo(): Promise<UndoResult | undefined> {
     const thread = await this.#own();
     const { run } = (await thread.state()).values as { run?: RunSettings };
     const graph = this.#host.graph(await this.#host.graphOf(this.id));

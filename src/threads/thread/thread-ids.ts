@@ -24,11 +24,11 @@ export function threadName(task: string, chance: number): string {
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-+|-+$/g, "");
   const slug =
-    words.length > SLUG
+    words.length > MAX_SLUG
       ? words
-          .slice(0, SLUG + 1)
+          .slice(0, MAX_SLUG + 1)
           .replace(/-[^-]*$/, "")
-          .slice(0, SLUG)
+          .slice(0, MAX_SLUG)
       : words;
   const tail = Math.floor(chance * 36 ** 4)
     .toString(36)
@@ -36,4 +36,4 @@ export function threadName(task: string, chance: number): string {
   return `${slug || "thread"}-${tail}`;
 }
 
-const SLUG = 24;
+const MAX_SLUG = 24;

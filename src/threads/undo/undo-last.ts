@@ -3,7 +3,7 @@ import { earlierMessages, lastMessage, takeBack, type EarlierMessage } from "./e
 import type { FileCopies, Restored } from "./file-copies.ts";
 
 /** The message that was taken back, and its files. */
-export interface Undone extends Pick<EarlierMessage, "text" | "isHandedOver"> {
+export interface UndoResult extends Pick<EarlierMessage, "text" | "isHandedOver"> {
   /** Whether it was the thread's first: the thread stays as it is then, and another one begins. */
   isFirst: boolean;
   files: Restored;
@@ -13,7 +13,10 @@ export interface Undone extends Pick<EarlierMessage, "text" | "isHandedOver"> {
  * Takes back the last message of a thread: the conversation, the plan, and the files that file tools changed. Returns
  * undefined if there is none. Throws `thread-busy`.
  */
-export async function undoLast(thread: Thread, copies: FileCopies | undefined): Promise<Undone | undefined> {
+export async function undoLast(
+  thread: Thread,
+  copies: FileCopies | undefined,
+): Promise<UndoResult | undefined> {
   const release = await thread.acquire();
   try {
     const last = await lastMessage(thread);
@@ -29,7 +32,7 @@ export async function undoLast(thread: Thread, copies: FileCopies | undefined): 
 }
 
 /** The result of an undo for a person, one sentence each. */
-export function undoneWords({ isHandedOver, files }: Undone): string[] {
+export function undoneWords({ isHandedOver, files }: UndoResult): string[] {
   const named = (words: string, paths: readonly string[]): string[] =>
     paths.length > 0 ? [`${words}: ${paths.join(", ")}`] : [];
   return [

@@ -11,7 +11,7 @@ import type {
   Settings,
   Thread,
   ThreadContent,
-  Undone,
+  UndoResult,
 } from "./contract.ts";
 
 /** A refusal of the server in its own words; `status` 0 if it could not be reached. */
@@ -62,7 +62,7 @@ export function createApi(token: string) {
     run: (id: string, task: SentTask) =>
       call<{ run: string; queued?: boolean }>("POST", `${thread(id)}/runs`, task),
     say: (id: string, task: SentTask) => call<{ run?: string }>("POST", `${thread(id)}/messages`, task),
-    undo: (id: string) => call<Undone>("POST", `${thread(id)}/undo`, {}),
+    undo: (id: string) => call<UndoResult>("POST", `${thread(id)}/undo`, {}),
     change: (id: string, settings: Pick<Settings, "mode" | "model">) =>
       call<{ thread: Thread }>("PATCH", `${thread(id)}/settings`, settings),
     resume: (id: string) => call<{ run: string }>("POST", `${thread(id)}/resume`, {}),

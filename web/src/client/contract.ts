@@ -101,7 +101,7 @@ export interface SentTask {
 }
 
 /** The result of taking back a message. */
-export interface Undone {
+export interface UndoResult {
   text: string;
   isFirst: boolean;
   notes: string[];

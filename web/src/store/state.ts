@@ -60,7 +60,7 @@ export const START: PageState = {
 };
 
 /** A thread's status in a word. */
-export const THREAD_NAMES: Readonly<Record<ThreadStatus, string>> = {
+export const STATUS_LABELS: Readonly<Record<ThreadStatus, string>> = {
   running: "Working",
   waiting: "Waits for you",
   stopped: "Stopped",

@@ -8,7 +8,7 @@ import {
 } from "../../../src/threads/story/thread.ts";
 import { amount, dollars, duration, inSight } from "../../../src/threads/story/words.ts";
 import { MAIN, tokensOf, workedMs } from "../../../src/threads/view/view.ts";
-import { statusOf, THREAD_NAMES, type PageState } from "../store/state.ts";
+import { statusOf, STATUS_LABELS, type PageState } from "../store/state.ts";
 import { modeOf } from "./composer/thread-options.tsx";
 import { useNow, usePage } from "./use-store.ts";
 
@@ -28,7 +28,7 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
         ) : (
           <>
             <strong className={`word word-${status ?? "done"}`}>
-              {status ? THREAD_NAMES[status] : connection === "connecting" ? "Connecting…" : "Ready"}
+              {status ? STATUS_LABELS[status] : connection === "connecting" ? "Connecting…" : "Ready"}
             </strong>
             {hasThread && <span>{progressWords(page)}</span>}
             {hasThread && <span>{modeName(modeOf(page.settings), thread)}</span>}

@@ -12,7 +12,7 @@ import { readAnswer, type Question } from "../../../threads/questions/index.ts";
 import { fileChange } from "../../../threads/undo/index.ts";
 import { MAIN, ownerName } from "../../../threads/view/index.ts";
 import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/index.ts";
-import { edit, planText } from "../threads/index.ts";
+import { editInEditor, planText } from "../threads/index.ts";
 import { planLines, ruleLines, questionLines, argumentLines, callText, changeLines } from "../view/index.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Answered, Display, QuestionChoice } from "./display/display.ts";
@@ -114,7 +114,7 @@ async function approval(question: Question, session: Asker): Promise<unknown> {
     });
     if (!answer || "words" in answer || answer.value !== "edit") return decision(question, answer);
     try {
-      text = await display.lend(() => edit(text, terminal.env));
+      text = await display.lend(() => editInEditor(text, terminal.env));
       return { type: "edit", todos: planItems(text, todos), rules: planRules(text) };
     } catch (caught) {
       const known = HarnessError.from(caught);

@@ -6,7 +6,7 @@ import type { Environment } from "../../../models/index.ts";
 import { refuse } from "../wording.ts";
 
 /** Lets a person change a text in `$VISUAL` or `$EDITOR`. Throws `invalid-options` when there is none or it fails. */
-export async function edit(text: string, env: Environment): Promise<string> {
+export async function editInEditor(text: string, env: Environment): Promise<string> {
   const { command: editor } = editorOf(env);
   const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
   const file = join(folder, "plan.md");

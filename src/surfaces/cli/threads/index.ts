@@ -1,5 +1,5 @@
 export { directoryName, existingFolder, isHere } from "./directories.ts";
-export { edit, editorOf } from "./external-editor.ts";
+export { editInEditor, editorOf } from "./external-editor.ts";
 export { conflictLines, editPlanText, planText } from "./plan-conflict.ts";
 export { settingsOf, withThread } from "./thread-agent.ts";
 export { threadFile, threadText, writeNew } from "./thread-file.ts";

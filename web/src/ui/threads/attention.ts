@@ -1,7 +1,7 @@
 import { inSight } from "../../../../src/threads/story/words.ts";
 import type { Thread, ThreadStatus } from "../../client/contract.ts";
 import type { PageStore } from "../../store/page-store.ts";
-import { THREAD_NAMES, titleOf } from "../../store/state.ts";
+import { STATUS_LABELS, titleOf } from "../../store/state.ts";
 
 /** Titles of the tab for a person who looks elsewhere. */
 const CALLS: Partial<Record<ThreadStatus, string>> = {
@@ -31,7 +31,7 @@ export function watchAttention(store: PageStore): void {
       }
       known = threads;
     }
-    const name = listed ? `${inSight(titleOf(store.state))} · ${THREAD_NAMES[listed.status]}` : "";
+    const name = listed ? `${inSight(titleOf(store.state))} · ${STATUS_LABELS[listed.status]}` : "";
     const title = [missed.size > 0 ? `(${missed.size})` : "", name, name ? "· Holdfast" : "Holdfast"];
     document.title = title.filter(Boolean).join(" ");
   };

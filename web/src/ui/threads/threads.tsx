@@ -1,7 +1,7 @@
 import { ago, inSight } from "../../../../src/threads/story/words.ts";
 import type { Thread } from "../../client/contract.ts";
 import { goTo } from "../../store/actions.ts";
-import { THREAD_NAMES } from "../../store/state.ts";
+import { STATUS_LABELS } from "../../store/state.ts";
 import { Failed } from "../failed.tsx";
 import { useNow, usePage, useStore } from "../use-store.ts";
 
@@ -61,7 +61,7 @@ function ThreadRow({ thread, isOpen, now }: { thread: Thread; isOpen: boolean; n
       <a href={`#/t/${encodeURIComponent(id)}`} aria-current={isOpen ? "page" : undefined}>
         <span className="thread-title">{inSight(title || id)}</span>
         <span className="thread-about">
-          <span className={`word word-${status}`}>{THREAD_NAMES[status]}</span>
+          <span className={`word word-${status}`}>{STATUS_LABELS[status]}</span>
           {todos.total > 0 && (
             <span>
               {todos.done}/{todos.total} done

@@ -12,7 +12,7 @@ import { joined, oneLine, shown } from "../../output/index.ts";
 import { confirmed } from "../../prompts.ts";
 import { canAsk, type Terminal } from "../../terminal.ts";
 import {
-  edit,
+  editInEditor,
   conflictLines,
   editPlanText,
   settingsOf,
@@ -61,7 +61,7 @@ async function editPlan(thread: HostThread, terminal: Terminal): Promise<number>
   const { stdout, stderr, env } = terminal;
   let isWithdrawn = false;
   const lines = await editPlanText(thread, {
-    edit: (text) => edit(text, env),
+    edit: (text) => editInEditor(text, env),
     make: (change) => requested(thread, change, terminal),
     isAgain: async (refused, text) => {
       isWithdrawn = refused.code === "edit-withdrawn";

@@ -1,7 +1,7 @@
 import { PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../threads/edit/index.ts";
 import { MAIN } from "../../../../threads/view/index.ts";
 import { oneLine, shown } from "../../output/index.ts";
-import { edit, conflictLines, editPlanText } from "../../threads/index.ts";
+import { editInEditor, conflictLines, editPlanText } from "../../threads/index.ts";
 import { planLines, ruleLines } from "../../view/index.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 
@@ -12,7 +12,7 @@ export const plan: SlashCommand = {
     const wish = planWish(args);
     // Here a list is edited in an editor.
     if (!wish || wish.rest !== "") return conversation.say(oneLine(PLAN_SAYS.unknown(args)));
-    if (wish.to === "edit") return editInEditor(conversation);
+    if (wish.to === "edit") return editPlan(conversation);
     // A plan that was proposed and not answered is put again.
     if (wish.to !== "clear" && (await isProposed(conversation))) return conversation.goOn();
     if (wish.to === "approve") {
@@ -38,11 +38,11 @@ async function isProposed(conversation: Conversation): Promise<boolean> {
 }
 
 /** Opens the plan in an editor; the agent goes on meanwhile, and where both changed something it is said. */
-async function editInEditor(conversation: Conversation): Promise<void> {
+async function editPlan(conversation: Conversation): Promise<void> {
   const { thread, display, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const lines = await editPlanText(thread, {
-    edit: (text) => display.lend(() => edit(text, terminal.env)),
+    edit: (text) => display.lend(() => editInEditor(text, terminal.env)),
     make: (change) => thread.editPlan(change, { onWait: () => conversation.say(oneLine(PLAN_SAYS.waits)) }),
     isAgain: async (refused) => {
       const answer = await display.ask({
