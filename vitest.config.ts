@@ -85,6 +85,7 @@ export default defineConfig({
     // Only for hangs: a loaded machine is slow, not wrong.
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,
+    expect: { poll: { timeout: HANG_MS / 2 } },
     // Output of a test that passes is nobody's news, nor are warnings that tests provoke.
     silent: "passed-only",
     execArgv: ["--no-warnings"],

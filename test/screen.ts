@@ -1,7 +1,7 @@
 import { spawn, type IPty } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 120_000;
 const LOOK_AGAIN_MS = 500;
 
 export interface ScreenOptions {

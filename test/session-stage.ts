@@ -19,7 +19,7 @@ import type { Terminal } from "../src/surfaces/cli/terminal.ts";
 import { ScriptedModel, type Step } from "../src/testing/index.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../src/threads/prepare/settings.ts";
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 export interface StageOptions {
   columns?: number;

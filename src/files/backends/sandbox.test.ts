@@ -29,7 +29,7 @@ describe("a sandbox of DeepAgents' protocol", () => {
   });
 
   it("ends commands at their time limit, and lets go of them at an abort", async () => {
-    const backend = sandboxBackend(bashSandbox(), { root, timeoutMs: 1000 });
+    const backend = sandboxBackend(bashSandbox(), { root, timeoutMs: 5000 });
     expect(await backend.execute!("echo begun; sleep 600")).toMatchObject({
       ok: true,
       output: "begun\n",

@@ -326,7 +326,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     const long = isolated(
       "until [ -e go ]; do sleep 0.01; done; mkdir -p .claude/skills; echo x > .mcp.json",
     );
-    await vi.waitFor(() => expect(existsSync(join(root, ".mcp.json"))).toBe(true));
+    await vi.waitFor(() => expect(existsSync(join(root, ".mcp.json"))).toBe(true), 120_000);
     await isolated("echo short");
     expect(existsSync(join(root, ".mcp.json"))).toBe(true);
     writeFileSync(join(root, "go"), "");
@@ -377,7 +377,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     );
     await vi.waitFor(() => expect(existsSync(join(root, "started"))).toBe(true), { timeout: 120_000 });
     const mine = isolated("touch mine; until [ -e gone ]; do sleep 0.01; done; echo x > .mcp.json");
-    await vi.waitFor(() => expect(existsSync(join(root, "mine"))).toBe(true));
+    await vi.waitFor(() => expect(existsSync(join(root, "mine"))).toBe(true), 120_000);
     await isolated("true");
     expect(existsSync(join(root, ".envrc"))).toBe(true);
     writeFileSync(join(root, "go"), "");

@@ -22,6 +22,9 @@ import { renderExecution } from "./run-command.ts";
 const root = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-shell-")));
 afterAll(() => rmSync(root, { recursive: true }));
 
+/** On a busy machine a shell takes its time to begin. */
+const TIME_TO_BEGIN_MS = 5000;
+
 async function run(command: string, call?: ExecuteOptions, options?: ShellOptions): Promise<Execution> {
   const result = await shellBackend(root, { isolation: "never", ...options }).execute!(command, call);
   if (!result.ok) throw new Error(result.error);
@@ -63,7 +66,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
 
   it("ends a command and everything it started at the time limit", async () => {
     const command = "echo $$ > sh.pid; (sleep 600 & echo $! > child.pid; wait); echo never";
-    const result = await run(`echo begun; ${command}`, { timeoutMs: 300 });
+    const result = await run(`echo begun; ${command}`, { timeoutMs: TIME_TO_BEGIN_MS });
     expect(result).toMatchObject({ output: "begun\n", exitCode: null, timedOut: true, truncated: false });
     expect(renderExecution(result)).toBe("begun\n[Stopped at the time limit.]");
     expect([pidIn("sh.pid"), pidIn("child.pid")].filter(isAlive)).toEqual([]);
@@ -71,7 +74,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
 
   it.runIf(isRelease)("ends by force what does not end when asked", async () => {
     const stubborn = `trap "" TERM; echo $$ > stubborn.pid; while :; do sleep 1; done`;
-    const result = await run(`sh -c '${stubborn}'`, { timeoutMs: 300 });
+    const result = await run(`sh -c '${stubborn}'`, { timeoutMs: TIME_TO_BEGIN_MS });
     expect(result.timedOut).toBe(true);
     await vi.waitFor(() => expect(isAlive(pidIn("stubborn.pid"))).toBe(false), { timeout: 120_000 });
   });
@@ -89,7 +92,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
       const result = await run(`${away}; while [ ! -s away.pid ]; do sleep 0.01; done; echo done`);
       expect(result).toMatchObject({ output: "done\n", exitCode: 0, timedOut: false });
       expect(isAlive(pidIn("away.pid"))).toBe(false);
-      const late = await run(`rm away.pid; ${away}; sleep 600`, { timeoutMs: 1000 });
+      const late = await run(`rm away.pid; ${away}; sleep 600`, { timeoutMs: TIME_TO_BEGIN_MS });
       expect(late.timedOut).toBe(true);
       expect(isAlive(pidIn("away.pid"))).toBe(false);
     },
@@ -206,7 +209,7 @@ describe.runIf(canIsolate())("an isolated command", { timeout: 120_000 }, () => 
   it("ends with everything it started, at its end and at the time limit", async () => {
     const away = `setsid sleep 601 & setsid sh -c 'sleep 601' & echo begun`;
     expect(await isolated(away)).toMatchObject({ output: "begun\n", exitCode: 0 });
-    expect(await isolated(`${away}; sleep 601`, { timeoutMs: 500 })).toMatchObject({ timedOut: true });
+    expect(await isolated(`${away}; sleep 601`, { timeoutMs: TIME_TO_BEGIN_MS })).toMatchObject({ timedOut: true });
     const { stdout } = spawnSync("ps", ["-eo", "args"], { encoding: "utf8" });
     expect(stdout.split("\n").filter((line) => line.endsWith("sleep 601"))).toEqual([]);
   });

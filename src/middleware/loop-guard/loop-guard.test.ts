@@ -52,7 +52,7 @@ describe("the loop guard", () => {
     const agent = createAgent({ model, tools: [look], middleware: [loopGuardMiddleware({ waitMs: 1e8 })] });
     const stop = new AbortController();
     const run = agent.invoke({ messages: [new HumanMessage("go")] }, { signal: stop.signal });
-    await vi.waitUntil(() => model.requests.length === 3);
+    await vi.waitUntil(() => model.requests.length === 3, 120_000);
     stop.abort();
     await expect(run).rejects.toThrow(/abort/i);
     expect(model.requests).toHaveLength(3);

@@ -99,6 +99,7 @@ it("a caller that hears no progress gets the thread before its time is up, and w
   open();
   await vi.waitFor(async () =>
     expect(await call("continue_task", { thread })).toMatchObject({ state: "done", answer: "Done at last." }),
+    120_000,
   );
   await close();
 });
@@ -147,7 +148,7 @@ it("a caller that goes away while runs cannot be stopped takes nothing with it",
   const leaving = new AbortController();
   const left = call("run_task", { task: "Take your time" }, () => leaving.abort(), leaving.signal);
   await expect(left).rejects.toThrow(/abort/i);
-  await vi.waitFor(() => expect(refused).toBe(1));
+  await vi.waitFor(() => expect(refused).toBe(1), 120_000);
   open();
   expect(await call("run_task", { task: "Another" })).toMatchObject({ state: "done" });
   process.off("unhandledRejection", onUnhandled);

@@ -197,7 +197,7 @@ describe("a call that failed is shown as such:", () => {
     ],
     [
       "a command that takes too long",
-      { command: "echo one; echo two; sleep 9", timeout: 0.5 },
+      { command: "echo one; echo two; sleep 99", timeout: 5 },
       null,
       "[Stopped at the time limit.]",
     ],

@@ -367,10 +367,10 @@ it("somebody with as many streams and bodies as are allowed shuts nobody else ou
     });
   const halves: ReturnType<typeof httpRequest>[] = [];
   for (let n = 0; n < 8; n += 1) expect(await half()).toBe("reading");
-  await vi.waitFor(async () => expect((await post("ann", "/threads", {})).status).toBe(503));
+  await vi.waitFor(async () => expect((await post("ann", "/threads", {})).status).toBe(503), 120_000);
   expect((await post("bob", "/threads", {})).status).toBe(200);
   for (const sent of halves) sent.on("error", () => {}).destroy();
-  await vi.waitFor(async () => expect((await post("ann", "/threads", {})).status).toBe(200));
+  await vi.waitFor(async () => expect((await post("ann", "/threads", {})).status).toBe(200), 120_000);
   await shared.close();
 });
 
