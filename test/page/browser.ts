@@ -14,7 +14,7 @@ let launched: Promise<Browser> | undefined;
 
 /** The browser of all test files that run in this process; it ends with the process. */
 export function openBrowser(): Promise<Browser> {
-  launched ??= chromium.launch({ executablePath: findBrowser()!, args: FLAGS });
+  launched ??= chromium.launch({ executablePath: findBrowser()!, args: FLAGS, ...PATIENCE });
   return launched;
 }
 
