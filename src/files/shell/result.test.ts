@@ -47,6 +47,15 @@ describe("the result of a command", () => {
     expect(await told("sleep 0 & wait; echo done")).toBe("done");
   });
 
+  it.runIf(process.platform === "linux")("names no process of a sandbox, which ends by itself", async () => {
+    const begun = `cp "$(command -v sleep)" bwrap; ./bwrap 99 > /dev/null 2>&1 & echo $! > pid`;
+    expect(await told(`${begun}; until [ "$(cat /proc/$!/comm)" = bwrap ]; do :; done; echo done`)).toBe(
+      "done",
+    );
+    // One that has ended, and waits to be collected, has no command line.
+    expect(await told("cat /proc/$(cat pid)/cmdline 2> /dev/null | wc -c")).toBe("0");
+  });
+
   it("that is long goes to a file that is named, with its head and its tail shown", async () => {
     const model = new ScriptedModel([callTool("execute", { command: "seq 1 20000" }), "ok"]);
     const agent = createDeepAgent({ model, backend, plan: false });
