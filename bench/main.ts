@@ -15,6 +15,7 @@ const SECTIONS: Record<string, (options: SectionOptions) => Promise<Section>> = 
   context: async (options) => (await import("./context/index.ts")).contextSection(options),
   load: async (options) => (await import("./load/index.ts")).loadSection(options),
   session: async (options) => (await import("./session/index.ts")).sessionSection(options),
+  command: async (options) => (await import("./command/index.ts")).commandSection(options),
   scale: async (options) => (await import("./scale/index.ts")).scaleSection(options),
 };
 
@@ -29,8 +30,8 @@ The full run takes most of an hour and writes bench/RESULTS.md, bench/results.js
   --quick   tokens and worth with fewer sizes, systems and repetitions, nothing written; under a minute. With --only any
             section; those that measure time or load take longer
   --only    one section, and only that is written anew: tokens, time (and storage), crowd (of threads), tracing, growth (of a
-            thread), coding (a recorded task), worth, context (summaries), load (of a server), session (on a terminal), or
-            scale (workers)
+            thread), coding (a recorded task), worth, context (summaries), load (of a server), session (on a terminal), command
+            (its start), or scale (workers)
   --seed n  other draws for the simulated models (default 1)
   --live    the same work by a real model, with and without a plan; see --live --help
   --help    this text

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { Command, interrupt } from "@langchain/langgraph";
 import { SCHEDULED } from "@langchain/langgraph-checkpoint";
 import { tool } from "langchain";
@@ -126,7 +127,10 @@ it("a command that was stopped and then refused is recorded with how long it had
       },
     });
   const first = run(taskInput("Go", {}), stop.signal, "approve");
-  await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 120_000 });
+  // The line was printed before the file was made: the next look at the pipe reads it.
+  await setImmediate();
+  await setImmediate();
   stop.abort();
   expect(await first).toMatchObject({ outcome: "interrupted" });
   expect(await run(null, new AbortController().signal, "reject")).toMatchObject({ outcome: "done" });
