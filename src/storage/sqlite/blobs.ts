@@ -8,7 +8,7 @@ const MAX_HASHES = 50_000;
 
 const NEWLINE = 10;
 
-/** libsql takes longer for each value that it returns than SQLite to find it: a row is four values. */
+/** Selects rows of only four values: libsql takes longer to return a value than SQLite to find it. */
 const SELECT = `SELECT id, CAST(thread AS INTEGER) AS thread, CAST(hash || seal AS BLOB) AS checks, CAST(kind || char(${NEWLINE}) || body AS BLOB) AS content
   FROM blobs WHERE id IN (SELECT value FROM json_each(?))`;
 
@@ -65,10 +65,6 @@ export class Blobs {
   }
 
   #fetch(thread: number, ids: readonly number[], blobs: Map<number, Blob>): void {
-    const add = (id: number, blob: Blob): void => {
-      blobs.set(id, blob);
-      this.#cache.add(id, blob);
-    };
     for (const row of this.#connection.all(SELECT, [JSON.stringify(ids)])) {
       const id = row["id"] as number;
       const checks = toBytes(row["checks"]).toString("latin1");
@@ -82,7 +78,9 @@ export class Blobs {
       const start = content.indexOf(NEWLINE) + 1;
       const kind = content.toString("latin1", 0, start - 1) as BlobKind;
       const body = kind === "bytes" ? Buffer.from(content.subarray(start)) : content.toString("utf8", start);
-      add(id, { thread, kind, size: content.length - start, body });
+      const blob = { thread, kind, size: content.length - start, body };
+      blobs.set(id, blob);
+      this.#cache.add(id, blob);
     }
     const missing = ids.find((id) => !blobs.has(id));
     if (missing !== undefined) throw corrupt(this.#connection.path, `blob ${missing} is missing`);
@@ -95,7 +93,7 @@ export class Blobs {
     return row.id;
   }
 
-  /** Returns undefined where the blob exists. */
+  /** Returns the number of a new blob, or undefined if it exists. */
   #insert(
     thread: number,
     hash: Buffer,

@@ -115,7 +115,7 @@ export class Checkpoints {
     return CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [head.seq]);
   }
 
-  /** Deletes the marks of begun calls, whose step is over. A person's edit does not end a step. */
+  /** Deletes the marks of calls under way, as their step is over. A person's edit does not end a step. */
   #deleteBegun({ thread, ns, id }: HeadRow): number {
     const sql = "DELETE FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND channel = ?";
     return this.#connection.run(sql, [thread, ns, id, SCHEDULED]).changes;
@@ -130,7 +130,7 @@ export class Checkpoints {
     ]);
   }
 
-  /** Adds the writes of a task. An existing write is kept; errors, interrupts and answers to them are replaced. */
+  /** Adds the writes of a task. Existing writes stay, but errors, interrupts and answers to them are replaced. */
   putWrites(rowKey: CheckpointRowKey, task: string, writes: readonly PendingWrite[], encoder: Encoder): void {
     const { thread, ns, id: checkpoint } = rowKey;
     const head = this.#latest.get(thread, ns);
@@ -241,13 +241,13 @@ export class Checkpoints {
   /** Throws when a thread does not have all its checkpoints. */
   checkCount(thread: number, ns: string | undefined): void {
     const [sql, params] = ns === undefined ? ["", [thread]] : [" AND ns = ?", [thread, ns]];
-    const { found } = this.#connection.get(
-      `SELECT count(*) AS found FROM checkpoints WHERE thread = ?${sql}`,
+    const { count } = this.#connection.get(
+      `SELECT count(*) AS count FROM checkpoints WHERE thread = ?${sql}`,
       params,
-    ) as { found: number };
+    ) as { count: number };
     const expected = this.#latest.count(thread, ns);
-    if (found === expected) return;
-    throw corrupt(this.#connection.path, `of ${expected} checkpoints of a thread there are ${found}`);
+    if (count === expected) return;
+    throw corrupt(this.#connection.path, `of ${expected} checkpoints of a thread there are ${count}`);
   }
 }
 

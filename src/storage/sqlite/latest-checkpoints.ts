@@ -15,7 +15,7 @@ export class LatestCheckpoints {
     const params = [thread, ns];
     const head = HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", params);
     if (head) return head;
-    const sql = "SELECT 1 AS there FROM checkpoints WHERE thread = ? AND ns = ? LIMIT 1";
+    const sql = "SELECT 1 FROM checkpoints WHERE thread = ? AND ns = ? LIMIT 1";
     if (!this.#connection.get(sql, params)) return undefined;
     throw corrupt(this.#connection.path, "the record of its newest checkpoint is missing");
   }

@@ -29,7 +29,7 @@ export interface Items {
 }
 
 export interface Page {
-  /** Undefined for all there are. */
+  /** Undefined for all. */
   limit: number | undefined;
   offset: number;
 }
@@ -141,7 +141,7 @@ function toItem({ namespace, key, value, created, updated }: StoredItem): Item {
 
 type Condition = NonNullable<ListNamespacesOperation["matchConditions"]>[number];
 
-/** Whether a namespace begins or ends as it should; `*` is any one part. */
+/** Whether a namespace begins or ends with a path; `*` matches any one part. */
 function isUnder(parts: readonly string[], { matchType, path }: Condition): boolean {
   if (path.length > parts.length) return false;
   const candidates = matchType === "suffix" ? parts.slice(parts.length - path.length) : parts;

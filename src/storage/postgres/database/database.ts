@@ -25,13 +25,13 @@ export interface Statement {
 const POOL_SIZE = 10;
 const PATIENCE_MS = 30_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 1000];
-/** The longest wait for a connection, unless the address says another. */
+/** The longest wait for a connection, unless the address sets one. */
 const CONNECT_MS = 10_000;
 /** The time after which a query without an answer is given up. */
 const SILENCE_MS = 60_000;
 
 /**
- * A Postgres database. After a lost connection the statement is sent again on another one: so every statement must be
+ * A Postgres database. After a lost connection the statement is sent again on another one, so every statement must be
  * idempotent.
  */
 export class Database {
@@ -49,7 +49,7 @@ export class Database {
     this.#patience = patience ?? PATIENCE_MS;
   }
 
-  /** Does not connect yet: the first statement does. */
+  /** Does not connect: the first statement does. */
   static async of(url: string, options: DatabaseOptions = {}): Promise<Database> {
     const { schema = "holdfast", poolSize = POOL_SIZE } = options;
     if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
@@ -70,11 +70,11 @@ export class Database {
       allowExitOnIdle: true,
       types: {
         getTypeParser: (type, format) =>
-          // Ours are all small enough to be numbers.
+          // All values in our tables are small enough to be numbers.
           type === types.builtins.INT8 ? Number : types.getTypeParser(type, format),
       },
     });
-    // A connection that is lost while nothing is asked of it is replaced when it is needed.
+    // The pool replaces a connection that is lost while idle.
     pool.on("error", () => {});
     pool.on("connect", (client) => void client.on("error", () => {}));
     return new Database(address, pool, options);

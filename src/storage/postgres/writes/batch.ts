@@ -22,7 +22,7 @@ export interface PutCheckpoint {
   isRepeat: boolean;
 }
 
-/** The changes in one statement at most. */
+/** The largest number of changes in one statement. */
 const MAX_CHANGES = 64;
 
 /** Changes of a thread that are saved in one statement: the writes of tasks, up to the next checkpoint. */
@@ -69,8 +69,8 @@ export class Batch {
   }
 
   /**
-   * The writes of tasks, one for each key: the first, but the last of errors, interrupts and answers to them. Without the
-   * marks of begun calls whose step the checkpoint ends; a person's edit does not end a step.
+   * The writes of tasks, one for each key: the first, but the last of errors, interrupts and answers to them. Leaves out
+   * the marks of calls under way whose step the checkpoint ends; a person's edit does not end a step.
    */
   get writes(): WriteRow[] {
     const rows = new Map<string, WriteRow>();

@@ -22,7 +22,7 @@ export interface NewBlob {
 const MAX_HASHES = 50_000;
 
 /**
- * The blobs of one thread. Its one writer assigns the numbers, without a query. Content that this process has neither
+ * The blobs of one thread. Its only writer assigns the numbers, without a query. Content that this process has neither
  * written nor read may be stored again.
  */
 export class ThreadBlobs implements BlobSink, BlobSource {
@@ -120,7 +120,7 @@ export class ThreadBlobs implements BlobSink, BlobSource {
   }
 }
 
-/** The blob in a row; undefined where it does not match its checksum. */
+/** The blob in a row; undefined if it does not match its checksum. */
 export function blobOf(thread: number, { id, kind, body, seal }: Row): HashedBlob | undefined {
   const content = kind === "bytes" ? Buffer.from(body as string, "base64") : (body as string);
   const hash = contentHash(kind as BlobKind, content);

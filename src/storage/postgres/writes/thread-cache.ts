@@ -23,7 +23,7 @@ const MAX_PARENTS = 64;
 
 /**
  * The state of a thread that a saver needs to write to it. It is valid for one revision of the thread, and advances with
- * each write of this saver; when somebody else has written, it is dropped.
+ * each write of this saver; after a write of another saver it is dropped.
  */
 export class ThreadCache {
   /** Identifies the writes of this cache. */
@@ -34,7 +34,7 @@ export class ThreadCache {
   readonly heads: Map<string, HeadRow>;
   row: ThreadRow;
   revision: number;
-  /** The checkpoints of the main graph that have an interrupt, and that LangGraph has not put yet. */
+  /** The checkpoints of the main graph that have an interrupt before LangGraph has saved them. */
   readonly interruptedIds = new Set<string>();
   readonly #parents = new Map<string, Parent | undefined>();
 
@@ -87,7 +87,7 @@ export async function loadThreadCache(
 ): Promise<ThreadCache> {
   const { schema } = database;
   const [existing] = await database.query({
-    name: "holdfast-desk",
+    name: "holdfast-thread",
     text: `SELECT t.*, (SELECT coalesce(json_agg(json_build_array(h.ns, h.seq, h.id, encode(h.seal, 'hex'))), '[]')
       FROM ${schema}.heads h WHERE h.thread = t.key) AS heads FROM ${schema}.threads t WHERE t.id = $1`,
     values: [threadId],

@@ -9,7 +9,7 @@ export function fileHeartbeat(path: string): Heartbeat {
     program: PROGRAM,
     workerData: {
       libsql: createRequire(import.meta.url).resolve("libsql"),
-      // A file that has been deleted must not be made again.
+      // `rw` does not create a deleted file again.
       file: `${pathToFileURL(path).href}?mode=rw`,
     },
     onStart: () => trackOpenFile(path),

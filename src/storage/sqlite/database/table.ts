@@ -5,7 +5,7 @@ import { corrupt, type Connection, type Row, type SqlValue } from "./connection.
 export type TableRow<T> = T extends Table<infer S> ? RowOf<S> : never;
 
 /**
- * A table whose rows have a checksum over their columns, the key included: a row that was changed or moved does not match
+ * A table whose rows have a checksum over their columns, including the key: a row that was changed or moved does not match
  * it, and is never returned.
  */
 export class Table<S extends Shape> {
@@ -24,7 +24,7 @@ export class Table<S extends Shape> {
     this.name = name;
     this.#shape = Object.entries(shape);
     this.#checkedColumns = names.filter((column) => !unchecked.includes(column));
-    // libsql ends the process over text that is not UTF-8, and a damaged row can have that in any column.
+    // libsql ends the process when text is not UTF-8, and a damaged row can have such text in any column.
     this.columns = [...this.#shape, ["seal", "bytes"] as const]
       .map(
         ([column, kind]) => `CAST(${name}.${column} AS ${isNumber(kind) ? "INTEGER" : "BLOB"}) AS ${column}`,
