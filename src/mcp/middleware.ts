@@ -29,14 +29,11 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
   const areMany = (tools: readonly DynamicStructuredTool[]): boolean =>
     (searchAbove === undefined && tools.length >= SEARCH_FROM) ||
     tokens(tools) > (searchAbove ?? SEARCH_ABOVE);
-  const searches = new WeakMap<object, { search: DynamicStructuredTool | undefined }>();
+  let last: { tools: object; search: DynamicStructuredTool | undefined } | undefined;
   /** The search tool for a list of tools; undefined for a short list. */
   const searchFor = (tools: readonly DynamicStructuredTool[]): DynamicStructuredTool | undefined => {
-    const entry = searches.get(tools) ?? {
-      search: areMany(tools) ? findTools(tools) : undefined,
-    };
-    searches.set(tools, entry);
-    return entry.search;
+    if (last?.tools !== tools) last = { tools, search: areMany(tools) ? findTools(tools) : undefined };
+    return last.search;
   };
   return createMiddleware({
     name: "McpMiddleware",

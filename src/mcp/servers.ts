@@ -74,7 +74,6 @@ export class McpServers {
     return this.#tools.find((tool) => tool.name === name);
   }
 
-  /** Whether a tool declares itself read-only. */
   isReadOnly(name: string): boolean {
     const { annotations } = (this.find(name)?.metadata ?? {}) as { annotations?: { readOnlyHint?: unknown } };
     return annotations?.readOnlyHint === true;

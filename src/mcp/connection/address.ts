@@ -5,7 +5,6 @@ import type { Sdk } from "./sdk.ts";
 
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
-/** The transport of a server at an address. */
 export function addressTransport(
   { url, headers, oauth }: AddressServer,
   { sdk, auth }: { sdk: Sdk; auth: object | undefined },

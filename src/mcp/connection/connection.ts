@@ -74,7 +74,6 @@ export class Connection {
     return this.#refused;
   }
 
-  /** Whether calls are under way. */
   get isBusy(): boolean {
     return this.#calls.size > 0;
   }

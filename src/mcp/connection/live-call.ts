@@ -108,7 +108,6 @@ export class WaitingCalls {
     this.#calls.set(key, { live, timer: timer.unref() });
   }
 
-  /** Removes and returns a call. */
   take(key: string): LiveCall | undefined {
     const entry = this.#calls.get(key);
     this.#calls.delete(key);

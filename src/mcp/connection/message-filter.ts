@@ -1,4 +1,3 @@
-/** The shortest interval between progress messages. */
 const PACE_MS = 100;
 
 const NOTIFICATIONS: readonly unknown[] = ["notifications/cancelled", "notifications/tools/list_changed"];

@@ -107,7 +107,6 @@ const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 type Part = { text: string } | { url: string };
 
-/** The tool message for a server's result. */
 export function resultMessage(
   { content, structuredContent, isError }: CallToolResult,
   { server, name, id, secrets }: { server: string; name: string; id: string; secrets: Secrets },

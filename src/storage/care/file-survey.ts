@@ -32,7 +32,6 @@ interface Sink {
 }
 
 const BATCH = 200;
-/** The tables with numbered rows. */
 const NUMBERED = {
   threads: THREADS,
   blobs: BLOBS,
@@ -186,7 +185,6 @@ export class FileSurvey {
     }
   }
 
-  /** Whether all blobs that a text refers to are intact. */
   #refersToIntact(thread: number, kind: string, text: string | Uint8Array): boolean {
     return blobReferences(kind, text).every((id) => this.#blobs.get(id) === thread);
   }

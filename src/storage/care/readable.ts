@@ -33,7 +33,6 @@ import type { Problem } from "./problem.ts";
 /** A thread store that can be read: the file itself, or a restored copy. */
 export interface ReadableStore {
   connection: Connection;
-  /** The problems of the file as a whole. */
   problems: Problem[];
   close: () => void;
 }

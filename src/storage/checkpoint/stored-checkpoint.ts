@@ -103,7 +103,6 @@ export interface SummaryRow extends Pick<CheckpointSummary, "id" | "ns" | "seq">
   metadata: string;
 }
 
-/** Reads the summaries of checkpoints of one thread. */
 export async function readSummaries(
   rows: readonly SummaryRow[],
   decoder: Decoder,

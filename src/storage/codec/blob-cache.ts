@@ -4,7 +4,6 @@
  */
 export type BlobKind = "json" | "bytes" | "tree" | "list" | "record";
 
-/** A blob as it is stored. */
 export interface Blob {
   readonly thread: number;
   readonly kind: BlobKind;
@@ -52,7 +51,6 @@ export class BlobCache<Key = number, Value extends Blob = Blob> {
   #size = 0;
   #threads = new Set<number>();
 
-  /** The number of cached blobs. */
   get count(): number {
     return this.#young.size + this.#old.size;
   }

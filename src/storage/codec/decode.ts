@@ -43,7 +43,6 @@ export class Decoder {
   /** Whether the blobs of lazy lists are fetched beforehand, for a source that cannot be read synchronously. */
   readonly #isPrefetched: boolean;
   readonly #blobs = new Map<number, Blob>();
-  /** The values of `json` blobs. */
   readonly #values = new Map<number, unknown>();
   /** The items of chunks that consist of messages. */
   readonly #messages = new Map<number, readonly object[]>();
@@ -78,7 +77,6 @@ export class Decoder {
     await Promise.all(this.#pending.splice(0));
   }
 
-  /** Sets a property to the value of a tree. */
   set(target: object, key: PropertyKey, tree: unknown): void {
     if (!this.#isLazy || !isLazyList(tree)) return define(target, key, { value: this.build(tree) });
     Object.defineProperty(target, key, {
@@ -254,7 +252,6 @@ export class Decoder {
     return this.#context.blobs.read(this.#context.thread, ids);
   }
 
-  /** Fetches the blobs of a lazy list synchronously. */
   #fetchNow(id: number): void {
     const levels = this.#levels(new Set([id]));
     for (let request = levels.next(); !request.done;) {

@@ -184,7 +184,6 @@ export class Encoder {
   }
 }
 
-/** The JSON of a reference to a blob. */
 export function reference(blob: number): string {
   return `{"${REFERENCE}":${blob}}`;
 }

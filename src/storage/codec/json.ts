@@ -14,7 +14,6 @@ export function tooDeep(options?: ErrorOptions): HarnessError {
 
 export const UNDEFINED = '{"lc":2,"type":"undefined"}';
 
-/** A value that is serialized already. */
 export class SerializedValue {
   readonly text: string;
 

@@ -80,7 +80,6 @@ function kwargsIn(text: string): Json | undefined {
   return JSON.parse(JSON.stringify(revive(defined))) as Json;
 }
 
-/** Whether a value has no special keys. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) return value.every(isPlain);

@@ -12,7 +12,6 @@ import {
 } from "../store/index.ts";
 import { databaseHeartbeat, type Database, type Row } from "./database/index.ts";
 
-/** The lease of a thread. */
 export interface Lease {
   thread: string;
   fence: number;
@@ -113,7 +112,6 @@ export class Leases {
     return row && toLease(row);
   }
 
-  /** The threads that some process works on, each with its revision. */
   async atWork(): Promise<Map<string, string>> {
     const { schema } = this.#database;
     const rows = await this.#database.query(

@@ -26,7 +26,6 @@ export interface ReaderParts {
   queues: WriteQueues;
   readCheckpoints: ReadCheckpoints;
   serde: SerializerProtocol;
-  /** Returns the first version of a channel. */
   firstVersion: () => number;
 }
 

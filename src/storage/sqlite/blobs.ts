@@ -3,7 +3,6 @@ import { BlobCache, type Blob, type BlobKind, type ChunkContents } from "../code
 import { contentDigest, contentHash, HASH_BYTES } from "../store/index.ts";
 import { BLOBS, corrupt, toBytes, type Connection } from "./database/index.ts";
 
-/** The number of hashes that are remembered. */
 const MAX_HASHES = 50_000;
 
 const NEWLINE = 10;

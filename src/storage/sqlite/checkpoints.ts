@@ -55,7 +55,6 @@ export class Checkpoints {
     this.#latest = latest;
   }
 
-  /** Stores a checkpoint and returns its `seq`. */
   put(
     rowKey: CheckpointRowKey,
     { parent, checkpoint, metadata, newVersions }: NewCheckpoint,
@@ -168,7 +167,6 @@ export class Checkpoints {
     return this.#latest.get(thread, ns)?.id;
   }
 
-  /** Reads a checkpoint with its writes. */
   read(threadId: string, rowKey: CheckpointRowKey): CheckpointRows | undefined {
     const stored = this.get(rowKey);
     if (!stored) return undefined;
@@ -238,7 +236,6 @@ export class Checkpoints {
     return seqs;
   }
 
-  /** Throws when a thread does not have all its checkpoints. */
   checkCount(thread: number, ns: string | undefined): void {
     const [sql, params] = ns === undefined ? ["", [thread]] : [" AND ns = ?", [thread, ns]];
     const { count } = this.#connection.get(

@@ -24,7 +24,6 @@ export class LatestCheckpoints {
     HEADS.put(this.#connection, head);
   }
 
-  /** The number of checkpoints of a thread, in all namespaces or in one. */
   count(thread: number, ns: string | undefined): number {
     const [where, params] = ns === undefined ? ["", [thread]] : ["AND ns = ?", [thread, ns]];
     const heads = HEADS.all(this.#connection, `WHERE thread = ? ${where}`, params);

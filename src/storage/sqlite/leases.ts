@@ -69,7 +69,6 @@ export class Leases {
     return LEASES.get(this.#connection, "WHERE thread = ?", [threadId]);
   }
 
-  /** The threads that some process works on. */
   heldThreads(): string[] {
     return LEASES.all(this.#connection, "", []).flatMap((lease) => (isAlive(lease) ? [lease.thread] : []));
   }

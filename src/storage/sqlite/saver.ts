@@ -333,7 +333,6 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     );
   }
 
-  /** Reads from one snapshot. */
   #snapshot<T>(threadId: string | undefined, work: () => T): T {
     return onThread(threadId, () => this.#connection.snapshot(work));
   }

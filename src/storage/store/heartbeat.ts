@@ -25,7 +25,6 @@ export class Heartbeat {
     this.#options = options;
   }
 
-  /** Starts to renew a lease. */
   add(token: string): void {
     this.#tokens.add(token);
     if (this.#worker) this.#worker.postMessage({ add: [token] });

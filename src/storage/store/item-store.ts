@@ -29,7 +29,6 @@ export interface Items {
 }
 
 export interface Page {
-  /** Undefined for all. */
   limit: number | undefined;
   offset: number;
 }

@@ -1,6 +1,5 @@
 import { attempt, HarnessError } from "../../../errors.ts";
 
-/** The address of a database. */
 export interface Address {
   /** The full URL, secrets included. Not for messages. */
   url: string;

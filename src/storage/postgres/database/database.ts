@@ -36,7 +36,6 @@ const SILENCE_MS = 60_000;
  */
 export class Database {
   readonly address: Address;
-  /** The quoted name of the schema. */
   readonly schema: string;
   readonly #pool: Pool;
   readonly #patience: number;
@@ -87,7 +86,6 @@ export class Database {
     return this.#retry(async () => (await this.#pool.query<Row>(query)).rows);
   }
 
-  /** Runs a transaction. */
   async transaction<T>(
     work: (query: (sql: string, values?: unknown[]) => Promise<Row[]>) => Promise<T>,
   ): Promise<T> {

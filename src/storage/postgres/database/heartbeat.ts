@@ -2,7 +2,6 @@ import { createRequire } from "node:module";
 import { Heartbeat } from "../../store/index.ts";
 import type { Database } from "./database.ts";
 
-/** The heartbeat of the leases in a database. */
 export function databaseHeartbeat({ address, schema }: Database): Heartbeat {
   return new Heartbeat({
     program: PROGRAM,

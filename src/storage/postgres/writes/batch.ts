@@ -5,7 +5,6 @@ import type { ThreadCache } from "./thread-cache.ts";
 
 /** The changes that one call makes to a thread. */
 export interface Change {
-  /** The new row of the thread. */
   row: ThreadRow;
   newBlobs: readonly NewBlob[];
   writes?: readonly WriteRow[];
@@ -22,7 +21,6 @@ export interface PutCheckpoint {
   isRepeat: boolean;
 }
 
-/** The largest number of changes in one statement. */
 const MAX_CHANGES = 64;
 
 /** Changes of a thread that are saved in one statement: the writes of tasks, up to the next checkpoint. */
@@ -41,7 +39,6 @@ export class Batch {
     cache.revision += 1;
   }
 
-  /** Whether another change may be added. */
   isOpen(cache: ThreadCache, token: string | undefined): boolean {
     return (
       cache === this.cache && token === this.token && !this.checkpoint && this.#changes.length < MAX_CHANGES

@@ -2,7 +2,6 @@ import type { Blob, BlobCache, BlobKind, BlobSink, BlobSource, ChunkContents } f
 import { contentHash } from "../../store/index.ts";
 import { BLOBS, corrupt, type Database, type Row } from "../database/index.ts";
 
-/** A blob with the hash of its content. */
 export interface HashedBlob extends Blob {
   hash: string;
 }
@@ -18,7 +17,6 @@ export interface NewBlob {
   hash: string;
 }
 
-/** The number of hashes that are remembered. */
 const MAX_HASHES = 50_000;
 
 /**
@@ -38,7 +36,6 @@ export class ThreadBlobs implements BlobSink, BlobSource {
     this.#last = last;
   }
 
-  /** The number of the newest blob. */
   get last(): number {
     return this.#last;
   }

@@ -34,7 +34,6 @@ export class Statements {
     this.#schema = schema;
   }
 
-  /** The statement that saves a batch as a whole. */
   of(batch: Batch): Statement {
     const { writes, checkpoint } = batch;
     const shape: Shape = {
@@ -279,7 +278,6 @@ function append(schema: string, { hasWrites }: Shape, at: At): string {
       id = excluded.id, seal = excluded.seal)`;
 }
 
-/** Replaces an existing checkpoint. */
 function putAgain(schema: string, at: At): string {
   return `c AS (UPDATE ${schema}.checkpoints SET parent = ${at("parent")}, head = ${at("head")},
       channels = ${at("channels")}, metadata = ${at("metadata")}, seal = ${at("checkpointSeal")}

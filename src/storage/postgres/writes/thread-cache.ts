@@ -48,7 +48,6 @@ export class ThreadCache {
     this.blobs = new ThreadBlobs(database, blobCache, row.blobs);
   }
 
-  /** Whether the thread does not exist yet. */
   get isNew(): boolean {
     return this.revision === 0;
   }
@@ -122,7 +121,6 @@ export async function loadThreadCache(
   return new ThreadCache({ row, revision: 0, heads: [] }, { database, blobCache });
 }
 
-/** Loads the parts of a checkpoint that the next one inherits. */
 export async function readParent(
   cache: ThreadCache,
   ns: string,

@@ -21,11 +21,9 @@ export interface ThreadWrite {
   encode: (cache: ThreadCache) => Change | undefined;
   /** Called when the encoded write was not saved, and is encoded again. */
   onDiscard?: (cache: ThreadCache) => void;
-  /** Called when the checkpoint exists already. */
   onExisting?: (seq: number) => void;
 }
 
-/** A write in a queue. */
 interface Entry {
   write: ThreadWrite;
   /** The batch that it is in; undefined while it is not encoded. */
@@ -98,7 +96,6 @@ export class WriteQueues {
     if (queue) queue.cache = undefined;
   }
 
-  /** Resolves when the write is saved. */
   async write(write: ThreadWrite): Promise<void> {
     const queue = this.#queueOf(write.threadId);
     const result = new Promise<void>((resolve, reject) => {
@@ -114,7 +111,6 @@ export class WriteQueues {
     await result;
   }
 
-  /** Sends batches until the queue is empty. */
   async #sendAll(queue: Queue): Promise<void> {
     queue.isSending = true;
     while (queue.entries.length > 0) {

@@ -3,7 +3,6 @@ import { pathToFileURL } from "node:url";
 import { Heartbeat } from "../../store/index.ts";
 import { trackOpenFile } from "./open-files.ts";
 
-/** The heartbeat of the leases in a file. */
 export function fileHeartbeat(path: string): Heartbeat {
   return new Heartbeat({
     program: PROGRAM,

@@ -22,7 +22,6 @@ export function trackOpenFile(path: string): () => void {
   };
 }
 
-/** Whether SQLite has a file open in this process. */
 export function isOpenHere(path: string): boolean {
   return openFiles.has(fileId(path) ?? "");
 }

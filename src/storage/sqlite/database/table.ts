@@ -1,7 +1,6 @@
 import { checksumOf, checksumText, type RowOf, type Shape } from "../../store/index.ts";
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
 
-/** The type of a table's rows. */
 export type TableRow<T> = T extends Table<infer S> ? RowOf<S> : never;
 
 /**
@@ -10,7 +9,6 @@ export type TableRow<T> = T extends Table<infer S> ? RowOf<S> : never;
  */
 export class Table<S extends Shape> {
   readonly name: string;
-  /** The select list of a row. */
   readonly columns: string;
   readonly #shape: [column: string, kind: Shape[string]][];
   readonly #checkedColumns: string[];
@@ -74,7 +72,6 @@ export class Table<S extends Shape> {
     this.put(to, this.decode(row));
   }
 
-  /** The checksum of a row. */
   checksum(row: RowOf<S>): Uint8Array {
     return checksumOf(this.name, this.#checkedColumns, row);
   }
@@ -95,7 +92,6 @@ export class Table<S extends Shape> {
     return decoded as RowOf<S>;
   }
 
-  /** Whether a selected row matches its checksum. */
   isIntact(row: Row): boolean {
     return this.#matches(row, this.decode(row));
   }

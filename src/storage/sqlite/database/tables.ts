@@ -25,7 +25,6 @@ export const HEADS = new Table("heads", {
   ns: "text",
   seq: "number",
   id: "text",
-  /** The number of checkpoints in the namespace. */
   count: "number",
   /** The number of writes that tasks have made since the newest checkpoint. */
   pending: "number",

@@ -58,7 +58,6 @@ export function formatOf(connection: Connection): number {
   return connection.get("PRAGMA store.user_version")?.["user_version"] as number;
 }
 
-/** The error for a format of another version. */
 export function otherFormat(path: string, format: number): HarnessError {
   const version = format > SCHEMA_VERSION ? "a newer" : "an earlier";
   return new HarnessError(
