@@ -67,7 +67,7 @@ export class Program implements Transport {
   async #handleExit(child: ChildProcess): Promise<void> {
     await this.#ended;
     // Its last output may still be in the pipes.
-    await Promise.race([closed(child), sleep(100)]);
+    await Promise.race([new Promise((resolve) => child.once("close", resolve)), sleep(100)]);
     this.onclose?.();
     // The processes that it started may still run.
     await this.close();
@@ -145,12 +145,6 @@ export class Program implements Transport {
   #addOutput(text: string): void {
     this.#output = `${this.#output}${text}`.slice(-MAX_OUTPUT_CHARS);
   }
-}
-
-function closed(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    child.once("close", () => resolve());
-  });
 }
 
 function safeVariables(): Record<string, string> {

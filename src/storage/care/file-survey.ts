@@ -79,7 +79,7 @@ export class FileSurvey {
       const thread = THREADS.decode(row);
       const isIntact = THREADS.isIntact(row);
       // The index also has the id: if both agree, it is right.
-      const isNamed = isIntact || attempt(() => this.#keyOf(thread.id)) === thread.key;
+      const isNamed = isIntact || attempt(() => this.#indexedKey(thread.id)) === thread.key;
       const id = isNamed ? thread.id : `recovered-${thread.key}`;
       count += 1;
       this.#names.set(thread.key, id);
@@ -193,9 +193,8 @@ export class FileSurvey {
     return attempt(() => HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", [thread, ns]));
   }
 
-  #keyOf(id: string): number | undefined {
-    const row = this.#connection.get("SELECT key FROM threads WHERE id = ?", [id]);
-    return row?.["key"] as number | undefined;
+  #indexedKey(id: string): unknown {
+    return this.#connection.get("SELECT key FROM threads WHERE id = ?", [id])?.["key"];
   }
 
   #addProblem(thread: number, what: string): void {

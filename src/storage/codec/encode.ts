@@ -42,7 +42,7 @@ export class Encoder {
 
   encode(value: unknown): string {
     const text = this.#text(value);
-    return text.length <= INLINE_CHARS ? text : this.#store("tree", text);
+    return text.length <= INLINE_CHARS ? text : reference(this.#put("tree", text));
   }
 
   #text(value: unknown): string {
@@ -61,7 +61,7 @@ export class Encoder {
 
   #object(value: object): string {
     if (Array.isArray(value)) return this.#list(value);
-    if (value instanceof Uint8Array) return this.#store("bytes", value);
+    if (value instanceof Uint8Array) return reference(this.#put("bytes", value));
     if (isDeltaSnapshot(value)) return `{"${SNAPSHOT}":${this.encode(value.value)}}`;
     if (isSend(value)) return this.#record({ ...sendFields(value) });
     if (isWalkable(value)) return this.#record(value);
@@ -173,10 +173,6 @@ export class Encoder {
       memo.watch(value, thread);
     }
     return reference(blob);
-  }
-
-  #store(kind: "tree" | "bytes", body: string | Uint8Array): string {
-    return reference(this.#put(kind, body));
   }
 
   #put(kind: "tree" | "bytes" | "list" | "record", body: string | Uint8Array): number {

@@ -98,17 +98,13 @@ export class Blobs {
     hash: Buffer,
     { kind, body }: { kind: BlobKind; body: string | Uint8Array },
   ): number | undefined {
-    const id = this.#last() + 1;
+    const { last } = this.#connection.get("SELECT max(id) AS last FROM blobs") as { last: number | null };
+    const id = (last ?? 0) + 1;
     const bytes = Buffer.from(body);
     if (!BLOBS.add(this.#connection, { id, thread, hash, kind, body: bytes })) return undefined;
     const content = typeof body === "string" ? body : bytes;
     this.#cache.add(id, { thread, kind, size: bytes.length, body: content });
     return id;
-  }
-
-  #last(): number {
-    const { last } = this.#connection.get("SELECT max(id) AS last FROM blobs") as { last: number | null };
-    return last ?? 0;
   }
 
   #damaged(id: number): HarnessError {

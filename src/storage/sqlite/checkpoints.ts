@@ -98,16 +98,12 @@ export class Checkpoints {
       const writes = top.pending - (isEdited ? 0 : this.#deleteBegun(top));
       this.#setWrites(this.#newest(top), writes);
     }
-    const seq = this.#last() + 1;
-    this.#latest.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
-    return seq;
-  }
-
-  #last(): number {
     const { last } = this.#connection.get("SELECT max(seq) AS last FROM checkpoints") as {
       last: number | null;
     };
-    return last ?? 0;
+    const seq = (last ?? 0) + 1;
+    this.#latest.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
+    return seq;
   }
 
   #newest(head: HeadRow): TableRow<typeof CHECKPOINTS> | undefined {

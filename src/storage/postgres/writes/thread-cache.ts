@@ -8,7 +8,6 @@ import {
   THREADS,
   type Database,
   type HeadRow,
-  type Row,
   type ThreadRow,
 } from "../database/index.ts";
 import { ThreadBlobs, type SharedBlobCache } from "./blobs.ts";
@@ -133,13 +132,10 @@ export async function readParent(
     values: [cache.key, ns, id],
   });
   if (!row && cache.heads.get(ns)?.id === id) throw corrupt(database, `checkpoint ${id} is missing`);
-  cache.setParent(ns, id, row && parentOf(row, database));
-}
-
-function parentOf(row: Row, database: Database): Parent {
+  if (!row) return cache.setParent(ns, id, undefined);
   const { head, channels } = CHECKPOINTS.open(row, database);
-  return {
+  cache.setParent(ns, id, {
     header: JSON.parse(head) as CheckpointHeader,
     channels: JSON.parse(channels) as Parent["channels"],
-  };
+  });
 }
