@@ -24,7 +24,7 @@ export class McpServers {
   readonly #notes: string[] = [];
   /** The unset variables of servers, until they are notes. */
   #unsetVariables: [server: string, missing: readonly string[]][] = [];
-  /** The last list of each server's tools: equal lists give the same tools, so that requests stay the same. */
+  /** The last list of each server: the same list gives the same tools, so that requests stay the same. */
   readonly #lists = new Map<Connection, { source: object; tools: readonly DynamicStructuredTool[] }>();
   #tools: readonly DynamicStructuredTool[] = [];
   /** The notices about tools that differ from their agreed definition, by the tool's name. */
