@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../deep/index.ts";
 import { makeLeadAgent } from "../lead/index.ts";
-import { filledIn, readMcpConfig } from "./config.ts";
+import { withVariables, readMcpConfig } from "./config.ts";
 import type { McpServer } from "./options.ts";
 
 const one = (server: unknown) => ({ mcpServers: { github: server } });
@@ -56,10 +56,10 @@ describe("the configuration of servers", () => {
       env: { KEY: "a${KEY}b" },
     };
     const env = { TOOL: "npx", EMPTY: "", KEY: "1" };
-    expect(filledIn(server, env)).toEqual({
+    expect(withVariables(server, env)).toEqual({
       server: { command: "npx", args: ["--dir=/tmp", "full", "", "$HOME"], env: { KEY: "a1b" } },
     });
     const lacking: McpServer = { url: "https://${HOST}/", headers: { a: "${KEY}${HOST}${MISSING}" } };
-    expect(filledIn(lacking, env)).toEqual({ missing: ["HOST", "MISSING"] });
+    expect(withVariables(lacking, env)).toEqual({ missing: ["HOST", "MISSING"] });
   });
 });

@@ -5,7 +5,7 @@ import { isRecord } from "../plan/read/index.ts";
 import type { McpConfig, McpOptions, McpServer } from "./options.ts";
 
 const texts = z.record(z.string(), z.string());
-const both = { timeout: z.number().positive().optional(), disabled: z.boolean().optional() };
+const common = { timeout: z.number().positive().optional(), disabled: z.boolean().optional() };
 
 const PROGRAM = z.strictObject({
   type: z.literal("stdio").optional(),
@@ -13,7 +13,7 @@ const PROGRAM = z.strictObject({
   args: z.array(z.string()).optional(),
   env: texts.optional(),
   cwd: z.string().optional(),
-  ...both,
+  ...common,
 });
 
 const ADDRESS = z.strictObject({
@@ -28,12 +28,12 @@ const ADDRESS = z.strictObject({
       scope: z.string().optional(),
     })
     .optional(),
-  ...both,
+  ...common,
 });
 
 const duration = z.number().positive();
 
-/** Options beside `mcpServers`. The servers have a check of their own. */
+/** The options beside `mcpServers`; `readMcpConfig` checks the servers. */
 const SETTINGS = z
   .strictObject({
     mcpServers: z.unknown(),
@@ -51,13 +51,13 @@ const SETTINGS = z
   } satisfies Record<keyof McpOptions, z.ZodType>)
   .partial();
 
-/** The option `mcp` of a harness; what is in it is checked with its servers. */
+/** The option `mcp` of a harness; `McpServers` checks its content. */
 export const MCP = z.custom<unknown>(isRecord, "must be an object with mcpServers");
 
 /**
- * Checks parsed JSON, such as of `.mcp.json`, and returns it as servers for the option `mcp`. Variables stay as they are:
- * they are read when a server starts. Throws `invalid-options` that names the server and the field. `where`: what the
- * JSON was read from, for that message.
+ * Checks parsed JSON, such as that of `.mcp.json`, and returns it as servers for the option `mcp`. Does not replace
+ * variables. Throws `invalid-options`, which names the server and the field. `where`: the source of the JSON, for that
+ * message.
  */
 export function readMcpConfig(json: unknown, where = ".mcp.json"): McpConfig {
   if (!isRecord(json)) fail(where, "must be an object with mcpServers");
@@ -69,7 +69,7 @@ export function readMcpConfig(json: unknown, where = ".mcp.json"): McpConfig {
   return { mcpServers: mcpServers as Record<string, McpServer> };
 }
 
-/** The same for the whole option `mcp`. `name`: whose option it is. */
+/** Checks the whole option `mcp`. `name`: the owner of the option. Throws `invalid-options`. */
 export function checkMcpOptions(options: unknown, name: string): asserts options is McpOptions {
   const result = SETTINGS.safeParse(options);
   if (!result.success) fail(name, `mcp: ${problem(result.error, SETTINGS)}`);
@@ -91,12 +91,12 @@ function problem({ issues }: z.ZodError, schema: z.ZodObject): string {
   const [issue] = issues;
   const path = issue!.path.join(".");
   if (issue?.code !== "unrecognized_keys") return `${path}: ${issue!.message}`;
-  const known = path === "" ? ` (there are ${Object.keys(schema.shape).join(", ")})` : "";
-  return `there is no field "${[...issue.path, issue.keys[0]].join(".")}"${known}`;
+  const fields = path === "" ? ` (there are ${Object.keys(schema.shape).join(", ")})` : "";
+  return `there is no field "${[...issue.path, issue.keys[0]].join(".")}"${fields}`;
 }
 
-/** A server with its variables filled in, or the names of those that are not set. */
-export function filledIn(
+/** A server with the values of its variables, or the names of variables that are not set. */
+export function withVariables(
   server: McpServer,
   env: Readonly<Record<string, string | undefined>>,
 ): { server: McpServer } | { missing: string[] } {
@@ -106,10 +106,10 @@ export function filledIn(
       return value.replaceAll(
         /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g,
         (_, name: string, standby: string | undefined) => {
-          // As in a shell: `:-` also stands in for what is empty.
-          const found = standby === undefined ? env[name] : env[name] || standby;
-          if (found === undefined) missing.add(name);
-          return found ?? "";
+          // As in a shell, `:-` also replaces an empty value.
+          const variable = standby === undefined ? env[name] : env[name] || standby;
+          if (variable === undefined) missing.add(name);
+          return variable ?? "";
         },
       );
     }

@@ -3,18 +3,19 @@ import { loadSdk } from "./connection/sdk.ts";
 import type { McpOptions } from "./options.ts";
 import { McpServers } from "./servers.ts";
 
-/** Tools of MCP servers for any agent, and how to end the servers. */
+/** Tools of MCP servers for any agent. */
 export interface McpTools {
   tools: DynamicStructuredTool[];
   /** Servers that cannot be used, with the reasons. */
   notes: readonly string[];
+  /** Ends the servers. */
   close: () => Promise<void>;
 }
 
 /**
- * Starts MCP servers and returns their tools, for any `createAgent` and for sub-agents with tools of their own. One that
- * cannot be used is a note. `createDeepAgent` and `makeLeadAgent` do the same with their option `mcp`, and search where
- * there are many. Throws `invalid-options`, and `missing-package` without `@modelcontextprotocol/client`.
+ * Starts MCP servers and returns their tools, for any `createAgent` and for sub-agents with their own tools. A server that
+ * cannot be used is a note. `createDeepAgent` and `makeLeadAgent` do the same with their option `mcp`, and add a search
+ * tool for many tools. Throws `invalid-options`, and `missing-package` without `@modelcontextprotocol/client`.
  */
 export async function mcpTools(options: McpOptions): Promise<McpTools> {
   const servers = new McpServers(options);
@@ -33,8 +34,7 @@ export type {
   McpSettings,
   ProgramServer,
 } from "./options.ts";
-export { McpServers, serversOf } from "./servers.ts";
+export { McpServers, serversOf, withServers } from "./servers.ts";
 export type { ToolDefinition, ToolPins } from "./tools/definition.ts";
 export { FIND_TOOLS } from "./tools/find-tools.ts";
 export { PREFIX } from "./tools/tool-names.ts";
-export { withServers } from "./with-servers.ts";

@@ -15,13 +15,13 @@ import { NO_SUCH_TOOL } from "./tools/find-tools.prompt.ts";
 import { FIND_TOOLS, findTools } from "./tools/find-tools.ts";
 import { PREFIX } from "./tools/tool-names.ts";
 
-/** So many tools, or definitions of so many tokens, are searched, unless `searchAbove` says otherwise. */
+/** The number of tools, and of tokens of their definitions, for a search tool without `searchAbove`. */
 const [SEARCH_FROM, SEARCH_ABOVE] = [10, 3000];
 
 /**
- * Gives an agent the tools of MCP servers, which are started with its first model call. Where their definitions are
- * many, a search tool stands for them, and those it has found follow behind all others for the rest of the thread: the
- * beginning of a request stays the same. Takes no graph step. Stands in front of middleware that minds tool calls.
+ * Gives an agent the tools of MCP servers, which are started with its first model call. A search tool replaces many
+ * definitions; its matches follow after all other tools for the rest of the thread, so that the beginning of a request
+ * stays the same. Takes no graph step. Must come before middleware that wraps tool calls.
  */
 export function mcpMiddleware(mcp: McpOptions | McpServers) {
   const servers = serversOf(mcp, "mcpMiddleware");
@@ -29,14 +29,11 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
   const areMany = (tools: readonly DynamicStructuredTool[]): boolean =>
     (searchAbove === undefined && tools.length >= SEARCH_FROM) ||
     tokens(tools) > (searchAbove ?? SEARCH_ABOVE);
-  const searches = new WeakMap<object, { search: DynamicStructuredTool | undefined }>();
-  /** The tool that stands for others, where they are too many. */
+  let last: { tools: object; search: DynamicStructuredTool | undefined } | undefined;
+  /** The search tool for a list of tools; undefined for a short list. */
   const searchFor = (tools: readonly DynamicStructuredTool[]): DynamicStructuredTool | undefined => {
-    const known = searches.get(tools) ?? {
-      search: areMany(tools) ? findTools(tools) : undefined,
-    };
-    searches.set(tools, known);
-    return known.search;
+    if (last?.tools !== tools) last = { tools, search: areMany(tools) ? findTools(tools) : undefined };
+    return last.search;
   };
   return createMiddleware({
     name: "McpMiddleware",
@@ -44,12 +41,14 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
     wrapModelCall: async (request, handler) => {
       const tools = await servers.tools();
       const search = searchFor(tools);
-      const found = (request.state as { foundTools?: readonly string[] }).foundTools ?? [];
-      const shown = search ? [search, ...found.flatMap((name) => servers.find(name) ?? [])] : tools;
+      const { foundTools = [] } = request.state as { foundTools?: readonly string[] };
+      const serverTools = search
+        ? [search, ...foundTools.flatMap((name) => servers.find(name) ?? [])]
+        : tools;
       return handler({
         ...request,
         messages: withImagesBehind(request.messages),
-        tools: [...request.tools, ...shown],
+        tools: [...request.tools, ...serverTools],
       });
     },
     wrapToolCall: async (request, handler) => {
@@ -57,14 +56,14 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
       if (name !== FIND_TOOLS && !name.startsWith(PREFIX)) return answeredOnce(request, handler);
       const withdraw = CallTurn.of(request)?.announce(request);
       try {
-        // A run that goes on after a stop calls tools before its model.
+        // A run that continues after a stop calls tools before its model.
         const tools = await servers.tools();
         const tool = request.tool ?? (name === FIND_TOOLS ? searchFor(tools) : servers.find(name));
         if (tool) return await answeredOnce({ ...request, tool }, handler);
         const content = filled(NO_SUCH_TOOL, { name });
         return new ToolMessage({ content, status: "error", name, tool_call_id: id });
       } finally {
-        // Middleware between this and the order may have answered the call: nothing waits for it then.
+        // Middleware behind this one may have answered the call: then the order of calls must not wait for it.
         withdraw?.();
       }
     },
@@ -83,7 +82,7 @@ function foundToolsSchema() {
   return unparsedState(new StateSchema(fields));
 }
 
-/** About what definitions cost: four characters of JSON are a token. */
+/** The approximate number of tokens of definitions: four characters of JSON are a token. */
 function tokens(tools: readonly DynamicStructuredTool[]): number {
   const texts = tools.map(({ name, description, schema }) =>
     JSON.stringify([name, description, z.toJSONSchema(schema as z.ZodType)]),
@@ -92,8 +91,8 @@ function tokens(tools: readonly DynamicStructuredTool[]): number {
 }
 
 /**
- * The messages with images of tool results in a message behind the results of their turn. Of OpenAI's chat protocol and
- * others only a user's message may have images; where nothing has any, the very list.
+ * Moves the images of tool results to a message after the results of their turn: in OpenAI's chat protocol and others only
+ * a user's message may have images. Returns the same list if there are none.
  */
 export function withImagesBehind(messages: BaseMessage[]): BaseMessage[] {
   if (!messages.some(hasImages)) return messages;

@@ -1,31 +1,33 @@
+import { isDeepStrictEqual } from "node:util";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { Tool } from "@modelcontextprotocol/client";
-import { checkMcpOptions, filledIn } from "./config.ts";
+import { ALL, type ConsentOptions, type ConsentRule } from "../middleware/consent/index.ts";
+import { checkMcpOptions, withVariables } from "./config.ts";
 import { Connection, messageOf } from "./connection/connection.ts";
 import { WaitingCalls } from "./connection/live-call.ts";
 import { Secrets } from "./connection/secrets.ts";
 import type { McpOptions } from "./options.ts";
-import { changeNotice, definitionOf, isSameDefinition } from "./tools/definition.ts";
-import { toolName } from "./tools/tool-names.ts";
-import { serverTool, type ToolPlace } from "./tools/tool.ts";
+import { changeNotice, definitionOf } from "./tools/definition.ts";
+import { PREFIX, toolName } from "./tools/tool-names.ts";
+import { serverTool, type ServerParts } from "./tools/tool.ts";
 
-/** Servers that nobody has used for so long are ended. They are started again when they are needed. */
+/** The time without use after which servers are ended. They are started again on demand. */
 const IDLE_MS = 5 * 60_000;
 
 /**
- * MCP servers of an agent, or of several. They are started together when their tools are first needed; one that
- * cannot be used is a note, and never the end of a run.
+ * The MCP servers of one or more agents. They are started together when their tools are first needed; a server that cannot
+ * be used is a note, and never fails a run.
  */
 export class McpServers {
   readonly options: McpOptions;
-  readonly #places: readonly ToolPlace[];
+  readonly #servers: readonly ServerParts[];
   readonly #notes: string[] = [];
-  /** The variables that servers lack, until somebody is told. */
-  #lacking: readonly [server: string, missing: readonly string[]][] = [];
-  /** The tools of each server as it last listed them: a request must look like the one before it. */
-  readonly #known = new Map<Connection, { listed: object; tools: readonly DynamicStructuredTool[] }>();
+  /** The unset variables of servers, until they are notes. */
+  #unsetVariables: [server: string, missing: readonly string[]][] = [];
+  /** The last list of each server: the same list gives the same tools, so that requests stay the same. */
+  readonly #lists = new Map<Connection, { source: object; tools: readonly DynamicStructuredTool[] }>();
   #tools: readonly DynamicStructuredTool[] = [];
-  /** Notices of tools that differ from what was agreed to, by the tool's name. */
+  /** The notices about tools that differ from their agreed definition, by the tool's name. */
   readonly #changes = new Map<string, string>();
   readonly #failed = new Set<Connection>();
   #idle: NodeJS.Timeout | undefined;
@@ -34,15 +36,15 @@ export class McpServers {
     checkMcpOptions(options, name);
     this.options = options;
     const waiting = new WaitingCalls();
-    this.#places = Object.entries(options.mcpServers).flatMap(([server, given]) => {
-      if (given.disabled) return [];
-      const filled = filledIn(given, options.env ?? process.env);
-      if ("missing" in filled) {
-        this.#lacking = [...this.#lacking, [server, filled.missing]];
+    this.#servers = Object.entries(options.mcpServers).flatMap(([server, config]) => {
+      if (config.disabled) return [];
+      const result = withVariables(config, options.env ?? process.env);
+      if ("missing" in result) {
+        this.#unsetVariables.push([server, result.missing]);
         return [];
       }
-      const secrets = new Secrets(filled.server);
-      const connection = new Connection({ name: server, server: filled.server, settings: options, secrets });
+      const secrets = new Secrets(result.server);
+      const connection = new Connection({ name: server, server: result.server, settings: options, secrets });
       return [{ connection, secrets, waiting }];
     });
   }
@@ -52,14 +54,13 @@ export class McpServers {
     return this.#notes;
   }
 
-  /** The tools of all servers that can be used, the same list while they are the same. Starts them; does not throw. */
+  /** Starts the servers and returns their tools; the same list as long as the tools are the same. Does not throw. */
   async tools(): Promise<readonly DynamicStructuredTool[]> {
-    this.#restOn();
-    for (const [server, missing] of this.#lacking) {
-      this.#note(server, `it needs ${missing.join(", ")}, which is not set.`);
+    this.#restartIdleTimer();
+    for (const [server, missing] of this.#unsetVariables.splice(0)) {
+      this.#noteUnused(server, `it needs ${missing.join(", ")}, which is not set.`);
     }
-    this.#lacking = [];
-    const all = await Promise.all(this.#places.map((place) => this.#toolsOf(place)));
+    const all = await Promise.all(this.#servers.map((server) => this.#toolsOf(server)));
     // A server may list a name twice.
     const tools = [...new Map(all.flat().map((tool) => [tool.name, tool])).values()];
     const isSame = tools.length === this.#tools.length && tools.every((tool, at) => tool === this.#tools[at]);
@@ -67,66 +68,65 @@ export class McpServers {
     return this.#tools;
   }
 
-  /** The tool of a call, as it was last listed. */
+  /** The tool of a call, from the last list. */
   find(name: string): DynamicStructuredTool | undefined {
-    this.#restOn();
+    this.#restartIdleTimer();
     return this.#tools.find((tool) => tool.name === name);
   }
 
-  /** Whether a tool says of itself that it changes nothing. */
   isReadOnly(name: string): boolean {
     const { annotations } = (this.find(name)?.metadata ?? {}) as { annotations?: { readOnlyHint?: unknown } };
     return annotations?.readOnlyHint === true;
   }
 
-  /** A notice that a tool is not as it was agreed to, with the difference: a call of it waits for a person's consent. */
+  /** The difference between a tool and its agreed definition, if any: calls of the tool then wait for consent. */
   changeOf(name: string): string | undefined {
     return this.#changes.get(name);
   }
 
-  /** The named ones of these servers and tools (`mcp__server__tool`). */
+  /** Some of these servers and tools, by the name of the server or tool (`mcp__server__tool`). */
   named(names: readonly string[]): McpServers {
     return new NamedServers(this, names);
   }
 
-  /** Ends all servers. They are started again when they are needed. */
+  /** Ends all servers. They are started again on demand. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
-    await Promise.all(this.#places.map(({ connection }) => connection.close()));
+    await Promise.all(this.#servers.map(({ connection }) => connection.close()));
   }
 
-  async #toolsOf(place: ToolPlace): Promise<readonly DynamicStructuredTool[]> {
-    const { connection } = place;
-    const known = this.#known.get(connection);
-    // Once in a while is enough: every model call would wait for a server that hangs.
-    if (this.#failed.has(connection)) return known?.tools ?? [];
+  async #toolsOf(server: ServerParts): Promise<readonly DynamicStructuredTool[]> {
+    const { connection } = server;
+    const last = this.#lists.get(connection);
+    // A failed server is left alone for a while: every model call would wait for one that hangs.
+    if (this.#failed.has(connection)) return last?.tools ?? [];
     try {
-      const listed = await connection.tools();
-      if (known?.listed === listed) return known.tools;
-      const tools = await this.#agreed(listed, place);
+      const source = await connection.tools();
+      if (last?.source === source) return last.tools;
+      const tools = await this.#toTools(source, server);
       for (const name of connection.refused)
         this.#tell(
           `The tool ${name} of the MCP server ${connection.name} is not used: its schema is not valid.`,
         );
-      this.#known.set(connection, { listed, tools });
+      this.#lists.set(connection, { source, tools });
       return tools;
     } catch (error) {
       this.#failed.add(connection);
       setTimeout(() => this.#failed.delete(connection), IDLE_MS).unref();
-      this.#note(connection.name, messageOf(error));
-      // Tools that were there stay: to call one says why it cannot be used.
-      return known?.tools ?? [];
+      this.#noteUnused(connection.name, messageOf(error));
+      // Earlier tools stay: a call of one returns the reason.
+      return last?.tools ?? [];
     }
   }
 
   /**
-   * The tools as they were agreed to, and their changes. A tool that has changed keeps its definition, without its
-   * hints, until a call of it is made. The first list of a server counts as agreed to, as the server does.
+   * Creates the tools of a list with their agreed definitions, and records the changes. A changed tool keeps its agreed
+   * definition, without hints, until a call of it is made. The first list of a server counts as agreed.
    */
-  async #agreed(listed: readonly Tool[], place: ToolPlace): Promise<DynamicStructuredTool[]> {
+  async #toTools(list: readonly Tool[], parts: ServerParts): Promise<DynamicStructuredTool[]> {
     const { pins } = this.options;
-    const { name: server } = place.connection;
-    const all = listed.map((tool) => ({ tool, definition: definitionOf(tool) }));
+    const { name: server } = parts.connection;
+    const all = list.map((tool) => ({ tool, definition: definitionOf(tool) }));
     const agreed = await pins?.of(server);
     if (pins && !agreed) {
       await pins.pin(server, Object.fromEntries(all.map(({ tool, definition }) => [tool.name, definition])));
@@ -135,8 +135,8 @@ export class McpServers {
       const name = toolName(server, tool.name);
       const pinned = agreed && Object.hasOwn(agreed, tool.name) ? agreed[tool.name] : undefined;
       this.#changes.delete(name);
-      if (!agreed || isSameDefinition(pinned, definition)) {
-        return serverTool(tool, { ...place, definition, onCall: async () => {} });
+      if (!agreed || isDeepStrictEqual(pinned, definition)) {
+        return serverTool(tool, { ...parts, definition, onCall: async () => {} });
       }
       this.#changes.set(name, changeNotice(pinned, definition));
       this.#tell(
@@ -145,35 +145,35 @@ export class McpServers {
       const onCall = async (): Promise<void> => {
         await pins?.pin(server, { [tool.name]: definition });
         this.#changes.delete(name);
-        this.#known.delete(place.connection);
+        this.#lists.delete(parts.connection);
       };
-      return serverTool(tool, { ...place, definition: { ...(pinned ?? definition), hints: {} }, onCall });
+      return serverTool(tool, { ...parts, definition: { ...(pinned ?? definition), hints: {} }, onCall });
     });
   }
 
-  #restOn(): void {
+  #restartIdleTimer(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
-      const isBusy = this.#places.some(({ connection }) => connection.isBusy);
-      if (isBusy) this.#restOn();
+      const isBusy = this.#servers.some(({ connection }) => connection.isBusy);
+      if (isBusy) this.#restartIdleTimer();
       else void this.close();
     }, IDLE_MS).unref();
   }
 
-  #note(server: string, reason: string): void {
+  #noteUnused(server: string, reason: string): void {
     this.#tell(`The MCP server ${server} is not used: ${reason}`);
   }
 
   #tell(note: string): void {
-    // A server may list the same again and again.
+    // A server may list the same tools repeatedly.
     if (this.#notes.includes(note) && note.startsWith("The tool")) return;
     this.#notes.push(note);
-    const tell = this.options.onNote ?? ((text: string) => process.emitWarning(text));
-    tell(note);
+    const onNote = this.options.onNote ?? ((text: string) => process.emitWarning(text));
+    onNote(note);
   }
 }
 
-/** Some of other servers, which start and end them. */
+/** A selection of other servers, which start and end them. */
 class NamedServers extends McpServers {
   readonly #all: McpServers;
   readonly #names: readonly string[];
@@ -207,10 +207,32 @@ class NamedServers extends McpServers {
 
 const shared = new WeakMap<McpOptions, McpServers>();
 
-/** The servers of an option `mcp`; those of one object are shared, such as by the lead agents of many requests. */
+/** The servers of an option `mcp`. One options object always gives the same servers, such as for many lead agents. */
 export function serversOf(mcp: McpOptions | McpServers, name: string): McpServers {
   if (mcp instanceof McpServers) return mcp;
-  const known = shared.get(mcp) ?? new McpServers(mcp, { name });
-  shared.set(mcp, known);
-  return known;
+  const servers = shared.get(mcp) ?? new McpServers(mcp, { name });
+  shared.set(mcp, servers);
+  return servers;
+}
+
+interface WithMcp {
+  mcp?: McpOptions | McpServers;
+  interruptOn?: ConsentOptions["interruptOn"];
+}
+
+/**
+ * The options of a harness with its servers, and a rule for `ask` in `interruptOn`, where the harness's own rules take
+ * precedence. `name`: the owner of the options.
+ */
+export function withServers<Options extends WithMcp>(options: Options, name: string): Options {
+  if (!options.mcp) return options;
+  const mcp = serversOf(options.mcp, name);
+  const { ask = "none", pins } = mcp.options;
+  if (ask === "none" && !pins) return { ...options, mcp };
+  const isAsked = ({ toolCall }: { toolCall: { name: string } }): boolean =>
+    mcp.changeOf(toolCall.name) !== undefined ||
+    ask === "all" ||
+    (ask === "writes" && !mcp.isReadOnly(toolCall.name));
+  const rule: ConsentRule = { ...ALL, when: isAsked, notice: (call) => mcp.changeOf(call.name) };
+  return { ...options, mcp, interruptOn: { [`${PREFIX}*`]: rule, ...options.interruptOn } };
 }

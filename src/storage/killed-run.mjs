@@ -11,7 +11,7 @@ import { z } from "zod";
 const [file, journal, turns] = process.argv.slice(2);
 const TURNS = Number(turns);
 
-// Loading takes longer than living: the test says when to begin, and with how many threads to stop.
+// Loading takes longer than the run itself, so it waits for the start signal: the number of threads.
 process.stdin.once("data", (count) => void run(Number(String(count))));
 
 async function run(count) {
@@ -43,7 +43,7 @@ async function finish(checkpointer, thread) {
   await agent.invoke(values.messages?.length > 0 ? null : input, config);
 }
 
-/** What the model says depends only on what it is shown: the number of its earlier answers. */
+/** The model's next answer, which depends only on the number of its earlier answers. */
 function answer({ messages }) {
   const turn = messages.filter((message) => message.getType() === "ai").length;
   if (turn > TURNS) return "finished";

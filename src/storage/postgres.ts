@@ -3,9 +3,9 @@ import { PostgresItems, PostgresSaver } from "./postgres/index.ts";
 import { ItemStore } from "./store/index.ts";
 
 /**
- * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and creates its tables when there
- * are none. TLS is as the URL's `sslmode`, or `PGSSLMODE`, says to libpq: `require` encrypts, `verify-full` also checks
- * the server's certificate, by the authorities of Node or `sslrootcert`. Throws `storage-failed` when the server cannot be used,
+ * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and creates its tables if there
+ * are none. TLS follows the URL's `sslmode`, or `PGSSLMODE`, as in libpq: `require` encrypts, `verify-full` also checks the
+ * server's certificate against Node's authorities or `sslrootcert`. Throws `storage-failed` when the server cannot be used,
  * `storage-version` for tables of a newer Holdfast, and `missing-package` when `pg` is not installed.
  */
 export async function postgresSaver(url: string, options: DatabaseOptions = {}): Promise<PostgresSaver> {
@@ -13,8 +13,8 @@ export async function postgresSaver(url: string, options: DatabaseOptions = {}):
 }
 
 /**
- * Opens LangGraph's store in a Postgres database, for `storeBackend` and for graphs that use one. Throws as
- * `postgresSaver` does, and may have the same database.
+ * Opens LangGraph's store in a Postgres database, for `storeBackend` and for graphs that use one. May share a
+ * database with threads. Throws as `postgresSaver` does.
  */
 export async function postgresStore(url: string, options: DatabaseOptions = {}): Promise<ItemStore> {
   return new ItemStore(new PostgresItems(await openDatabase(url, options)));

@@ -29,7 +29,7 @@ export const WEB_OPTIONS = z
 /** The option `web` of a harness. */
 export const WEB = z.union([z.boolean(), WEB_OPTIONS]);
 
-/** Throws `missing-setting` for a service that has no key. */
+/** Throws `missing-setting` for a service without a key. */
 export function missingKey(provider: string, variable: string): never {
   throw new HarnessError(
     "missing-setting",

@@ -7,9 +7,9 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Places } from "./places.ts";
 
 const TIME_MS = 30_000;
-/** The most that is read of a page, unpacked. */
-export const LARGEST_PAGE = 5_000_000;
-const MOST_REDIRECTS = 5;
+/** The number of bytes that are read of a page, after decompression. */
+export const MAX_PAGE_BYTES = 5_000_000;
+const MAX_REDIRECTS = 5;
 
 const HEADERS = {
   "user-agent": "holdfast (an agent that reads for its user)",
@@ -18,22 +18,22 @@ const HEADERS = {
 };
 
 export interface Page {
-  /** Where it was found in the end. */
+  /** Its address after all redirects. */
   url: URL;
   status: number;
   /** Its content type, in lower case. */
   type: string;
   body: Buffer;
-  /** Whether the page was longer. */
+  /** Whether the end of a longer page is missing. */
   isCut: boolean;
 }
 
-/** Why a page cannot be had, in words for a model. */
+/** The reason why a page cannot be fetched, in words for a model. */
 export class PageError extends Error {}
 
 /**
- * Gets a page. Every place on the way is checked, and the address that was checked is the one that is connected to.
- * Throws `PageError`, and the reason of the signal.
+ * Fetches a page. Checks the address of every redirect, and connects only to IP addresses that were checked. Throws
+ * `PageError`, or the reason of the signal.
  */
 export async function fetchPage(
   address: string,
@@ -47,7 +47,7 @@ export async function fetchPage(
   const either = AbortSignal.any(signal ? [signal, limit] : [limit]);
   try {
     let url = readAddress(address);
-    for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
       const problem = places.problem(url);
       if (problem !== undefined) throw new PageError(problem);
       const response = await request(url, places, either);
@@ -58,7 +58,7 @@ export async function fetchPage(
       response.destroy();
       url = readAddress(location, url);
     }
-    throw new PageError(`There are more than ${MOST_REDIRECTS} redirects.`);
+    throw new PageError(`There are more than ${MAX_REDIRECTS} redirects.`);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof PageError) throw error;
@@ -76,7 +76,7 @@ function readAddress(text: string, base?: URL): URL {
 function request(url: URL, places: Places, signal: AbortSignal): Promise<IncomingMessage> {
   const { get } = url.protocol === "https:" ? https : http;
   return new Promise((resolve, reject) => {
-    // A connection of its own: one that is kept was made for another look-up.
+    // Not the shared agent: its open connections belong to other look-ups.
     get(url, { headers: HEADERS, agent: false, lookup: checkedLookup(url, places), signal }, resolve).on(
       "error",
       reject,
@@ -84,17 +84,17 @@ function request(url: URL, places: Places, signal: AbortSignal): Promise<Incomin
   });
 }
 
-/** Finds the addresses of a host. Where one of them may not be reached, none is: which is taken is not ours to say. */
+/** Looks up the addresses of a host, and fails if any of them may not be reached: Node may connect to any of them. */
 export function checkedLookup(url: URL, places: Places, find: typeof lookup = lookup): LookupFunction {
   return (host, options, callback) => {
-    find(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
-      const [first] = found ?? [];
+    find(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      const [first] = addresses ?? [];
       if (error || !first) return callback(error ?? new Error(`${host} was not found.`), "", 0);
-      for (const { address } of found) {
+      for (const { address } of addresses) {
         const problem = places.problemAt(address, url);
         if (problem !== undefined) return callback(new PageError(problem), "", 0);
       }
-      if (options.all) callback(null, found);
+      if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
   };
@@ -103,55 +103,60 @@ export function checkedLookup(url: URL, places: Places, find: typeof lookup = lo
 async function read(response: IncomingMessage, url: URL, signal: AbortSignal): Promise<Page> {
   const { statusCode: status = 0, headers } = response;
   const type = (headers["content-type"] ?? "text/html").toLowerCase();
-  const page = { url, status, type };
   if (!isText(type)) {
     response.destroy();
     throw new PageError(`${url.href} is ${type}, which is no text.`);
   }
-  const body = unpacked(response);
-  const pieces: Buffer[] = [];
+  const body = decompress(response);
+  const chunks: Buffer[] = [];
   let length = 0;
   const stop = (): void => void body.destroy(signal.reason as Error);
   signal.addEventListener("abort", stop, { once: true });
   try {
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      // Counted as it is unpacked: little can become very much.
-      length += piece.length;
-      if (length > LARGEST_PAGE) break;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      // Counted after decompression, which can multiply the size.
+      length += chunk.length;
+      if (length > MAX_PAGE_BYTES) break;
     }
   } finally {
     signal.removeEventListener("abort", stop);
     response.destroy();
   }
-  return { ...page, body: Buffer.concat(pieces).subarray(0, LARGEST_PAGE), isCut: length > LARGEST_PAGE };
+  return {
+    url,
+    status,
+    type,
+    body: Buffer.concat(chunks).subarray(0, MAX_PAGE_BYTES),
+    isCut: length > MAX_PAGE_BYTES,
+  };
 }
 
 function isText(type: string): boolean {
   return /^text\/|[/+](?:json|xml|x?html|yaml|javascript|ndjson|markdown)\b/.test(type);
 }
 
-function unpacked(response: IncomingMessage): Readable {
+function decompress(response: IncomingMessage): Readable {
   const encoding = (response.headers["content-encoding"] ?? "identity").toLowerCase();
   if (encoding === "identity") return response;
-  const unpack = {
+  const create = {
     gzip: createGunzip,
     "x-gzip": createGunzip,
     br: createBrotliDecompress,
     deflate: createInflate,
   }[encoding];
-  if (!unpack) throw new PageError(`The page is packed as ${encoding}, which is not known.`);
-  const stream = unpack();
+  if (!create) throw new PageError(`The page is packed as ${encoding}, which is not known.`);
+  const stream = create();
   response.on("error", (error) => stream.destroy(error));
   return response.pipe(stream);
 }
 
-/** The text of a page, in the charset that its type, its first bytes or the page itself names. */
+/** Decodes a page, by the charset of its byte order mark, its content type or its `<meta>` tag; default UTF-8. */
 export function decode(body: Buffer, type: string): string {
   const labels = [
-    markedCharset(body),
+    charsetOfBom(body),
     /charset\s*=\s*["']?([\w-]+)/.exec(type)?.[1],
-    namedCharset(body),
+    charsetOfMeta(body),
     "utf-8",
   ];
   for (const label of labels) {
@@ -159,20 +164,20 @@ export function decode(body: Buffer, type: string): string {
     try {
       return new TextDecoder(label).decode(body);
     } catch {
-      // A charset that nobody knows: the next guess is as good.
+      // An unknown charset: the next label is tried.
     }
   }
   return body.toString("utf8");
 }
 
-function markedCharset(body: Buffer): string | undefined {
+function charsetOfBom(body: Buffer): string | undefined {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return "utf-8";
   if (body[0] === 0xff && body[1] === 0xfe) return "utf-16le";
   return body[0] === 0xfe && body[1] === 0xff ? "utf-16be" : undefined;
 }
 
-/** `<meta charset>` stands at the beginning of a page. */
-function namedCharset(body: Buffer): string | undefined {
+/** The charset of a `<meta>` tag at the beginning of a page. */
+function charsetOfMeta(body: Buffer): string | undefined {
   const start = body.subarray(0, 1024).toString("latin1");
   return /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i.exec(start)?.[1];
 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Parser } from "htmlparser2";
 
 /** Elements without text for a reader. */
-const MUTE = new Set([
+const TEXTLESS = new Set([
   "script",
   "style",
   "noscript",
@@ -45,27 +45,28 @@ const MARKS: Record<string, string> = {
   samp: "`",
   del: "~~",
 };
-const DEEPEST = 8;
-const DEEPEST_PAGE = 2000;
+/** The deepest indent of lists and quotes. */
+const MAX_INDENT = 8;
+const MAX_OPEN_TAGS = 2000;
 
-interface Opened {
+interface OpenTag {
   name: string;
-  /** Undoes what the tag has begun. */
+  /** Ends the effect of the tag. */
   close?: () => void;
 }
 
-/** Writes Markdown of the tags of a page as they come, in one pass: however deep they stand, nothing is called in depth. */
+/** Converts a stream of HTML tags to Markdown, in one pass and without recursion, so that a deep page needs no deep stack. */
 export class MarkdownWriter {
   readonly #base: URL;
   readonly #isBare: boolean;
   readonly #out: string[] = [];
-  readonly #open: Opened[] = [];
+  readonly #open: OpenTag[] = [];
   readonly #lists: { isOrdered: boolean; count: number }[] = [];
   #title = "";
   #isTitle = false;
-  /** In how many tags we are whose text is left out. */
+  /** The number of open tags whose text is left out. */
   #muted = 0;
-  /** In how many tags whose text is the page's content. */
+  /** The number of open tags of the page's content. */
   #inContent = 0;
   #content: { from: number; to: number; isMain: boolean } | undefined;
   #quotes = 0;
@@ -84,9 +85,9 @@ export class MarkdownWriter {
     this.#isBare = isBare;
   }
 
-  /** The parser takes the longer for a tag, the more it stands in. No page for people is so deep. */
+  /** Whether more tags are open than on any page for people: the parser needs more time for each tag in a deep page. */
   get isTooDeep(): boolean {
-    return this.#open.length > DEEPEST_PAGE;
+    return this.#open.length > MAX_OPEN_TAGS;
   }
 
   onopentag(name: string, attributes: Record<string, string>): void {
@@ -114,7 +115,7 @@ export class MarkdownWriter {
     this.#isSpaced = words.endsWith(" ");
   }
 
-  /** The page's title and text: its marked content, if it marks it. */
+  /** The page's title and text: that of its `main` or `article` tags, if it has any. */
   page(): { title: string; text: string } {
     const { from = 0, to = this.#out.length } = this.#content ?? {};
     const text = this.#out
@@ -170,7 +171,7 @@ export class MarkdownWriter {
   }
 
   #isLeftOut(name: string, attributes: Record<string, string>): boolean {
-    if (MUTE.has(name) || attributes["hidden"] !== undefined) return true;
+    if (TEXTLESS.has(name) || attributes["hidden"] !== undefined) return true;
     if (this.#isBare) return false;
     const isAround =
       AROUND.has(name) || AROUND_ROLES.has(attributes["role"] ?? "") || attributes["aria-hidden"] === "true";
@@ -186,7 +187,7 @@ export class MarkdownWriter {
       this.#inContent -= 1;
       this.#break(2);
       if (this.#isBare || this.#inContent > 0 || this.#content?.isMain) return;
-      // With several articles none is the page: it goes from the first to the last.
+      // Without a `main` tag the content goes from the first article to the last.
       const isMain = name === "main";
       this.#content = { from: isMain ? from : (this.#content?.from ?? from), to: this.#out.length, isMain };
     };
@@ -234,7 +235,7 @@ export class MarkdownWriter {
   #item(): () => void {
     const list = this.#lists.at(-1);
     this.#break(1);
-    const indent = "  ".repeat(Math.max(0, Math.min(this.#lists.length, DEEPEST) - 1));
+    const indent = "  ".repeat(Math.max(0, Math.min(this.#lists.length, MAX_INDENT) - 1));
     if (list) list.count += 1;
     this.#mark(`${indent}${list?.isOrdered ? `${list.count}.` : "-"} `);
     return () => this.#break(1);
@@ -260,7 +261,7 @@ export class MarkdownWriter {
     return isUseful ? this.#pair("[", `](${target.href})`) : undefined;
   }
 
-  /** Marks around text; without any between them, none. */
+  /** Writes marks around text; removes them if there is no text between them. */
   #pair(before: string, after: string): () => void {
     this.#mark(before);
     const at = this.#out.length - 1;
@@ -271,10 +272,10 @@ export class MarkdownWriter {
     };
   }
 
-  /** At least so many line ends stand before what follows. */
+  /** Puts at least this many line breaks before the next text. */
   #break(lines: number): void {
     if (this.#pre > 0) return;
-    // In a table's cell, and in front of everything, there are none.
+    // A cell of a table has no line breaks.
     if (this.#inCells > 0) this.#isSpaced = true;
     else this.#breaks = Math.max(this.#breaks, lines);
   }
@@ -287,7 +288,7 @@ export class MarkdownWriter {
   #mark(text: string): void {
     if (this.#breaks > 0) {
       if (this.#out.length > 0) this.#out.push("\n".repeat(this.#breaks));
-      if (this.#quotes > 0) this.#out.push("> ".repeat(Math.min(this.#quotes, DEEPEST)));
+      if (this.#quotes > 0) this.#out.push("> ".repeat(Math.min(this.#quotes, MAX_INDENT)));
     } else if (this.#isSpaced && !(this.#out.at(-1) ?? " ").endsWith(" ")) this.#out.push(" ");
     this.#breaks = 0;
     this.#isSpaced = false;
@@ -311,24 +312,24 @@ const VOID = new Set([
   "wbr",
 ]);
 
-/** Others get their turn after so many characters. */
-const STRETCH = 16_384;
+/** The number of characters that are parsed before the event loop turns. */
+const SLICE_CHARS = 16_384;
 /** The shortest text that counts as a page's content. */
-const SHORTEST = 200;
+const MIN_CONTENT_CHARS = 200;
 
-/** A page as Markdown: its content without what surrounds it, or all of it where that leaves next to nothing. */
+/** Converts a page to Markdown: its content without navigation and the like, or the whole page if that leaves little. */
 export async function toMarkdown(html: string, base: URL): Promise<{ title: string; text: string }> {
-  const page = await written(html, new MarkdownWriter(base, { isBare: false }));
-  if (page.text.length >= SHORTEST) return page;
-  const all = await written(html, new MarkdownWriter(base, { isBare: true }));
+  const page = await convert(html, new MarkdownWriter(base, { isBare: false }));
+  if (page.text.length >= MIN_CONTENT_CHARS) return page;
+  const all = await convert(html, new MarkdownWriter(base, { isBare: true }));
   return all.text.length > page.text.length * 2 ? all : page;
 }
 
-async function written(html: string, writer: MarkdownWriter): Promise<{ title: string; text: string }> {
+async function convert(html: string, writer: MarkdownWriter): Promise<{ title: string; text: string }> {
   const { Parser: HtmlParser } = await import("htmlparser2");
   const parser: Parser = new HtmlParser(writer, { decodeEntities: true });
-  for (let at = 0; at < html.length && !writer.isTooDeep; at += STRETCH) {
-    parser.write(html.slice(at, at + STRETCH));
+  for (let at = 0; at < html.length && !writer.isTooDeep; at += SLICE_CHARS) {
+    parser.write(html.slice(at, at + SLICE_CHARS));
     await turn();
   }
   parser.end();

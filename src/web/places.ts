@@ -11,7 +11,7 @@ export class Places {
     this.#deny = deny;
   }
 
-  /** Why an address may not be asked for; undefined when it may. Its own address is checked by `problemAt`. */
+  /** The reason why a URL may not be fetched; undefined if it may. `problemAt` checks the IP addresses of its host. */
   problem(url: URL): string | undefined {
     if (!["http:", "https:"].includes(url.protocol)) return `${url.protocol} addresses are not fetched.`;
     if (url.username || url.password) return "Addresses with a user name are not fetched.";
@@ -23,7 +23,7 @@ export class Places {
     return isIP(host) ? this.problemAt(host, url) : undefined;
   }
 
-  /** Why a machine may not be connected to for an address. */
+  /** The reason why an IP address may not be connected to for a URL; undefined if it may. */
   problemAt(address: string, url: URL): string | undefined {
     const isNamed = this.#allow.some((entry) => entry.includes("://") && fits(entry, url));
     if (isNamed || isPublic(address)) return undefined;
@@ -39,7 +39,7 @@ function fits(entry: string, url: URL): boolean {
   return name.startsWith("*.") ? host.endsWith(name.slice(1)) : host === name;
 }
 
-/** A name may end in a dot, and is the same. */
+/** The host without brackets and without a final dot, which changes nothing. */
 function bareHost({ hostname }: URL): string {
   return hostname.replaceAll(/^\[|\]$|\.$/g, "");
 }
@@ -61,22 +61,21 @@ const PRIVATE = [
   "203.0.113.0/24",
   "224.0.0.0/3",
 ];
-/** The public range of IPv6, without documentation and transition ranges. */
-const GLOBAL = ["2000::/3"];
-const SPECIAL = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
-const MAPPED = ["::ffff:0:0/96"];
 
 const private4 = blocks(PRIVATE);
-const global6 = blocks(GLOBAL);
-const special6 = blocks(SPECIAL);
-const mapped6 = blocks(MAPPED);
+/** The public range of IPv6. */
+const global6 = blocks(["2000::/3"]);
+/** The documentation and transition ranges in it. */
+const special6 = blocks(["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
+/** IPv4 addresses in IPv6. */
+const mapped6 = blocks(["::ffff:0:0/96"]);
 
-/** True for an address of the public internet, also as IPv4 in IPv6. */
+/** Whether an address belongs to the public internet, also as IPv4 in IPv6. */
 export function isPublic(address: string): boolean {
   const [bare = ""] = address.split("%");
   if (isIP(bare) === 4) return !private4.check(bare, "ipv4");
   if (isIP(bare) !== 6) return false;
-  // Node holds IPv4 in IPv6 to the rules of IPv4.
+  // Node checks IPv4 in IPv6 against the rules of IPv4.
   if (mapped6.check(bare, "ipv6")) return !private4.check(bare, "ipv6");
   return global6.check(bare, "ipv6") && !special6.check(bare, "ipv6");
 }

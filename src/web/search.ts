@@ -2,10 +2,10 @@ import { missingKey } from "./check-options.ts";
 import type { SearchOptions, WebOptions } from "./options.ts";
 
 const TIME_MS = 20_000;
-const LARGEST_ANSWER = 2_000_000;
+const MAX_RESPONSE_BYTES = 2_000_000;
 const COUNT = 8;
 
-export interface Found {
+interface SearchResult {
   title: string;
   url: string;
   text: string;
@@ -13,7 +13,7 @@ export interface Found {
 
 type Environment = NonNullable<WebOptions["env"]>;
 
-/** The request to a service, and the place of the results in its answer. */
+/** A search API: its request, and the results in its response. */
 interface Service {
   variables: readonly string[];
   baseUrl: string;
@@ -57,14 +57,14 @@ const SERVICES: Record<SearchOptions["provider"], Service> = {
   },
 };
 
-/** A search service that is ready to be asked. */
+/** A search service with its key. */
 export interface Search {
   provider: string;
-  /** Throws the reason of the signal alone. */
-  find: (query: string, signal?: AbortSignal) => Promise<{ results: Found[] } | { problem: string }>;
+  /** Throws only the reason of the signal. */
+  find: (query: string, signal?: AbortSignal) => Promise<{ results: SearchResult[] } | { problem: string }>;
 }
 
-/** The service that the options name, or the first that has a key. Throws `missing-setting`. */
+/** The service in the options, or the first one with a key. Throws `missing-setting`. */
 export function searchOf(options: WebOptions["search"], env: Environment): Search | undefined {
   if (options === false) return undefined;
   const keyOf = ({ variables }: Service): string | undefined =>
@@ -72,17 +72,17 @@ export function searchOf(options: WebOptions["search"], env: Environment): Searc
   if (options) {
     const service = SERVICES[options.provider];
     const key = options.apiKey ?? keyOf(service) ?? missingKey(options.provider, service.variables[0]!);
-    return ready(options.provider, { ...service, baseUrl: options.baseUrl ?? service.baseUrl }, key);
+    return searchWith(options.provider, { ...service, baseUrl: options.baseUrl ?? service.baseUrl }, key);
   }
   for (const [provider, service] of Object.entries(SERVICES)) {
     const key = keyOf(service);
-    if (key !== undefined) return ready(provider, service, key);
+    if (key !== undefined) return searchWith(provider, service, key);
   }
   return undefined;
 }
 
-function ready(provider: string, service: Service, key: string): Search {
-  const find = async (query: string, signal?: AbortSignal): Promise<Found[]> => {
+function searchWith(provider: string, service: Service, key: string): Search {
+  const find = async (query: string, signal?: AbortSignal): Promise<SearchResult[]> => {
     const { path, headers, body } = service.request(query, key);
     const limit = AbortSignal.timeout(TIME_MS);
     const response = await fetch(service.baseUrl.replace(/\/$/, "") + path, {
@@ -95,10 +95,10 @@ function ready(provider: string, service: Service, key: string): Search {
       redirect: "error",
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     });
-    const text = await limited(response);
+    const text = await readText(response);
     if (!response.ok) throw new Error(problemOf(response.status, text));
     const results = service.results(JSON.parse(text) as never);
-    return (Array.isArray(results) ? results : []).map((result) => found(service.read(result as never)));
+    return (Array.isArray(results) ? results : []).map((result) => toResult(service.read(result as never)));
   };
   return {
     provider,
@@ -109,7 +109,7 @@ function ready(provider: string, service: Service, key: string): Search {
         signal?.throwIfAborted();
         const { name, message } = error as Error;
         const what = name === "TimeoutError" ? `no answer within ${TIME_MS / 1000} s` : message;
-        // Without its cause, which may have the key in it.
+        // Without the cause, which may contain the key.
         return { problem: `${provider}: ${what}`.replaceAll(key, "[hidden]") };
       }
     },
@@ -122,18 +122,19 @@ function problemOf(status: number, text: string): string {
   return `status ${status}, ${text.slice(0, 200)}`;
 }
 
-async function limited(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
+/** Reads a response. Throws when it is too long. */
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of response.body ?? []) {
-    pieces.push(piece as Uint8Array);
-    length += (piece as Uint8Array).length;
-    if (length > LARGEST_ANSWER) throw new Error("the answer is too long");
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_RESPONSE_BYTES) throw new Error("the answer is too long");
   }
-  return Buffer.concat(pieces).toString("utf8");
+  return Buffer.concat(chunks).toString("utf8");
 }
 
-function found({ title, url, text }: ReturnType<Service["read"]>): Found {
+function toResult({ title, url, text }: ReturnType<Service["read"]>): SearchResult {
   const plain = (value: unknown): string =>
     (typeof value === "string" ? value : "")
       .replaceAll(/<\/?strong>/g, "")

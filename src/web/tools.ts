@@ -4,7 +4,7 @@ import { checkOptions } from "../middleware/options/index.ts";
 import { fromOutside } from "../middleware/text/index.ts";
 import { callId, checkedTool, failure } from "../middleware/tools/index.ts";
 import { WEB_OPTIONS } from "./check-options.ts";
-import { decode, fetchPage, LARGEST_PAGE, PageError, type Page } from "./fetch-page.ts";
+import { decode, fetchPage, MAX_PAGE_BYTES, PageError, type Page } from "./fetch-page.ts";
 import { toMarkdown } from "./markdown.ts";
 import type { WebOptions } from "./options.ts";
 import { Places } from "./places.ts";
@@ -14,7 +14,7 @@ import { WEB_FETCH_DESCRIPTION, WEB_SEARCH_DESCRIPTION } from "./web.prompt.ts";
 export const WEB_TOOLS = ["web_fetch", "web_search"];
 
 /**
- * Tools to read pages of the web and to search it, for any agent. What they bring is marked as data. Throws
+ * Tools to read web pages and to search the web, for any agent. Their results are marked as data. Throws
  * `invalid-options`, and `missing-setting` for a search service without a key.
  */
 export function webTools(options: WebOptions = {}): DynamicStructuredTool[] {
@@ -25,7 +25,7 @@ export function webTools(options: WebOptions = {}): DynamicStructuredTool[] {
     ...(options.fetch === false ? [] : [fetchTool(places)]),
     ...(search ? [searchTool(search, places)] : []),
   ];
-  // Nothing is changed by them: who minds repetitions need not mind these.
+  // They change nothing, so a repetition is harmless.
   for (const tool of tools) tool.metadata = { annotations: { readOnlyHint: true, openWorldHint: true } };
   return tools;
 }
@@ -56,19 +56,21 @@ async function readable({ body, type, url, isCut }: Page): Promise<string> {
   const text = decode(body, type);
   const isPage =
     type.includes("html") || (!type.startsWith("text/markdown") && /^\s*<(?:!doctype html|html)/i.test(text));
-  const { title, text: shown } = isPage ? await toMarkdown(text, url) : { title: "", text };
-  const cut = isCut ? `[The page is longer than ${LARGEST_PAGE / 1_000_000} MB; the rest was left out.]` : "";
-  return [title, shown || "[The page has no text.]", cut].filter(Boolean).join("\n\n");
+  const { title, text: content } = isPage ? await toMarkdown(text, url) : { title: "", text };
+  const note = isCut
+    ? `[The page is longer than ${MAX_PAGE_BYTES / 1_000_000} MB; the rest was left out.]`
+    : "";
+  return [title, content || "[The page has no text.]", note].filter(Boolean).join("\n\n");
 }
 
 function searchTool({ provider, find }: Search, places: Places): DynamicStructuredTool {
   const name = "web_search";
   const schema = z.object({ query: z.string().min(1) });
   return checkedTool({ name, description: WEB_SEARCH_DESCRIPTION, schema }, async ({ query }, runtime) => {
-    const found = await find(query, runtime.signal);
-    if ("problem" in found) return failure(name, callId(runtime), found.problem);
-    const lines = found.results
-      // What may not be read need not be known.
+    const outcome = await find(query, runtime.signal);
+    if ("problem" in outcome) return failure(name, callId(runtime), outcome.problem);
+    const lines = outcome.results
+      // Leaves out pages that may not be read.
       .filter(({ url }) => URL.canParse(url) && places.problem(new URL(url)) === undefined)
       .map(({ title, url, text }, at) => `${at + 1}. ${title}\n   ${url}\n   ${text}`);
     return lines.length === 0

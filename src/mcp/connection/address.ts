@@ -1,11 +1,10 @@
 import type { OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
 import type { AddressServer } from "../options.ts";
+import { messageFilter } from "./message-filter.ts";
 import type { Sdk } from "./sdk.ts";
-import { wantedMessages } from "./wanted-messages.ts";
 
-const LONGEST_ANSWER = 64 * 2 ** 20;
+const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
-/** The transport of a server at an address. */
 export function addressTransport(
   { url, headers, oauth }: AddressServer,
   { sdk, auth }: { sdk: Sdk; auth: object | undefined },
@@ -16,7 +15,7 @@ export function addressTransport(
     ...(headers && { requestInit: { headers } }),
     ...(authProvider && { authProvider }),
   });
-  return onlyWanted(transport);
+  return withFilter(transport);
 }
 
 function signIn(oauth: NonNullable<AddressServer["oauth"]>, sdk: Sdk): OAuthClientProvider {
@@ -30,20 +29,20 @@ function signIn(oauth: NonNullable<AddressServer["oauth"]>, sdk: Sdk): OAuthClie
   });
 }
 
-/** Lets no message through to the client that nobody reads. */
-function onlyWanted(transport: Transport): Transport {
-  const isWanted = wantedMessages();
+/** Drops messages that the client does not need. */
+function withFilter(transport: Transport): Transport {
+  const isUseful = messageFilter();
   let deliver: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
     get: () => deliver,
     set: (handler: Transport["onmessage"]) => {
-      deliver = handler && ((message, extra) => isWanted(message) && handler(message, extra));
+      deliver = handler && ((message, extra) => isUseful(message) && handler(message, extra));
     },
   });
   return transport;
 }
 
-/** `fetch`, whose answers end with an error where they have no end. */
+/** `fetch` with a limit on the size of a response. */
 const limitedFetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
   const response = await fetch(url, init);
   if (!response.body) return response;
@@ -52,8 +51,8 @@ const limitedFetch = async (url: string | URL, init?: RequestInit): Promise<Resp
     new TransformStream<Uint8Array, Uint8Array>({
       transform(piece, stream) {
         length += piece.length;
-        if (length > LONGEST_ANSWER)
-          stream.error(new Error(`It answered with more than ${LONGEST_ANSWER / 2 ** 20} MB.`));
+        if (length > MAX_RESPONSE_BYTES)
+          stream.error(new Error(`It answered with more than ${MAX_RESPONSE_BYTES / 2 ** 20} MB.`));
         else stream.enqueue(piece);
       },
     }),

@@ -9,52 +9,52 @@ import type { Secrets } from "./secrets.ts";
 
 const START_MS = 30_000;
 const CALL_MS = 120_000;
-/** More tools than this are no list but a flood. */
-const MOST_TOOLS = 1000;
+/** The number of tools that are used of a server, and of invalid ones that are reported. */
+const MAX_TOOLS = 1000;
 
-interface Open {
+interface Session {
   client: Client;
-  /** The server's output that was no message. */
-  said: () => string;
+  /** Returns the end of the server's output beside messages. */
+  output: () => string;
   tools: Tool[];
-  /** The server said that its tools are others now. */
+  /** Whether the server has announced a change of its tools. */
   isStale: boolean;
   isClosed: boolean;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   name: string;
   server: McpServer;
   settings: McpSettings;
   secrets: Secrets;
 }
 
-/** One server. It is connected to when it is needed, and again once when it has gone. */
+/** A connection to one server, which is opened on demand, and opened again after the server has ended. */
 export class Connection {
   readonly name: string;
   readonly #options: ConnectionOptions;
-  #opening: Promise<Open> | undefined;
-  #current: Open | undefined;
-  /** The calls that are under way, each with its thread. */
+  #opening: Promise<Session> | undefined;
+  #current: Session | undefined;
   readonly #refused = new Set<string>();
-  readonly #live = new Map<LiveCall, unknown>();
+  /** The calls under way, each with its thread. */
+  readonly #calls = new Map<LiveCall, unknown>();
 
   constructor(options: ConnectionOptions) {
     this.name = options.name;
     this.#options = options;
   }
 
-  /** Its tools as it lists them now. Throws, in words for people, when it cannot be used. */
+  /** The server's tools at this moment. Throws an error for people when the server cannot be used. */
   async tools(): Promise<readonly Tool[]> {
-    const open = await this.#open();
-    if (open.isStale) {
-      open.isStale = false;
-      open.tools = await listed(open.client, this.#startMs);
+    const session = await this.#open();
+    if (session.isStale) {
+      session.isStale = false;
+      session.tools = await listTools(session.client, this.#startMs);
     }
-    return open.tools;
+    return session.tools;
   }
 
-  /** Begins a call of a thread. What it fails with is in words for a model. */
+  /** Begins a call of a thread. Its errors are for a model. */
   call(tool: string, args: Record<string, unknown>, thread: unknown): LiveCall {
     const { server, settings } = this.#options;
     const silence = server.timeout ?? settings.callTimeoutMs ?? CALL_MS;
@@ -62,29 +62,28 @@ export class Connection {
       try {
         return await this.#request({ name: tool, arguments: args }, { signal, onprogress });
       } finally {
-        this.#live.delete(live);
+        this.#calls.delete(live);
       }
     }, silence);
-    this.#live.set(live, thread);
+    this.#calls.set(live, thread);
     return live;
   }
 
-  /** The names of tools that were listed in a form that is no tool's. */
+  /** The names of listed tools that are not valid. */
   get refused(): ReadonlySet<string> {
     return this.#refused;
   }
 
-  /** Whether calls are under way. */
   get isBusy(): boolean {
-    return this.#live.size > 0;
+    return this.#calls.size > 0;
   }
 
   async close(): Promise<void> {
     const opening = this.#opening;
     this.#opening = this.#current = undefined;
-    for (const live of this.#live.keys()) live.cancel(new Error("The server was closed."));
-    const open = await opening?.catch(() => undefined);
-    await open?.client.close().catch(() => {});
+    for (const live of this.#calls.keys()) live.cancel(new Error("The server was closed."));
+    const session = await opening?.catch(() => undefined);
+    await session?.client.close().catch(() => {});
   }
 
   get #startMs(): number {
@@ -96,29 +95,29 @@ export class Connection {
     options: { signal: AbortSignal; onprogress: () => void },
     isRepeated = false,
   ): Promise<CallToolResult> {
-    const open = await this.#open().catch((error: unknown) => {
+    const session = await this.#open().catch((error: unknown) => {
       throw new Error(`The server ${this.name} is not there: ${messageOf(error)}`, { cause: error });
     });
     try {
-      // The time limit is the call's own, as it stands still while a person is asked.
+      // `LiveCall` has the time limit, which is suspended while a person is asked.
       const limits = { ...options, timeout: 2 ** 31 - 1, resetTimeoutOnProgress: true };
-      return await open.client.callTool(call, limits);
+      return await session.client.callTool(call, limits);
     } catch (error) {
       if (options.signal.aborted) throw reasonOf(options.signal);
       if (isSessionGone(error) && !isRepeated) {
-        // It has not begun the call: a new session can.
-        await open.client.close().catch(() => {});
+        // The server has not begun the call, so a new session can make it.
+        await session.client.close().catch(() => {});
         return this.#request(call, options, true);
       }
-      const isGone = open.isClosed || GONE.includes((error as { code?: unknown }).code);
+      const isGone = session.isClosed || GONE.includes((error as { code?: unknown }).code);
       const what = isGone
         ? `The server ${this.name} ended during the call, and what the call has done is not known. Another call starts it again.`
         : messageOf(error);
-      throw new Error(this.#withSaid(what, isGone ? open.said() : ""), { cause: error });
+      throw new Error(this.#withOutput(what, isGone ? session.output() : ""), { cause: error });
     }
   }
 
-  #open(): Promise<Open> {
+  #open(): Promise<Session> {
     this.#opening ??= this.#connect().catch((error: unknown) => {
       this.#opening = undefined;
       throw error;
@@ -126,17 +125,17 @@ export class Connection {
     return this.#opening;
   }
 
-  async #connect(): Promise<Open> {
+  async #connect(): Promise<Session> {
     const { server, settings } = this.#options;
     const sdk = await loadSdk();
-    const asks = settings.questions !== false;
+    const isAsking = settings.questions !== false;
     const client = new sdk.Client(
       { name: "holdfast", version: "1" },
       {
-        capabilities: asks ? { elicitation: { form: {} } } : {},
-        // A probe would cost a program's old server a time limit.
+        capabilities: isAsking ? { elicitation: { form: {} } } : {},
+        // With an old server that is a program, a probe would wait for its time limit.
         versionNegotiation: { mode: "command" in server ? "legacy" : "auto" },
-        // Results are data for a model; a server's own schemas are not compiled here.
+        // Results are data for a model, so the server's schemas are not compiled.
         jsonSchemaValidator: {
           getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
         },
@@ -145,84 +144,82 @@ export class Connection {
     const program = "command" in server ? new Program(server, settings.dir ?? process.cwd()) : undefined;
     const transport: Transport =
       program ?? addressTransport(server as never, { sdk, auth: settings.auth?.(this.name) });
-    const open: Open = {
+    const session: Session = {
       client,
-      said: () => program?.said ?? "",
+      output: () => program?.output ?? "",
       tools: [],
       isStale: false,
       isClosed: false,
     };
-    if (asks) {
+    if (isAsking) {
       client.setRequestHandler("elicitation/create", async ({ params }) => {
-        const [live] = this.#live.keys();
-        // Which call a question belongs to is not said: nobody is asked for what may be another thread's.
-        const isClear = new Set(this.#live.values()).size === 1;
+        const [live] = this.#calls.keys();
+        // A question does not name its call: with calls of several threads, it is not asked.
+        const isClear = new Set(this.#calls.values()).size === 1;
         return live && isClear ? live.ask(formQuestion(this.name, params)) : { action: "decline" };
       });
     }
-    client.setNotificationHandler("notifications/tools/list_changed", () => void (open.isStale = true));
+    client.setNotificationHandler("notifications/tools/list_changed", () => void (session.isStale = true));
     const onclose = (): void => {
-      open.isClosed = true;
-      if (this.#current === open) this.#opening = this.#current = undefined;
+      session.isClosed = true;
+      if (this.#current === session) this.#opening = this.#current = undefined;
     };
-    // Whatever matters of an error fails a request.
+    // An error that matters also fails a request.
     Object.assign(client, { onclose, onerror: () => {} });
     try {
-      await inTime(
+      await withTimeout(
         (async () => {
           await client.connect(transport, { timeout: this.#startMs });
           const deliver = transport.onmessage;
           const onmessage: Transport["onmessage"] = (message, extra) => {
-            this.#leaveOut(message, sdk.isSpecType.Tool);
+            this.#removeInvalidTools(message, sdk.isSpecType.Tool);
             deliver?.(message, extra);
           };
           Object.assign(transport, { onmessage });
-          open.tools = await listed(client, this.#startMs);
+          session.tools = await listTools(client, this.#startMs);
         })(),
         this.#startMs,
       );
-      if (open.isClosed) throw new Error("It has ended.");
-      this.#current = open;
-      return open;
+      if (session.isClosed) throw new Error("It has ended.");
+      this.#current = session;
+      return session;
     } catch (error) {
       await transport.close().catch(() => {});
-      throw new Error(this.#withSaid(messageOf(error), open.said()), { cause: error });
+      throw new Error(this.#withOutput(messageOf(error), session.output()), { cause: error });
     }
   }
 
-  /** Takes out of a list what is no tool: the client would refuse the whole list. */
-  #leaveOut(message: object, isTool: (value: unknown) => boolean): void {
+  /** Removes invalid tools from a list: the client would refuse the whole list. */
+  #removeInvalidTools(message: object, isTool: (value: unknown) => boolean): void {
     const { result } = message as { result?: { tools?: unknown } };
     if (!result || !Array.isArray(result.tools)) return;
-    const [good, bad] = [true, false].map((wanted) =>
-      (result.tools as unknown[]).filter((tool) => isTool(tool) === wanted),
-    ) as [unknown[], unknown[]];
-    result.tools = good;
-    for (const tool of bad.slice(0, MOST_TOOLS)) {
+    const tools: unknown[] = result.tools;
+    result.tools = tools.filter((tool) => isTool(tool));
+    for (const tool of tools.filter((each) => !isTool(each)).slice(0, MAX_TOOLS)) {
       const { name } = (tool ?? {}) as { name?: unknown };
       this.#refused.add(typeof name === "string" ? name.slice(0, 64) : "without a name");
     }
   }
 
-  #withSaid(text: string, said: string): string {
+  #withOutput(text: string, output: string): string {
     const { secrets } = this.#options;
-    return secrets.hide(said === "" ? text : `${text.replace(/(?<![.!?])$/, ".")} It said: ${said}`);
+    return secrets.hide(output === "" ? text : `${text.replace(/(?<![.!?])$/, ".")} It said: ${output}`);
   }
 }
 
-async function listed(client: Client, timeout: number): Promise<Tool[]> {
+async function listTools(client: Client, timeout: number): Promise<Tool[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const { tools } = await client.listTools(undefined, { timeout });
-  return tools.slice(0, MOST_TOOLS).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return tools.slice(0, MAX_TOOLS).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function inTime(work: Promise<void>, ms: number): Promise<void> {
+async function withTimeout(work: Promise<void>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`It did not start within ${ms / 1000} s.`)), ms);
   });
   try {
-    await Promise.race([work, late]);
+    await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
     work.catch(() => {});
@@ -232,7 +229,7 @@ async function inTime(work: Promise<void>, ms: number): Promise<void> {
 /** The client's error codes for a server that is gone. */
 const GONE: readonly unknown[] = ["CONNECTION_CLOSED", "NOT_CONNECTED"];
 
-/** A server that was started again does not know the session of the one before. */
+/** Whether a server does not know the session, because it was started again. */
 function isSessionGone(error: unknown): boolean {
   return (error as { status?: unknown }).status === 404;
 }

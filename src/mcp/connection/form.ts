@@ -3,7 +3,7 @@ import { attempt } from "../../errors.ts";
 import type { ClarificationRequest } from "../../middleware/clarification/index.ts";
 import { isRecord } from "../../plan/read/index.ts";
 
-/** A field of a form, as far as it is read here. */
+/** The parts of a form's field that are read here. */
 interface Field {
   type?: string;
   title?: string;
@@ -13,7 +13,7 @@ interface Field {
   items?: { enum?: string[]; anyOf?: { const: string }[] };
 }
 
-/** A server's question to a person, as MCP's elicitation puts it. */
+/** A server's question to a person: MCP's elicitation. */
 export interface FormQuestion {
   server: string;
   message: string;
@@ -29,7 +29,7 @@ export function formQuestion(server: string, params: unknown): FormQuestion {
   return { server, message, fields: schema?.properties ?? {}, required: schema?.required ?? [] };
 }
 
-/** The interrupt that puts it to a person, as any question of the model's. */
+/** The interrupt for a question, in the form of a model's own questions. */
 export function toClarification(question: FormQuestion, error?: string): ClarificationRequest {
   const { server, message, fields } = question;
   const entries = Object.entries(fields);
@@ -58,17 +58,17 @@ function formText({ fields, required }: FormQuestion): string {
     : `Answer with lines such as these, or as JSON:\n${lines.join("\n")}`;
 }
 
-/** The answer for the server; a text explains an invalid one. */
+/** The answer for the server, or a text that explains why it is invalid. */
 export function readForm(answer: unknown, { fields, required }: FormQuestion): ElicitResult | string {
   const value: unknown = isRecord(answer) && "answer" in answer ? answer["answer"] : answer;
   const text = typeof value === "string" ? value.trim() : "";
   if (typeof value === "string" && (text === "" || /^cancel[.!]?$/i.test(text))) return { action: "cancel" };
   if (/^decline[.!]?$/i.test(text)) return { action: "decline" };
   const names = Object.keys(fields);
-  const given = isRecord(value) ? value : (readJson(text) ?? readLines(text, names));
+  const answers = isRecord(value) ? value : (readJson(text) ?? readLines(text, names));
   const content: NonNullable<ElicitResult["content"]> = {};
   for (const name of names) {
-    const raw = given[name];
+    const raw = answers[name];
     if (raw === undefined || raw === "") {
       if (required.includes(name)) return `There is no ${name} in the answer.`;
       continue;
@@ -123,7 +123,7 @@ function readJson(text: string): Record<string, unknown> | undefined {
   return text.startsWith("{") ? attempt(() => JSON.parse(text) as Record<string, unknown>) : undefined;
 }
 
-/** `name: value` for each line; of a single field, the whole text is the value. */
+/** Reads lines of `name: value`; for a single field the whole text may be the value. */
 function readLines(text: string, names: readonly string[]): Record<string, unknown> {
   const lines = text.split("\n").flatMap((line): [string, string][] => {
     const [, name = "", value = ""] = /^\s*([^:]+?)\s*:\s*(.*)$/.exec(line) ?? [];

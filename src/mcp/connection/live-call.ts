@@ -1,45 +1,49 @@
 import type { CallToolResult, ElicitResult } from "@modelcontextprotocol/client";
 import type { FormQuestion } from "./form.ts";
 
-/** The most times that progress may renew a call's time limit. */
-const MOST_TIMES = 30;
+/** The number of times that progress may renew a call's time limit. */
+const MAX_RENEWALS = 30;
 
 /** Makes a call that ends with the signal and reports its progress. */
-export type MakeCall = (options: { signal: AbortSignal; onprogress: () => void }) => Promise<CallToolResult>;
+type MakeCall = (options: { signal: AbortSignal; onprogress: () => void }) => Promise<CallToolResult>;
 
 /** The next event of a call: its result, or its server's question to a person. */
-export type NextOfCall = { result: CallToolResult } | { question: FormQuestion };
+type CallEvent = { result: CallToolResult } | { question: FormQuestion };
 
-/** A call that is under way at a server. It can wait for a person while the run that made it is stopped. */
+/** A call under way at a server. It can wait for a person while its run is stopped. */
 export class LiveCall {
-  /** Answered questions of the call so far. */
-  readonly asked: object[] = [];
+  /** The requests for the answers so far. */
+  readonly requests: object[] = [];
   readonly #controller = new AbortController();
   readonly #silenceMs: number;
-  readonly #result: Promise<NextOfCall>;
+  readonly #result: Promise<CallEvent>;
   readonly #questions: { question: FormQuestion; answer: (answer: ElicitResult) => void }[] = [];
   #onArrival = (): void => {};
   #timer: NodeJS.Timeout | undefined;
-  #lastMs: number;
+  /** The end of the time that progress may extend. */
+  #deadline: number;
   #isOver = false;
 
   constructor(make: MakeCall, silenceMs: number) {
     this.#silenceMs = silenceMs;
-    this.#lastMs = performance.now() + silenceMs * MOST_TIMES;
-    this.#wind();
+    this.#deadline = performance.now() + silenceMs * MAX_RENEWALS;
+    this.#restartTimer();
     this.#result = this.#run(make);
-    // It may fail while nobody waits for it.
+    // The call may fail before `next` awaits it.
     this.#result.catch(() => {});
   }
 
-  async #run(make: MakeCall): Promise<NextOfCall> {
+  async #run(make: MakeCall): Promise<CallEvent> {
     const { signal } = this.#controller;
-    // A server that is still being started does not hear that nobody waits.
-    const cancelled = new Promise<never>((_, reject) => {
+    // A server that is still starting does not react to the signal.
+    const cancellation = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     });
     try {
-      const result = await Promise.race([make({ signal, onprogress: () => this.#wind() }), cancelled]);
+      const result = await Promise.race([
+        make({ signal, onprogress: () => this.#restartTimer() }),
+        cancellation,
+      ]);
       return { result };
     } finally {
       this.#isOver = true;
@@ -47,8 +51,8 @@ export class LiveCall {
     }
   }
 
-  /** The result, or the next open question. Throws what the call failed with. */
-  async next(): Promise<NextOfCall> {
+  /** Waits for the result or an open question. Throws the error of the call. */
+  async next(): Promise<CallEvent> {
     if (this.#questions.length === 0) {
       const arrival = new Promise<void>((resolve) => (this.#onArrival = resolve));
       await Promise.race([this.#result, arrival]);
@@ -57,7 +61,7 @@ export class LiveCall {
     return open ? { question: open.question } : this.#result;
   }
 
-  /** Called by the server's connection. Time stands still until it is answered. */
+  /** Adds a question of the server, and resolves to its answer. The time limit is suspended until then. */
   ask(question: FormQuestion): Promise<ElicitResult> {
     clearTimeout(this.#timer);
     return new Promise((answer) => {
@@ -66,24 +70,24 @@ export class LiveCall {
     });
   }
 
-  /** Answers the question that is open. */
+  /** Answers the oldest open question. */
   answer(answer: ElicitResult): void {
     this.#questions.shift()?.answer(answer);
     if (this.#questions.length > 0) return;
-    this.#lastMs = performance.now() + this.#silenceMs * MOST_TIMES;
-    this.#wind();
+    this.#deadline = performance.now() + this.#silenceMs * MAX_RENEWALS;
+    this.#restartTimer();
   }
 
-  /** Tells the server that nobody waits any more. */
+  /** Cancels the call and its open questions. */
   cancel(reason: unknown): void {
     this.#controller.abort(reason);
     for (const { answer } of this.#questions.splice(0)) answer({ action: "cancel" });
   }
 
-  #wind(): void {
+  #restartTimer(): void {
     clearTimeout(this.#timer);
     if (this.#isOver || this.#questions.length > 0) return;
-    const left = Math.min(this.#silenceMs, this.#lastMs - performance.now());
+    const left = Math.min(this.#silenceMs, this.#deadline - performance.now());
     const seconds = Math.round(this.#silenceMs / 100) / 10;
     this.#timer = setTimeout(
       () => this.cancel(new Error(`It did not answer within ${seconds} s, and the call was cancelled.`)),
@@ -92,10 +96,10 @@ export class LiveCall {
   }
 }
 
-/** The time for a person's answer; after it the call is made anew. */
+/** The time for a person's answer; after that the call is made again. */
 const PATIENCE_MS = 15 * 60_000;
 
-/** Calls that wait for a person while the run that made them is stopped. A run in another process makes them anew. */
+/** Calls that wait for a person while their run is stopped. A run in another process makes them again. */
 export class WaitingCalls {
   readonly #calls = new Map<string, { live: LiveCall; timer: NodeJS.Timeout }>();
 
@@ -104,11 +108,10 @@ export class WaitingCalls {
     this.#calls.set(key, { live, timer: timer.unref() });
   }
 
-  /** The call, for whoever goes on with it. */
   take(key: string): LiveCall | undefined {
-    const found = this.#calls.get(key);
+    const entry = this.#calls.get(key);
     this.#calls.delete(key);
-    clearTimeout(found?.timer);
-    return found?.live;
+    clearTimeout(entry?.timer);
+    return entry?.live;
   }
 }

@@ -6,19 +6,19 @@ import spawn from "cross-spawn";
 import { attempt } from "../../errors.ts";
 import { endGroup, endStrays, COMMAND_TAG, supervisor, WINDOWS_VARIABLES } from "../../files/shell/index.ts";
 import type { ProgramServer } from "../options.ts";
-import { wantedMessages } from "./wanted-messages.ts";
+import { messageFilter } from "./message-filter.ts";
 
-const LONGEST_MESSAGE = 16 * 2 ** 20;
-const MOST_SAID = 2000;
+const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
+const MAX_OUTPUT_CHARS = 2000;
 /** The time for a program to end by itself after the connection is closed. */
 const GRACE_MS = 500;
 
-/** The variables that every program may know. */
-const HARMLESS = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ"];
+/** The variables that every program gets. */
+const SAFE_VARIABLES = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ"];
 
 /**
- * A server that is a program: messages are lines of its standard input and output. It ends with all that it started
- * when it is closed, and also when this process is killed. It keeps no process alive.
+ * A server that is a program: messages are lines of its standard input and output. The program and all processes that it
+ * started end when it is closed, and when this process is killed. It does not keep this process alive.
  */
 export class Program implements Transport {
   onclose?: () => void;
@@ -27,21 +27,21 @@ export class Program implements Transport {
   readonly #server: ProgramServer;
   readonly #dir: string;
   readonly #tag = crypto.randomUUID();
-  readonly #isWanted = wantedMessages();
+  readonly #isUseful = messageFilter();
   #child: ChildProcess | undefined;
   #ended: Promise<void> | undefined;
   #line: Buffer[] = [];
   #length = 0;
-  #said = "";
+  #output = "";
 
   constructor(server: ProgramServer, dir: string) {
     this.#server = server;
     this.#dir = dir;
   }
 
-  /** The last that it wrote to standard error, or to standard output where only messages belong. */
-  get said(): string {
-    return this.#said.trim();
+  /** The end of its standard error, and of other text on its standard output. */
+  get output(): string {
+    return this.#output.trim();
   }
 
   async start(): Promise<void> {
@@ -54,33 +54,33 @@ export class Program implements Transport {
     for (const pipe of [stdin, stdout, stderr]) (pipe as Socket | null)?.unref?.();
     stdin.on("error", (error) => this.onerror?.(error));
     stdout.on("data", (piece: Buffer) => this.#read(piece));
-    stderr.setEncoding("utf8").on("data", (text: string) => this.#hear(text));
+    stderr.setEncoding("utf8").on("data", (text: string) => this.#addOutput(text));
     this.#ended = new Promise((resolve) => {
       child.once("exit", () => resolve()).once("error", () => resolve());
     });
-    void this.#tellEnd(child);
+    void this.#handleExit(child);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve).on("error", reject);
     });
   }
 
-  async #tellEnd(child: ChildProcess): Promise<void> {
+  async #handleExit(child: ChildProcess): Promise<void> {
     await this.#ended;
-    // What it wrote last may still be on its way.
-    await Promise.race([closed(child), sleep(100)]);
+    // Its last output may still be in the pipes.
+    await Promise.race([new Promise((resolve) => child.once("close", resolve)), sleep(100)]);
     this.onclose?.();
-    // Whoever it has started is still there.
+    // The processes that it started may still run.
     await this.close();
   }
 
   #spawn() {
     const { command, args = [], env, cwd = this.#dir } = this.#server;
-    const variables = { ...harmlessVariables(), ...env, [COMMAND_TAG]: this.#tag };
+    const variables = { ...safeVariables(), ...env, [COMMAND_TAG]: this.#tag };
     try {
       const detached = process.platform !== "win32";
       return spawn(command, args, { cwd, env: variables, detached, windowsHide: true });
     } catch (error) {
-      // Such as for a NUL in a word.
+      // For example for a NUL in an argument.
       supervisor.ended(this.#tag);
       throw error;
     }
@@ -98,7 +98,7 @@ export class Program implements Transport {
     this.#child = undefined;
     child.stdin?.end();
     await Promise.race([this.#ended, sleep(GRACE_MS)]);
-    // On Windows the number of a process that is over may be another's already.
+    // On Windows the number of an ended process may already belong to another one.
     const isGone = child.exitCode !== null && process.platform === "win32";
     if (child.pid !== undefined && !isGone) {
       await endGroup(child.pid, () => true);
@@ -117,24 +117,24 @@ export class Program implements Transport {
       const line = Buffer.concat(this.#line).toString("utf8").trim();
       this.#line = [];
       this.#length = 0;
-      if (line !== "") this.#take(line);
+      if (line !== "") this.#receive(line);
     }
     const rest = piece.subarray(from);
     if (rest.length === 0) return;
     this.#line.push(rest);
     this.#length += rest.length;
-    if (this.#length <= LONGEST_MESSAGE) return;
+    if (this.#length <= MAX_MESSAGE_BYTES) return;
     this.#line = [];
     this.#length = 0;
-    this.#hear(`\nIt sent a message of more than ${LONGEST_MESSAGE / 2 ** 20} MB and was ended.`);
+    this.#addOutput(`\nIt sent a message of more than ${MAX_MESSAGE_BYTES / 2 ** 20} MB and was ended.`);
     void this.close();
   }
 
-  #take(line: string): void {
+  #receive(line: string): void {
     const message = attempt((): unknown => JSON.parse(line));
     // Some programs also print other text there.
-    if (message === undefined) this.#hear(`${line.slice(0, MOST_SAID)}\n`);
-    if (message === undefined || !this.#isWanted(message)) return;
+    if (message === undefined) this.#addOutput(`${line.slice(0, MAX_OUTPUT_CHARS)}\n`);
+    if (message === undefined || !this.#isUseful(message)) return;
     try {
       this.onmessage?.(message as JSONRPCMessage);
     } catch (error) {
@@ -142,18 +142,12 @@ export class Program implements Transport {
     }
   }
 
-  #hear(text: string): void {
-    this.#said = `${this.#said}${text}`.slice(-MOST_SAID);
+  #addOutput(text: string): void {
+    this.#output = `${this.#output}${text}`.slice(-MAX_OUTPUT_CHARS);
   }
 }
 
-function closed(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    child.once("close", () => resolve());
-  });
-}
-
-function harmlessVariables(): Record<string, string> {
-  const names = process.platform === "win32" ? [...HARMLESS, ...WINDOWS_VARIABLES] : HARMLESS;
+function safeVariables(): Record<string, string> {
+  const names = process.platform === "win32" ? [...SAFE_VARIABLES, ...WINDOWS_VARIABLES] : SAFE_VARIABLES;
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }

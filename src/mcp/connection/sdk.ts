@@ -4,7 +4,7 @@ export type Sdk = typeof import("@modelcontextprotocol/client");
 
 let loaded: Promise<Sdk> | undefined;
 
-/** Loads MCP's client, which only those have to install who use it. Throws `missing-package`. */
+/** Loads MCP's client, an optional package. Throws `missing-package`. */
 export function loadSdk(): Promise<Sdk> {
   loaded ??= import("@modelcontextprotocol/client").catch((cause: unknown) => {
     loaded = undefined;

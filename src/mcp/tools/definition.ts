@@ -1,13 +1,12 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Tool } from "@modelcontextprotocol/client";
 import { diffLines } from "diff";
 import { stringify } from "yaml";
 import { defused } from "../../middleware/text/index.ts";
 
-const LONGEST_DESCRIPTION = 1024;
-/** A longer schema costs more than it explains; the server checks arguments anyway. */
-const LONGEST_SCHEMA = 16_000;
-const LONGEST_DIFFERENCE = 8000;
+const MAX_DESCRIPTION_CHARS = 1024;
+/** The model gets no longer schema; the server checks arguments anyway. */
+const MAX_SCHEMA_CHARS = 16_000;
+const MAX_DIFFERENCE_CHARS = 8000;
 
 const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const;
 /** Keys of a schema that every provider accepts. */
@@ -17,16 +16,16 @@ const PROPERTY_NAME = /^[\w.-]{1,64}$/;
 /** A tool as a model and the rules for consent see it. */
 export interface ToolDefinition {
   description: string;
-  /** The server's word on what the tool does, by MCP's names, such as `readOnlyHint`. */
+  /** The server's statements about the tool's effects, by MCP's names, such as `readOnlyHint`. */
   hints: Record<string, boolean>;
   schema: Record<string, unknown>;
 }
 
-/** A memory of the definitions that a person has agreed to. A tool that differs from its own waits for consent. */
+/** A store of the definitions that a person has agreed to. A tool that differs from its definition waits for consent. */
 export interface ToolPins {
   /** The definitions of a server's tools by name. Undefined for a server that was never used. */
   of(server: string): Promise<Record<string, ToolDefinition> | undefined>;
-  /** Adds definitions, or puts them in the place of earlier ones. */
+  /** Adds definitions, or replaces earlier ones. */
   pin(server: string, tools: Record<string, ToolDefinition>): Promise<void>;
 }
 
@@ -36,17 +35,13 @@ export function definitionOf({ name, description, title, annotations, inputSchem
     return typeof value === "boolean" ? [[hint, value] as const] : [];
   });
   return {
-    description: defused((description ?? title ?? name).trim().slice(0, LONGEST_DESCRIPTION)),
+    description: defused((description ?? title ?? name).trim().slice(0, MAX_DESCRIPTION_CHARS)),
     hints: Object.fromEntries(hints),
-    schema: shownSchema(inputSchema),
+    schema: safeSchema(inputSchema),
   };
 }
 
-export function isSameDefinition(one: ToolDefinition | undefined, other: ToolDefinition): boolean {
-  return isDeepStrictEqual(one, other);
-}
-
-/** A notice for the person who is asked: the lines of a definition that differ from the one that was agreed to. */
+/** A notice for the person who is asked: the changed lines of a definition. */
 export function changeNotice(before: ToolDefinition | undefined, after: ToolDefinition): string {
   const head = before
     ? "The server has changed this tool since you agreed to it:"
@@ -55,19 +50,23 @@ export function changeNotice(before: ToolDefinition | undefined, after: ToolDefi
     added || removed ? value.replace(/\n$/, "").replaceAll(/^/gm, added ? "+ " : "- ") : [],
   );
   const text = lines.join("\n");
-  const rest = text.length > LONGEST_DIFFERENCE ? "\n… and more" : "";
-  return `${head}\n${text.slice(0, LONGEST_DIFFERENCE)}${rest}`;
+  const rest = text.length > MAX_DIFFERENCE_CHARS ? "\n… and more" : "";
+  return `${head}\n${text.slice(0, MAX_DIFFERENCE_CHARS)}${rest}`;
 }
 
 function textOf(definition: ToolDefinition): string {
   return stringify(definition, { sortMapEntries: true, lineWidth: 0 });
 }
 
-/** A provider would refuse the whole request for one schema that it does not like; the server checks arguments anyway. */
-function shownSchema(schema: Record<string, unknown>): Record<string, unknown> {
+/** A schema that every provider accepts: one that it does not accept would fail the whole request. */
+function safeSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const plain = { type: "object", properties: {} };
-  const said = Object.entries(schema).filter(([key, value]) => SCHEMA_KEYS.includes(key) && value !== null);
-  const text = defused(JSON.stringify({ ...plain, ...Object.fromEntries(said) }));
-  const isTaken = Object.keys(schema["properties"] ?? {}).every((name) => PROPERTY_NAME.test(name));
-  return isTaken && text.length <= LONGEST_SCHEMA ? (JSON.parse(text) as Record<string, unknown>) : plain;
+  const entries = Object.entries(schema).filter(
+    ([key, value]) => SCHEMA_KEYS.includes(key) && value !== null,
+  );
+  const text = defused(JSON.stringify({ ...plain, ...Object.fromEntries(entries) }));
+  const hasValidNames = Object.keys(schema["properties"] ?? {}).every((name) => PROPERTY_NAME.test(name));
+  return hasValidNames && text.length <= MAX_SCHEMA_CHARS
+    ? (JSON.parse(text) as Record<string, unknown>)
+    : plain;
 }

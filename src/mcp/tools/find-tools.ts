@@ -8,9 +8,9 @@ import { FIND_TOOLS_DESCRIPTION, NOTHING_FOUND } from "./find-tools.prompt.ts";
 
 export const FIND_TOOLS = "find_tools";
 
-const MOST_FOUND = 5;
+const MAX_MATCHES = 5;
 
-/** The tool that finds others. What it finds is written to the state, in `foundTools`. */
+/** The search tool, which writes the names of its matches to the state, in `foundTools`. */
 export function findTools(all: readonly DynamicStructuredTool[]): DynamicStructuredTool {
   const counts = new Map<string, number>();
   for (const { name } of all) {
@@ -20,24 +20,23 @@ export function findTools(all: readonly DynamicStructuredTool[]): DynamicStructu
   const servers = [...counts].map(([server, count]) => `${server} (${count})`).join(", ");
   const description = filled(FIND_TOOLS_DESCRIPTION, { servers });
   const schema = z.object({ query: z.string().min(1) });
-  const made = checkedTool({ name: FIND_TOOLS, description, schema }, async ({ query }, runtime) => {
-    const found = ranked(all, query).slice(0, MOST_FOUND);
-    const content = found.map((tool) => `${tool.name}: ${firstSentence(tool.description)}`).join("\n");
+  const tool = checkedTool({ name: FIND_TOOLS, description, schema }, async ({ query }, runtime) => {
+    const matches = ranked(all, query).slice(0, MAX_MATCHES);
+    const lines = matches.map(({ name, description: text }) => `${name}: ${firstSentence(text)}`);
     const message = new ToolMessage({
-      content: content || NOTHING_FOUND,
+      content: lines.join("\n") || NOTHING_FOUND,
       name: FIND_TOOLS,
       tool_call_id: callId(runtime),
     });
-    return new Command({ update: { foundTools: found.map(({ name }) => name), messages: [message] } });
+    return new Command({ update: { foundTools: matches.map(({ name }) => name), messages: [message] } });
   });
-  made.metadata = { annotations: { readOnlyHint: true } };
-  return made;
+  tool.metadata = { annotations: { readOnlyHint: true } };
+  return tool;
 }
 
-/** The definitions tell the rest. */
 const firstSentence = (text: string): string => text.split(/(?<=\.)\s|\n/, 1)[0]!.slice(0, 120);
 
-/** Tools by how well they fit: rare words count for more, and those of a name for more than those of a description. */
+/** The tools that fit a query, best first: rare words count more, and words of a name more than those of a description. */
 function ranked(all: readonly DynamicStructuredTool[], query: string): DynamicStructuredTool[] {
   const words = [...new Set(wordsOf(query))];
   const texts = all.map((tool) => {
@@ -62,7 +61,7 @@ function ranked(all: readonly DynamicStructuredTool[], query: string): DynamicSt
     .map(({ tool }) => tool);
 }
 
-/** `createIssue` and `create_issue` are two words. */
+/** The words of a text: `createIssue` and `create_issue` are two. */
 function wordsOf(text: string): string[] {
   return (
     text
@@ -72,5 +71,5 @@ function wordsOf(text: string): string[] {
   );
 }
 
-/** `issues` finds `issue`. */
+/** The stem of a word: `issues` matches `issue`. */
 const stem = (word: string): string => (word.length > 4 ? word.replace(/(?:e?s|ing|ed)$/, "") : word);

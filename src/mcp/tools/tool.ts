@@ -4,7 +4,7 @@ import { isGraphInterrupt } from "@langchain/langgraph";
 import type { Tool, CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { HarnessError } from "../../errors.ts";
 import { fromOutside } from "../../middleware/text/index.ts";
-import { callId, failure, looseTool, type ToolRuntime, askPerson } from "../../middleware/tools/index.ts";
+import { askPerson, callId, failure, looseTool } from "../../middleware/tools/index.ts";
 import { messageOf, type Connection } from "../connection/connection.ts";
 import { readForm, toClarification, type FormQuestion } from "../connection/form.ts";
 import type { LiveCall, WaitingCalls } from "../connection/live-call.ts";
@@ -12,19 +12,20 @@ import type { Secrets } from "../connection/secrets.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { toolName } from "./tool-names.ts";
 
-export interface ToolPlace {
+/** The connection to a server, with the objects that its tools share. */
+export interface ServerParts {
   connection: Connection;
   secrets: Secrets;
   waiting: WaitingCalls;
 }
 
-interface ServerTool extends ToolPlace {
+interface ServerTool extends ServerParts {
   definition: ToolDefinition;
-  /** Called when a call is made: whoever has to agree to it has. */
+  /** Called before each call, after any consent that it needs. */
   onCall: () => Promise<void>;
 }
 
-/** A tool of a server as an ordinary tool. Whatever goes wrong with the server is its result. */
+/** A LangChain tool for a tool of a server. Errors of the server are its results. */
 export function serverTool(
   tool: Tool,
   { connection, secrets, waiting, definition, onCall }: ServerTool,
@@ -32,76 +33,65 @@ export function serverTool(
   const { description, schema, hints } = definition;
   const server = connection.name;
   const name = toolName(server, tool.name);
-  const made = looseTool({ name, description, schema }, async (args, runtime) => {
+  const langChainTool = looseTool({ name, description, schema }, async (args, runtime) => {
     await onCall();
     const id = callId(runtime);
     const thread: unknown = runtime.configurable?.["thread_id"];
     const key = JSON.stringify([thread, id, name]);
     const live =
       waiting.take(key) ?? connection.call(tool.name, withoutNulls(args, tool.inputSchema), thread);
-    return conducted(live, {
-      runtime,
-      keep: () => waiting.keep(key, live),
-      answer: (result) => resultMessage(result, { server, name, id, secrets }),
-      failed: (error) => failure(name, id, secrets.hide(messageOf(error))),
-    });
+    try {
+      return resultMessage(await resultOf(live, runtime.signal), { server, name, id, secrets });
+    } catch (error) {
+      // The run that continues after the answer takes the call.
+      if (isGraphInterrupt(error)) waiting.keep(key, live);
+      if (isGraphInterrupt(error) || runtime.signal?.aborted) throw error;
+      return failure(name, id, secrets.hide(messageOf(error)));
+    }
   });
-  // Where those who mind repetitions and consent look for them.
-  made.metadata = { server, annotations: hints };
-  return made;
+  // The middleware for repetitions and consent reads the annotations.
+  langChainTool.metadata = { server, annotations: hints };
+  return langChainTool;
 }
 
-interface Conduct {
-  runtime: ToolRuntime;
-  /** Keeps the call for the run that goes on with it. */
-  keep: () => void;
-  answer: (result: Parameters<typeof resultMessage>[0]) => ToolMessage;
-  failed: (error: unknown) => ToolMessage;
-}
-
-/** Sees a call to its end, or to the question that stops the run. */
-async function conducted(live: LiveCall, { runtime, keep, answer, failed }: Conduct): Promise<ToolMessage> {
-  const { signal } = runtime;
+/** Waits for the result of a call, and asks the server's questions. Throws the interrupt of a question without an answer. */
+async function resultOf(live: LiveCall, signal: AbortSignal | undefined): Promise<CallToolResult> {
   const cancel = (): void => live.cancel(signal?.reason);
   if (signal?.aborted) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    // LangGraph gives the answers of a run that goes on from the first one again.
-    for (const request of live.asked) askPerson(request, "An MCP server");
+    // In a run that continues, LangGraph returns all answers from the first one on.
+    for (const request of live.requests) askPerson(request, "An MCP server");
     for (;;) {
       const next = await live.next();
-      if ("result" in next) return answer(next.result);
-      live.answer(asked(next.question, live));
+      if ("result" in next) return next.result;
+      live.answer(ask(next.question, live));
     }
-  } catch (error) {
-    if (isGraphInterrupt(error)) keep();
-    if (isGraphInterrupt(error) || signal?.aborted) throw error;
-    return failed(error);
   } finally {
     signal?.removeEventListener("abort", cancel);
   }
 }
 
-/** Asks until the answer fits the form. Where nobody can be asked, the server is told so. */
-function asked(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeof readForm>, string> {
+/** Asks a person until the answer fits the form. Declines if no person can be asked. */
+function ask(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeof readForm>, string> {
   let error: string | undefined;
   for (;;) {
     const request = toClarification(question, error);
     let answer: unknown;
     try {
       answer = askPerson(request, "An MCP server");
-    } catch (thrown) {
-      if (HarnessError.from(thrown)) return { action: "decline" };
-      throw thrown;
+    } catch (problem) {
+      if (HarnessError.from(problem)) return { action: "decline" };
+      throw problem;
     }
-    live.asked.push(request);
-    const read = readForm(answer, question);
-    if (typeof read !== "string") return read;
-    error = read;
+    live.requests.push(request);
+    const result = readForm(answer, question);
+    if (typeof result !== "string") return result;
+    error = result;
   }
 }
 
-/** Models send null for what they leave out, where a schema does not know of null. */
+/** Removes nulls that the schema does not allow: models send them for arguments that they leave out. */
 function withoutNulls(args: unknown, { properties = {} }: Tool["inputSchema"]): Record<string, unknown> {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return {};
   const takesNull = (name: string): boolean => JSON.stringify(properties[name] ?? null).includes("null");
@@ -110,14 +100,13 @@ function withoutNulls(args: unknown, { properties = {} }: Tool["inputSchema"]): 
   );
 }
 
-/** Larger pictures would fill every checkpoint and request; in base64. */
-const LARGEST_IMAGE = 2_000_000;
-const MOST_IMAGES = 8;
+/** The largest image in characters of base64: it is in every checkpoint and request. */
+const MAX_IMAGE_CHARS = 2_000_000;
+const MAX_IMAGES = 8;
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 type Part = { text: string } | { url: string };
 
-/** A server's answer as the result of a call. */
 export function resultMessage(
   { content, structuredContent, isError }: CallToolResult,
   { server, name, id, secrets }: { server: string; name: string; id: string; secrets: Secrets },
@@ -125,7 +114,7 @@ export function resultMessage(
   const parts = content.flatMap(partsOf);
   const images = parts.flatMap((part) => ("url" in part ? [part.url] : []));
   const texts = parts.flatMap((part) => ("text" in part ? [part.text] : []));
-  if (images.length > MOST_IMAGES) texts.push(`[${images.length - MOST_IMAGES} more images are not shown.]`);
+  if (images.length > MAX_IMAGES) texts.push(`[${images.length - MAX_IMAGES} more images are not shown.]`);
   const isBare = texts.length === 0 && images.length === 0;
   const data = isBare
     ? structuredContent === undefined
@@ -134,12 +123,14 @@ export function resultMessage(
     : texts.join("\n");
   const text =
     data === "" ? "[The result is empty.]" : fromOutside(secrets.hide(data), `MCP server ${server}`);
-  const shown = images
-    .slice(0, MOST_IMAGES)
+  const imageBlocks = images
+    .slice(0, MAX_IMAGES)
     .map((url) => ({ type: "image_url" as const, image_url: { url } }));
   return new ToolMessage({
     content:
-      shown.length === 0 ? text : [...(data === "" ? [] : [{ type: "text" as const, text }]), ...shown],
+      imageBlocks.length === 0
+        ? text
+        : [...(data === "" ? [] : [{ type: "text" as const, text }]), ...imageBlocks],
     status: isError ? "error" : "success",
     name,
     tool_call_id: id,
@@ -170,7 +161,7 @@ function partsOf(block: ContentBlock): Part[] {
 }
 
 function image(data: string, type: string): Part {
-  if (IMAGE_TYPES.includes(type) && data.length <= LARGEST_IMAGE)
+  if (IMAGE_TYPES.includes(type) && data.length <= MAX_IMAGE_CHARS)
     return { url: `data:${type};base64,${data}` };
   return { text: `[${sized(type, data)} is not shown.]` };
 }

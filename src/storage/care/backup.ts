@@ -7,8 +7,8 @@ import { openDatabase } from "../sqlite/file/index.ts";
 import { checkStore } from "./check.ts";
 
 /**
- * Copies a snapshot of a thread store, while others may write to it. The copy is checked from end to end, and gets its
- * name only when it is intact. Throws when the name is taken.
+ * Copies a snapshot of a thread store, while other processes may write to it. The copy is checked completely, and gets
+ * its name only if it is intact. Throws when the name is taken.
  */
 export async function backupStore(path: string, target: string): Promise<void> {
   const copy = resolve(target);
@@ -33,7 +33,7 @@ export async function backupStore(path: string, target: string): Promise<void> {
   }
 }
 
-/** Deletes the leases and letters of a copy, which nobody works on. */
+/** Deletes the leases and letters of a copy, which no process works on. */
 async function deleteLeases(file: string): Promise<void> {
   const connection = await Connection.open(file);
   try {

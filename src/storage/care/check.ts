@@ -11,7 +11,7 @@ export interface CheckOptions extends Pick<DatabaseOptions, "schema"> {
 }
 
 /**
- * Reads a whole thread store, of any size, and returns its problems. Changes nothing. Throws when there is no such file
+ * Reads a whole thread store, of any size, and returns its problems, without any change. Throws when there is no such file
  * or database, or when it is not a thread store.
  */
 export async function checkStore(address: string, options: CheckOptions = {}): Promise<Problem[]> {

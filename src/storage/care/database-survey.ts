@@ -12,12 +12,14 @@ import {
 } from "../postgres/database/index.ts";
 import { blobOf } from "../postgres/writes/index.ts";
 import { itemDamage, type StoredItem } from "../store/index.ts";
-import { SCHEDULE_DAMAGE } from "./file-survey.ts";
-import type { Problem, Progress } from "./problem.ts";
+import { headDamage, ledgerDamage, writesDamage, type Problem, type Progress } from "./problem.ts";
 
 const BATCH = 500;
 
-/** Reads a whole database from end to end, thread by thread, and collects problems. Changes nothing. */
+/** The columns of `heads` that a check compares; `pending` is the number of writes to the newest checkpoint. */
+type Head = { id: string; count: number; pending: number };
+
+/** Reads a whole database, thread by thread, and collects its problems, without any change. */
 export class DatabaseSurvey {
   readonly problems: Problem[] = [];
   readonly #database: Database;
@@ -33,20 +35,17 @@ export class DatabaseSurvey {
     if (!(await this.#hasTable("threads")))
       throw new HarnessError("storage-failed", `There are no threads in ${address.shown}.`);
     const [{ total } = {}] = await this.#database.query(`SELECT count(*) AS total FROM ${schema}.threads`);
-    let done = 0;
+    let count = 0;
     for await (const row of this.#rows("threads", ["key"])) {
       await this.#readThread(row);
-      done += 1;
-      this.#onProgress({ done, total: Math.max(done, total as number) });
+      count += 1;
+      this.#onProgress({ done: count, total: Math.max(count, total as number) });
     }
     await this.#findOrphans();
     await this.#readLedger("hosted", "thread");
     await this.#readLedger("runs", "id");
-    // Tables of an earlier format are as whole.
-    const schedules = (await this.#hasTable("schedules")) ? this.#rows("schedules", ["id"]) : [];
-    for await (const row of schedules) {
-      if (!RECORDS.schedules.isIntact(row)) this.problems.push({ what: SCHEDULE_DAMAGE });
-    }
+    // A database of an earlier format has no schedules.
+    if (await this.#hasTable("schedules")) await this.#readLedger("schedules", "id");
     for await (const row of this.#rows("items", ["namespace", "key"])) {
       if (!ITEMS.isIntact(row)) this.problems.push({ what: itemDamage(row as StoredItem) });
     }
@@ -70,19 +69,18 @@ export class DatabaseSurvey {
     const counts = new Map<string, number>();
     /** The last checkpoint of each namespace, with its number of writes, which the next one records. */
     const last = new Map<string, { id: string; writes: number }>();
-    for await (const found of this.#rows("checkpoints", ["seq"], thread)) {
-      const checkpoint = found as ReturnType<typeof CHECKPOINTS.open>;
+    for await (const checkpointRow of this.#rows("checkpoints", ["seq"], thread)) {
+      const checkpoint = checkpointRow as ReturnType<typeof CHECKPOINTS.open>;
       const before = last.get(checkpoint.ns);
-      if (before && before.writes !== found["before"]) {
-        addProblem(
-          `of ${String(found["before"])} writes to checkpoint ${before.id} ${before.writes} are whole`,
-        );
+      const expected = checkpointRow["before"];
+      if (before && before.writes !== expected) {
+        addProblem(writesDamage(before.id, { expected, intact: before.writes }));
       }
       last.set(checkpoint.ns, {
         id: checkpoint.id,
         writes: await this.#countWrites(checkpoint, refersToIntact),
       });
-      if (!CHECKPOINTS.isIntact(found)) {
+      if (!CHECKPOINTS.isIntact(checkpointRow)) {
         addProblem(`checkpoint ${checkpoint.id} is damaged`);
         continue;
       }
@@ -93,18 +91,12 @@ export class DatabaseSurvey {
       if (!isComplete) addProblem(`checkpoint ${checkpoint.id} leads to what is damaged`);
     }
     for (const ns of new Set([...counts.keys(), ...heads.keys()])) {
-      const where = ns === "" ? "" : ` of ${ns}`;
       const head = heads.get(ns);
-      const count = counts.get(ns) ?? 0;
       const newest = last.get(ns);
-      if (!head) addProblem(`the record of what is newest${where} is damaged`);
-      else if (head["count"] !== count)
-        addProblem(`of ${String(head["count"])} checkpoints${where} ${count} are whole`);
-      else if (head["id"] !== newest?.id) addProblem(`the newest checkpoint${where} is missing`);
-      else if (newest && head["pending"] !== newest.writes) {
-        addProblem(
-          `of ${String(head["pending"])} writes to checkpoint ${newest.id} ${newest.writes} are whole`,
-        );
+      const damage = headDamage(ns, head, { count: counts.get(ns) ?? 0, newest: newest?.id });
+      if (damage !== undefined) addProblem(damage);
+      else if (head && newest && head.pending !== newest.writes) {
+        addProblem(writesDamage(newest.id, { expected: head.pending, intact: newest.writes }));
       }
     }
     for await (const edit of this.#rows("edits", ["id"], thread)) {
@@ -123,10 +115,10 @@ export class DatabaseSurvey {
     return intact;
   }
 
-  async #readHeads(thread: number, addProblem: (what: string) => void): Promise<Map<string, Row>> {
-    const heads = new Map<string, Row>();
+  async #readHeads(thread: number, addProblem: (what: string) => void): Promise<Map<string, Head>> {
+    const heads = new Map<string, Head>();
     for await (const row of this.#rows("heads", ["ns"], thread)) {
-      if (HEADS.isIntact(row)) heads.set(row["ns"] as string, row);
+      if (HEADS.isIntact(row)) heads.set(row["ns"] as string, row as Head);
       else addProblem(`the record of what is newest of ${String(row["ns"]) || "the main graph"} is damaged`);
     }
     return heads;
@@ -159,10 +151,10 @@ export class DatabaseSurvey {
     }
   }
 
-  async #readLedger(table: "hosted" | "runs", key: string): Promise<void> {
+  async #readLedger(table: "hosted" | "runs" | "schedules", key: string): Promise<void> {
     for await (const row of this.#rows(table, [key])) {
-      if (RECORDS[table].isIntact(row)) continue;
-      this.problems.push({ thread: row["thread"] as string, what: "an entry of its server is damaged" });
+      if (!RECORDS[table].isIntact(row))
+        this.problems.push(ledgerDamage(row["thread"] as string | undefined));
     }
   }
 

@@ -15,7 +15,7 @@ import {
   type ThreadRow,
 } from "../sqlite/database/index.ts";
 import { contentHash, itemDamage } from "../store/index.ts";
-import type { Problem, Progress } from "./problem.ts";
+import { headDamage, ledgerDamage, writesDamage, type Problem, type Progress } from "./problem.ts";
 
 type CheckpointRow = TableRow<typeof CHECKPOINTS>;
 type WriteRow = TableRow<typeof WRITES>;
@@ -25,16 +25,13 @@ interface Sink {
   thread?: (row: ThreadRow, isIntact: boolean) => void;
   blob?: (row: TableRow<typeof BLOBS>) => void;
   checkpoint?: (row: CheckpointRow, writes: readonly WriteRow[]) => void;
-  /** A row of a server's ledger: puts it into another file. */
+  /** Receives a function that adds a row of the ledger to another file. */
   ledger?: (copy: (to: Connection) => void) => void;
   edit?: (row: TableRow<typeof RECORDS.edits>) => void;
   item?: (row: TableRow<typeof ITEMS>) => void;
 }
 
-export const SCHEDULE_DAMAGE = "a schedule of its server is damaged";
-
 const BATCH = 200;
-/** The tables with numbered rows. */
 const NUMBERED = {
   threads: THREADS,
   blobs: BLOBS,
@@ -43,7 +40,7 @@ const NUMBERED = {
   items: ITEMS,
 };
 
-/** Reads a thread store from end to end, row by row, and skips rows that cannot be read. */
+/** Reads a whole thread store, row by row, and skips rows that cannot be read. */
 export class FileSurvey {
   readonly problems: Problem[] = [];
   readonly #connection: Connection;
@@ -81,8 +78,8 @@ export class FileSurvey {
     for (const row of this.#rows("threads", "key")) {
       const thread = THREADS.decode(row);
       const isIntact = THREADS.isIntact(row);
-      // The index has the id, too: where both agree it is right.
-      const isNamed = isIntact || attempt(() => this.#keyOf(thread.id)) === thread.key;
+      // The index also has the id: if both agree, it is right.
+      const isNamed = isIntact || attempt(() => this.#indexedKey(thread.id)) === thread.key;
       const id = isNamed ? thread.id : `recovered-${thread.key}`;
       count += 1;
       this.#names.set(thread.key, id);
@@ -129,39 +126,32 @@ export class FileSurvey {
       else this.#addProblem(thread, `checkpoint ${id} leads to what is damaged`);
     }
     for (const { thread, ns, count, newest } of namespaces.values()) {
-      const head = this.#head(thread, ns);
-      const where = ns === "" ? "" : ` of ${ns}`;
-      if (!head) this.#addProblem(thread, `the record of what is newest${where} is damaged`);
-      else if (head.count !== count) {
-        this.#addProblem(thread, `of ${head.count} checkpoints${where} ${count} are whole`);
-      } else if (head.id !== newest) this.#addProblem(thread, `the newest checkpoint${where} is missing`);
+      const damage = headDamage(ns, this.#head(thread, ns), { count, newest });
+      if (damage !== undefined) this.#addProblem(thread, damage);
     }
-    for (const [thread] of this.#names) this.#expectHead(thread, namespaces);
-  }
-
-  /** Reports a thread whose checkpoints are all gone, which the loop above does not see. */
-  #expectHead(thread: number, found: ReadonlyMap<string, unknown>): void {
-    const head = this.#head(thread, "");
-    if (head && head.count > 0 && !found.has(`${thread} `)) {
-      this.#addProblem(thread, `of ${head.count} checkpoints none is whole`);
+    // The loop above does not see a thread without any intact checkpoint.
+    for (const [thread] of this.#names) {
+      const head = this.#head(thread, "");
+      if (head && head.count > 0 && !namespaces.has(`${thread} `)) {
+        this.#addProblem(thread, `of ${head.count} checkpoints none is whole`);
+      }
     }
   }
 
   #readWrites({ thread, ns, id, writes: counted }: CheckpointRow): WriteRow[] {
     const rows = attempt(() =>
-      this.#connection.all(
-        `SELECT ${WRITES.columns} FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY writes.task, writes.idx`,
+      WRITES.intact(
+        this.#connection,
+        "WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY writes.task, writes.idx",
         [thread, ns, id],
       ),
     );
     const head = this.#head(thread, ns);
     const expected = head?.id === id ? head.pending : counted;
-    const intact = (rows ?? [])
-      .filter((row) => WRITES.isIntact(row))
-      .map((row) => WRITES.decode(row))
-      .filter(({ value }) => this.#refersToIntact(thread, "tree", value));
-    if (intact.length !== expected)
-      this.#addProblem(thread, `of ${expected} writes to checkpoint ${id} ${intact.length} are whole`);
+    const intact = (rows ?? []).filter(({ value }) => this.#refersToIntact(thread, "tree", value));
+    if (intact.length !== expected) {
+      this.#addProblem(thread, writesDamage(id, { expected, intact: intact.length }));
+    }
     return intact;
   }
 
@@ -173,7 +163,8 @@ export class FileSurvey {
       if (!rows) this.problems.push({ what: `table ${table.name} cannot be read` });
       for (const row of rows ?? []) {
         if (table.isIntact(row)) this.#sink.ledger?.((to) => table.copy(row, to));
-        else this.problems.push(ledgerDamage(row));
+        else
+          this.problems.push(ledgerDamage(row["thread"] === undefined ? undefined : toText(row["thread"])));
       }
     }
   }
@@ -194,7 +185,6 @@ export class FileSurvey {
     }
   }
 
-  /** Whether all blobs that a text refers to are intact. */
   #refersToIntact(thread: number, kind: string, text: string | Uint8Array): boolean {
     return blobReferences(kind, text).every((id) => this.#blobs.get(id) === thread);
   }
@@ -203,9 +193,8 @@ export class FileSurvey {
     return attempt(() => HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", [thread, ns]));
   }
 
-  #keyOf(id: string): number | undefined {
-    const row = this.#connection.get("SELECT key FROM threads WHERE id = ?", [id]);
-    return row?.["key"] as number | undefined;
+  #indexedKey(id: string): unknown {
+    return this.#connection.get("SELECT key FROM threads WHERE id = ?", [id])?.["key"];
   }
 
   #addProblem(thread: number, what: string): void {
@@ -243,9 +232,4 @@ export class FileSurvey {
     const row = attempt(() => this.#connection.get(`SELECT max(${key}) AS last FROM ${table}`));
     return (row?.["last"] as number | null | undefined) ?? 0;
   }
-}
-
-function ledgerDamage({ thread }: Row): Problem {
-  if (thread === undefined) return { what: SCHEDULE_DAMAGE };
-  return { thread: toText(thread), what: "an entry of its server is damaged" };
 }

@@ -33,7 +33,6 @@ import type { Problem } from "./problem.ts";
 /** A thread store that can be read: the file itself, or a restored copy. */
 export interface ReadableStore {
   connection: Connection;
-  /** The problems of the file as a whole. */
   problems: Problem[];
   close: () => void;
 }
@@ -41,14 +40,14 @@ export interface ReadableStore {
 const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS, ITEMS, ...Object.values(RECORDS)];
 
 /**
- * Opens a thread store for reading, however damaged, and does not change it. Throws when there is no such file, when it
- * comes from a newer version, and when nothing in it is intact.
+ * Opens a thread store for reading, however damaged it is, and does not change it. Throws when there is no such file, when
+ * it has another format, and when nothing in it is intact.
  */
 export async function openReadable(path: string): Promise<ReadableStore> {
   const file = resolve(path);
   if (!hasContent(file)) throw new HarnessError("storage-failed", `There is no thread store at ${file}.`);
   const log = walDamage(file);
-  const logProblems: Problem[] = log === undefined ? [] : [{ what: log.says }];
+  const logProblems: Problem[] = log === undefined ? [] : [{ what: log.what }];
   let damage = headerDamage(file) ?? (hasExtraPages(file) ? "its header is damaged" : undefined);
   const connection = damage === undefined ? await openDamaged(file) : undefined;
   if (connection) {
@@ -78,7 +77,7 @@ export async function openReadable(path: string): Promise<ReadableStore> {
   }
 }
 
-/** Copies a store with the log beside it, which has its newest part. */
+/** Copies a store and its log, which has the newest commits. */
 function copyInto(folder: string, file: string): string {
   const copy = join(folder, "threads.db");
   for (const suffix of ["", "-wal"]) {
@@ -90,8 +89,8 @@ function copyInto(folder: string, file: string): string {
 type OpenCopy = Omit<ReadableStore, "close">;
 
 /**
- * Replaces the first page of a copy. It has the header and the schema table, which are the same in all stores but for some
- * counters, so those of a new store are tried; checksums of rows tell which fit.
+ * Replaces the first page of a copy. It has the header and the schema table, which differ between stores only in some
+ * counters, so those of a new store are tried; the checksums of rows show which of them fit.
  */
 async function restoreFirstPage(copy: string, file: string, damage: string | undefined): Promise<OpenCopy> {
   const [fresh, compact] = await firstPages(join(copy, ".."));
@@ -116,7 +115,7 @@ async function restoreFirstPage(copy: string, file: string, damage: string | und
   return { connection, problems };
 }
 
-/** Opens a file for reading, so that its log stays as it is. Returns undefined where SQLite cannot open it. */
+/** Opens a file for reading, which leaves its log unchanged. Returns undefined when SQLite cannot open it. */
 async function openDamaged(file: string, of = file): Promise<Connection | undefined> {
   try {
     return await openFile(file, "read", of);
@@ -126,7 +125,7 @@ async function openDamaged(file: string, of = file): Promise<Connection | undefi
   }
 }
 
-/** The first pages of a new store and of a backup, which has its tables in another order. */
+/** The first pages of a new store and of a backup, which has its tables in a different order. */
 async function firstPages(folder: string): Promise<[Buffer, Buffer]> {
   const [fresh, compact] = [join(folder, "fresh.db"), join(folder, "compact.db")];
   const connection = await openDatabase(fresh);
@@ -146,7 +145,7 @@ async function putFirstPage(copy: string, page: Buffer): Promise<void> {
   }
 }
 
-/** The error for a store that cannot be repaired; `corrupt` would recommend to repair it. */
+/** The error for a store that cannot be repaired; that of `corrupt` would recommend a repair. */
 function unreadable(file: string, what: string): HarnessError {
   return new HarnessError(
     "storage-corrupt",
@@ -154,16 +153,13 @@ function unreadable(file: string, what: string): HarnessError {
   );
 }
 
-/** The number of rows to recognise a table by. */
+/** The number of rows that are read to recognise a table. */
 const SAMPLE_ROWS = 50;
 
 /** Whether all tables can be read, and the number of tables with rows that match their checksum. */
 function tablesOf(connection: Connection): { isComplete: boolean; intact: number } {
   const results = TABLES.map((table) =>
-    attempt(() => {
-      const rows = connection.all(`SELECT ${table.columns} FROM ${table.name} LIMIT ${SAMPLE_ROWS}`);
-      return rows.some((row) => table.isIntact(row));
-    }),
+    attempt(() => table.intact(connection, `LIMIT ${SAMPLE_ROWS}`).length > 0),
   );
   return { isComplete: !results.includes(undefined), intact: results.filter(Boolean).length };
 }

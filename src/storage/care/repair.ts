@@ -25,7 +25,7 @@ import { openReadable } from "./readable.ts";
 
 /** The outcome of `repairStore`. */
 export interface Repair {
-  /** The problems that were found; their content may be missing now. */
+  /** The problems of the old file; damaged content is missing in the new one. */
   problems: Problem[];
   /** The path of the old file; undefined when there was no problem, and nothing was changed. */
   kept?: string;
@@ -122,12 +122,12 @@ async function copy(
   return { problems: survey.problems, saved: threads.length - lost.length, lost };
 }
 
-/** The summary of a thread whose newest checkpoint has changed, until that is read. */
+/** The summary of a thread whose newest checkpoint is another one now, until that is read. */
 const EMPTY_SUMMARY = { title: null, done: 0, total: 0, unfinished: 0 };
 
 function refuseWhileUsed(connection: Connection): void {
-  const leases = readLeases(connection);
-  const holder = leases.find((lease) => isAlive(lease));
+  const leases = attempt(() => LEASES.intact(connection, ""));
+  const holder = leases?.find(isAlive);
   if (!holder) return;
   throw new HarnessError(
     "thread-busy",
@@ -135,21 +135,13 @@ function refuseWhileUsed(connection: Connection): void {
   );
 }
 
-function readLeases(connection: Connection) {
-  const leases = attempt(() => {
-    const rows = connection.all(`SELECT ${LEASES.columns} FROM leases`);
-    return rows.filter((row) => LEASES.isIntact(row)).map((row) => LEASES.decode(row));
-  });
-  return leases ?? [];
-}
-
-/** Replaces the file by the draft, and returns the new path of the file. */
+/** Replaces the file by the draft, and returns the path of the old file. */
 function replaceFile(file: string, draft: string): string {
-  const kept = `${file}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
-  if (existsSync(kept)) throw corrupt(file, `${kept} exists already`);
-  renameSync(file, kept);
+  const oldPath = `${file}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+  if (existsSync(oldPath)) throw corrupt(file, `${oldPath} exists already`);
+  renameSync(file, oldPath);
   for (const suffix of ["-wal", "-shm"])
-    if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
+    if (existsSync(file + suffix)) renameSync(file + suffix, oldPath + suffix);
   renameSync(draft, file);
-  return kept;
+  return oldPath;
 }

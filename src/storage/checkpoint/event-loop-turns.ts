@@ -1,4 +1,4 @@
-/** The time after which a caller has to wait for a turn, and the longest time slice of those who waited. */
+/** The time after which a caller has to wait for a turn, and the longest time slice of waiting callers. */
 const [BUSY_MS, MAX_SLICE_MS] = [10, 15];
 
 /**
@@ -26,7 +26,7 @@ export class EventLoopTurns {
     const start = performance.now();
     setImmediate(() => {
       this.#since = performance.now();
-      // As long as all others took: a fixed slice would let the queue fall behind when there is much other work.
+      // As long as the other work took: with a fixed slice the queue would fall behind when there is much of it.
       this.#sliceMs = Math.min(MAX_SLICE_MS, Math.max(BUSY_MS, this.#since - start));
       this.#resumeNext();
     });
@@ -34,7 +34,7 @@ export class EventLoopTurns {
 
   #resumeNext(): void {
     this.#waiting.shift()!();
-    // After the resumed chain: a tick runs when no promise is left to resolve.
+    // Continues after the resumed chain: a tick runs when no promise is left to resolve.
     queueMicrotask(() => process.nextTick(() => this.#continue()));
   }
 

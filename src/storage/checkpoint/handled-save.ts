@@ -7,7 +7,6 @@ export class HandledSave<T> extends Promise<T> {
     return Promise;
   }
 
-  /** Starts the work at once. */
   static of<T>(work: () => T | Promise<T>): HandledSave<T> {
     return new HandledSave((resolve) => resolve(work()));
   }

@@ -22,7 +22,7 @@ export function readKey(config: RunnableConfig): CheckpointKey {
   return { threadId, ns: typeof ns === "string" ? ns : "", id: getCheckpointId(config) };
 }
 
-/** The token of the lease that a run writes under, where its config has one. */
+/** The token of the lease that a run writes under, if its config has one. */
 export function leaseToken({ configurable }: RunnableConfig): string | undefined {
   const token: unknown = configurable?.[LEASE];
   return typeof token === "string" ? token : undefined;

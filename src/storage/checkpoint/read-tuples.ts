@@ -30,7 +30,6 @@ export interface TupleOptions {
   decoder: Decoder;
   /** Whether a thread still has this number. */
   exists: (threadId: string, thread: number) => boolean | Promise<boolean>;
-  /** Returns the first version of a channel. */
   firstVersion: () => number;
 }
 
@@ -51,7 +50,6 @@ export async function readTuple(
   return toTuple(rows, decoder, firstVersion);
 }
 
-/** Builds the tuple of a checkpoint whose blobs have all been loaded. */
 function toTuple(
   { threadId, rowKey: { ns, id }, stored, writes, sends }: CheckpointRows,
   decoder: Decoder,

@@ -28,7 +28,7 @@ export interface StoredWrite {
   value: unknown;
 }
 
-/** Reads a row of a checkpoint that has this number of writes. */
+/** Parses the row of a checkpoint with this number of writes. */
 export function toStored(
   { seq, parent, head, channels, metadata }: SummaryRow & { channels: string },
   writes: number,
@@ -65,7 +65,7 @@ export function encodeChannels(
     const isNew = isEdited || Object.hasOwn(newVersions, name);
     const inherited = parent?.header.channel_versions[name] === version ? parent?.channels[name] : undefined;
     if (!isNew && inherited !== undefined) channels[name] = inherited;
-    // A value of an unchanged version that the parent lacks is not part of the checkpoint; one without a version is a default.
+    // A value whose version is unchanged, and that the parent lacks, is not part of the checkpoint; one without a version is a default.
     else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
   }
   return channels;
@@ -103,7 +103,6 @@ export interface SummaryRow extends Pick<CheckpointSummary, "id" | "ns" | "seq">
   metadata: string;
 }
 
-/** Reads the summaries of checkpoints of one thread. */
 export async function readSummaries(
   rows: readonly SummaryRow[],
   decoder: Decoder,

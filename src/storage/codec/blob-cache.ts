@@ -1,10 +1,9 @@
 /**
- * The content of a blob: `json` is text for LangGraph's serializer, `bytes` are bytes, `tree` is text of our own with
- * references in it, `list` and `record` are the numbers of blobs to be joined into one array or object.
+ * The content of a blob: `json` is text for LangGraph's serializer, `bytes` are bytes, `tree` is our own JSON with
+ * references in it, `list` and `record` are the numbers of the blobs that form one array or object.
  */
 export type BlobKind = "json" | "bytes" | "tree" | "list" | "record";
 
-/** A blob as it is stored. */
 export interface Blob {
   readonly thread: number;
   readonly kind: BlobKind;
@@ -45,19 +44,18 @@ const BLOB_SIZE = 400;
 /** The number of threads in a generation: more than are active at a time. */
 const MAX_THREADS = 128;
 
-/** A cache of the blobs that were last read or written, in two generations. */
-export class BlobCache<Key = number, Kept extends Blob = Blob> {
-  #young = new Map<Key, Kept>();
-  #old = new Map<Key, Kept>();
+/** A cache of recently used blobs, in two generations: when the young one is full, it replaces the old one. */
+export class BlobCache<Key = number, Value extends Blob = Blob> {
+  #young = new Map<Key, Value>();
+  #old = new Map<Key, Value>();
   #size = 0;
   #threads = new Set<number>();
 
-  /** The number of cached blobs. */
   get count(): number {
     return this.#young.size + this.#old.size;
   }
 
-  get(id: Key): Kept | undefined {
+  get(id: Key): Value | undefined {
     const young = this.#young.get(id);
     if (young) return young;
     const old = this.#old.get(id);
@@ -65,7 +63,7 @@ export class BlobCache<Key = number, Kept extends Blob = Blob> {
     return old;
   }
 
-  add(id: Key, blob: Kept): void {
+  add(id: Key, blob: Value): void {
     if (blob.size > MAX_SIZE / 2) return;
     this.#young.set(id, blob);
     this.#size += blob.size + BLOB_SIZE;
@@ -73,7 +71,7 @@ export class BlobCache<Key = number, Kept extends Blob = Blob> {
     if (this.#size > MAX_SIZE || this.#threads.size > MAX_THREADS) this.#startGeneration(this.#young);
   }
 
-  /** Moves blobs into the one that refers to them. */
+  /** Moves the messages of a chunk into its blob. */
   keepContents(id: Key, parts: readonly Key[], contents: ChunkContents): void {
     const blob = this.get(id);
     const size = contents.messages.reduce((sum, message) => sum + message.size + BLOB_SIZE, blob?.size ?? 0);
@@ -95,7 +93,7 @@ export class BlobCache<Key = number, Kept extends Blob = Blob> {
     this.#startGeneration(new Map());
   }
 
-  #startGeneration(old: Map<Key, Kept>): void {
+  #startGeneration(old: Map<Key, Value>): void {
     [this.#old, this.#young, this.#size, this.#threads] = [old, new Map(), 0, new Set()];
   }
 }

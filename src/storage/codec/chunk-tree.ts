@@ -42,7 +42,6 @@ export interface Chunk {
   readonly before: Chunk | undefined;
   /** The number of chunks up to this one. */
   readonly count: number;
-  /** The number of its blob, once it is stored. */
   id?: number;
   /** The numbers of the chunks up to this one, cut into chunks in turn. */
   parents?: ChunkSequence;

@@ -13,7 +13,7 @@ import { NEEDS_LOAD, reviver, type Reviver } from "./revive.ts";
 const CONSTRUCTOR = '{"lc":1,"type":"constructor"';
 /** The number of blobs that are read before the event loop turns. */
 const BATCH = 500;
-/** The length from which on a list of messages is built lazily. */
+/** The length at which a list of messages is built lazily. */
 const MIN_LAZY_LENGTH = 200;
 
 type Json = Record<string, unknown>;
@@ -33,8 +33,8 @@ export interface DecodeOptions {
 }
 
 /**
- * Reads what `Encoder` wrote. A message that is in several places is one object in everything that one decoder reads,
- * as it was in the run that saved it; no two decoders return the same object.
+ * Reads the values that an `Encoder` wrote. A message that occurs in several places is one object within a decoder, as in
+ * the run that saved it; two decoders never return the same object.
  */
 export class Decoder {
   readonly #context: DecodeContext;
@@ -43,7 +43,6 @@ export class Decoder {
   /** Whether the blobs of lazy lists are fetched beforehand, for a source that cannot be read synchronously. */
   readonly #isPrefetched: boolean;
   readonly #blobs = new Map<number, Blob>();
-  /** The values of `json` blobs. */
   readonly #values = new Map<number, unknown>();
   /** The items of chunks that consist of messages. */
   readonly #messages = new Map<number, readonly object[]>();
@@ -78,7 +77,6 @@ export class Decoder {
     await Promise.all(this.#pending.splice(0));
   }
 
-  /** Sets a property to the value of a tree. */
   set(target: object, key: PropertyKey, tree: unknown): void {
     if (!this.#isLazy || !isLazyList(tree)) return define(target, key, { value: this.build(tree) });
     Object.defineProperty(target, key, {
@@ -140,7 +138,7 @@ export class Decoder {
     return value;
   }
 
-  /** Keeps a message that is saved again from being stored again: some serialize differently from what they were read from. */
+  /** Remembers the blob of a message for its next save: some messages serialize differently from their stored text. */
   #rememberBlob(value: unknown, id: number): void {
     const { memo, thread } = this.#context;
     if (!BaseMessage.isInstance(value) || memo.findUnchecked(value, thread)) return;
@@ -179,16 +177,17 @@ export class Decoder {
     const items: unknown[] = [];
     for (const leaf of leaves) for (const item of this.#chunk(leaf)) items.push(item);
     this.#rememberChunks(leaves);
-    // As many as the encoder may look at: the watched messages, and the chunk before them.
-    let near = 0;
-    for (let at = leaves.length - 1; at >= 0 && near < 2 * WATCHED_MESSAGES; at--) {
+    // The encoder looks at no more than the watched messages and the chunk before them.
+    let count = 0;
+    for (let at = leaves.length - 1; at >= 0 && count < 2 * WATCHED_MESSAGES; at--) {
       const { parsed, contents } = this.#blobs.get(leaves[at]!)!;
       const chunk = this.#chunk(leaves[at]!);
       for (const [nth, tree] of (parsed as unknown[]).entries()) {
-        if (isReference(tree) && (contents || this.#isJson(tree)))
-          this.#rememberBlob(chunk[nth], tree[REFERENCE]);
+        if (!isReference(tree)) continue;
+        const message = tree[REFERENCE];
+        if (contents || this.#blobs.get(message)?.kind === "json") this.#rememberBlob(chunk[nth], message);
       }
-      near += chunk.length;
+      count += chunk.length;
     }
     return this.#watch(items);
   }
@@ -211,7 +210,7 @@ export class Decoder {
     return items;
   }
 
-  /** The blobs at the ends of a list or record, in order. */
+  /** The leaf blobs of a list or record, in order. */
   #leaves(id: number): number[] {
     const { kind, parsed } = this.#blobs.get(id)!;
     if (kind === "tree") return [id];
@@ -253,7 +252,6 @@ export class Decoder {
     return this.#context.blobs.read(this.#context.thread, ids);
   }
 
-  /** Fetches the blobs of a lazy list synchronously. */
   #fetchNow(id: number): void {
     const levels = this.#levels(new Set([id]));
     for (let request = levels.next(); !request.done;) {
@@ -291,10 +289,6 @@ export class Decoder {
     if (blob.parsed === NEEDS_LOAD) this.#await(blob.body as string, (value) => this.#values.set(id, value));
   }
 
-  #isJson(tree: Reference): boolean {
-    return this.#blobs.get(tree[REFERENCE])?.kind === "json";
-  }
-
   #partsOf(blob: Blob): Iterable<number> {
     const { kind, parsed } = blob;
     if (kind === "tree") return (blob.parts ??= bareReferences(parsed)) ?? this.#referencesIn(parsed);
@@ -312,21 +306,22 @@ export class Decoder {
 
   #revive(record: Json): void {
     const text = JSON.stringify(record);
-    const make = text === UNDEFINED ? () => undefined : reviver(text);
-    if (make === NEEDS_LOAD) this.#await(text, (value) => this.#revived.set(record, value));
-    else this.#revived.set(record, make());
+    const create = text === UNDEFINED ? () => undefined : reviver(text);
+    if (create === NEEDS_LOAD) this.#await(text, (value) => this.#revived.set(record, value));
+    else this.#revived.set(record, create());
   }
 
-  #await(text: string, keep: (value: unknown) => void): void {
+  /** Reads a text asynchronously, before `load` resolves. */
+  #await(text: string, store: (value: unknown) => void): void {
     // The serializer calls the same `load` with its limit of depth.
     const isMessage = text.startsWith(CONSTRUCTOR) && !text.includes('"lc":2');
     const value = isMessage
       ? load(text, { maxDepth: Number.POSITIVE_INFINITY })
       : this.#context.serde.loadsTyped("json", text);
-    const done = value.then((read) => keep(read));
+    const task = value.then(store);
     // `load` awaits it; until then Node would take a failure for an unhandled rejection.
-    done.catch(() => {});
-    this.#pending.push(done);
+    task.catch(() => {});
+    this.#pending.push(task);
   }
 }
 

@@ -29,7 +29,7 @@ export interface EncodeOptions {
 
 /**
  * Writes values as JSON in which everything large is a reference to a blob. Arrays and plain objects are walked, so
- * a message is stored once wherever it stands: in a list, in a pending write, in the state that a `Send` carries.
+ * a message is stored once wherever it occurs: in a list, in a pending write, in the state that a `Send` carries.
  * An object with a key `lc` is LangChain's or the serializer's and is never walked. Call inside a transaction.
  */
 export class Encoder {
@@ -42,7 +42,7 @@ export class Encoder {
 
   encode(value: unknown): string {
     const text = this.#text(value);
-    return text.length <= INLINE_CHARS ? text : this.#store("tree", text);
+    return text.length <= INLINE_CHARS ? text : reference(this.#put("tree", text));
   }
 
   #text(value: unknown): string {
@@ -61,7 +61,7 @@ export class Encoder {
 
   #object(value: object): string {
     if (Array.isArray(value)) return this.#list(value);
-    if (value instanceof Uint8Array) return this.#store("bytes", value);
+    if (value instanceof Uint8Array) return reference(this.#put("bytes", value));
     if (isDeltaSnapshot(value)) return `{"${SNAPSHOT}":${this.encode(value.value)}}`;
     if (isSend(value)) return this.#record({ ...sendFields(value) });
     if (isWalkable(value)) return this.#record(value);
@@ -75,14 +75,14 @@ export class Encoder {
     const stored = isLong ? lists.find(thread, items) : undefined;
     const start = stored?.length ?? 0;
     const texts: string[] = [];
-    // More than the watched messages and a chunk: something was changed, removed or inserted before.
+    // Only a change, removal or insertion leaves more than the watched messages and a chunk to encode.
     if (items.length - start > 2 * WATCHED_MESSAGES) this.#recall(items.slice(start));
     for (let at = start; at < items.length; at++) {
       texts.push(this.#item(items[at], at < items.length - WATCHED_MESSAGES));
     }
     const whole = stored ? undefined : `[${texts.join(",")}]`;
     if (whole !== undefined && whole.length <= MAX_UNCHUNKED_CHARS) {
-      // It may have been part of a longer list, and may be again.
+      // The list may have been longer before, and may grow again.
       lists.keepOnly(undefined, { thread, items, from: 0 });
       return whole;
     }
@@ -92,7 +92,7 @@ export class Encoder {
     return isPlain ? `{"${REFERENCE}":${root},"${MESSAGES}":1}` : reference(root);
   }
 
-  /** Remembers the blobs of messages behind a change: these are stored already. */
+  /** Remembers the blobs of the messages after a change, which are stored already. */
   #recall(items: readonly unknown[]): void {
     const { lists, memo, thread } = this.#options;
     for (const { all, length, chunk } of lists.chunksEndingIn(thread, items)) {
@@ -175,16 +175,11 @@ export class Encoder {
     return reference(blob);
   }
 
-  #store(kind: "tree" | "bytes", body: string | Uint8Array): string {
-    return reference(this.#put(kind, body));
-  }
-
   #put(kind: "tree" | "bytes" | "list" | "record", body: string | Uint8Array): number {
     return this.#options.blobs.put(this.#options.thread, kind, body);
   }
 }
 
-/** The JSON of a reference to a blob. */
 export function reference(blob: number): string {
   return `{"${REFERENCE}":${blob}}`;
 }

@@ -14,7 +14,6 @@ export function tooDeep(options?: ErrorOptions): HarnessError {
 
 export const UNDEFINED = '{"lc":2,"type":"undefined"}';
 
-/** A value that is serialized already. */
 export class SerializedValue {
   readonly text: string;
 
@@ -24,9 +23,8 @@ export class SerializedValue {
 }
 
 /**
- * The text that LangGraph's `JsonPlusSerializer` writes for a value and reads back; written here because its own
- * `dumpsTyped` is asynchronous, and a checkpoint must be taken at the moment it is handed over. A reference back to
- * an enclosing object becomes `"[Circular]"`, as there.
+ * Serializes a value as LangGraph's `JsonPlusSerializer` does, but synchronously: a checkpoint must be taken at the moment
+ * it is handed over. A reference back to an enclosing object becomes `"[Circular]"`, as there.
  */
 export function toJson(value: unknown): string {
   if (value instanceof SerializedValue) return value.text;

@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 
 /** Creates the items of each lazy list, once. */
 const creators = new WeakMap<object, () => unknown[]>();
-/** The accessors of all lazy lists, by index. */
 const descriptors: PropertyDescriptor[] = [];
 
 /** An array whose items are created together when one of them is first read. */

@@ -1,7 +1,7 @@
 /** The size above which comparing an object would cost more than serializing it again. */
 const MAX_PARTS = 1000;
 
-/** The blob that a message is location in. */
+/** The blob that a message is stored in. */
 export interface BlobLocation {
   thread: number;
   blob: number;
@@ -47,7 +47,7 @@ export class Memo {
   }
 }
 
-/** All keys and values of an object, nested ones too; undefined where one cannot be compared. */
+/** All keys and values of an object, including nested ones; undefined where one cannot be compared. */
 function partsOf(object: object): unknown[] | undefined {
   const parts: unknown[] = [];
   return collect(object, parts) ? parts : undefined;

@@ -3,7 +3,7 @@ import { isObject } from "./json.ts";
 
 /** The number of newest messages in a list that are checked for changes on each save; older ones are trusted. */
 export const WATCHED_MESSAGES = 16;
-/** The lists that a message may end a chunk of, such as the whole conversation and a part of it. */
+/** The number of lists in which a message may end a chunk, such as the whole conversation and a part of it. */
 const MAX_LISTS = 4;
 /** The number of lists that are remembered as unread. */
 const MAX_UNREAD = 1000;
@@ -87,12 +87,12 @@ export class MessageLists {
   }
 
   /**
-   * Forgets the prefixes that end in a list from an index on, except for `kept` and those before it, which have just been
-   * stored: the others may have a message as it was before it was changed in place.
+   * Forgets the prefixes that end in a list from an index on, except for `newest` and those before it, which have just
+   * been stored: the others may have a message as it was before it was changed in place.
    */
-  keepOnly(kept: Prefix | undefined, { thread, items, from }: ListTail): void {
+  keepOnly(newest: Prefix | undefined, { thread, items, from }: ListTail): void {
     const chain = new Set<Prefix>();
-    for (let each = kept; each && each.length > from; each = each.before) chain.add(each);
+    for (let each = newest; each && each.length > from; each = each.before) chain.add(each);
     for (let at = from; at < items.length; at++) {
       const end = items[at];
       const prefixes = isObject(end) ? this.#ends.get(end) : undefined;

@@ -37,13 +37,15 @@ export function reviver(text: string): Reviver | typeof NEEDS_LOAD {
   const message = Message && messageReviver(text, Message);
   if (message) return message;
   if (text.includes('"lc":1') || text.includes('"__proto__":')) return NEEDS_LOAD;
-  return text.includes('"lc":2') ? () => revive(JSON.parse(text)) : copier(JSON.parse(text));
+  if (text.includes('"lc":2')) return () => revive(JSON.parse(text));
+  const value: unknown = JSON.parse(text);
+  return () => copy(value);
 }
 
 /** Whether a text is a message that can be read synchronously. */
 export function isPlainMessage(text: string): boolean {
   if (!text.startsWith(MESSAGE)) return false;
-  // Most have no special key, and need not be parsed to tell.
+  // Most messages have no special key, so they need not be parsed.
   if (CLASSES.has(classIn(text)) && !SPECIAL_KEY.test(text.slice(MESSAGE.length))) return true;
   return reviver(text) !== NEEDS_LOAD;
 }
@@ -78,7 +80,6 @@ function kwargsIn(text: string): Json | undefined {
   return JSON.parse(JSON.stringify(revive(defined))) as Json;
 }
 
-/** Whether a value has no special keys. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) return value.every(isPlain);
@@ -137,11 +138,6 @@ function namesOf(create: object): Map<string, string> {
       names.set(String(saved), name);
   }
   return names;
-}
-
-/** A reviver of plain JSON. */
-function copier(value: unknown): Reviver {
-  return typeof value === "object" && value !== null ? () => copy(value) : () => value;
 }
 
 function copy(value: unknown): unknown {

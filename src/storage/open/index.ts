@@ -1,11 +1,11 @@
 import type { ItemStore, ThreadStore } from "../store/index.ts";
 
-/** Whether an address is one of a Postgres database rather than a file. */
+/** Whether an address is a Postgres URL, and not a file. */
 export function isDatabaseUrl(address: string): boolean {
   return /^postgres(ql)?:\/\//i.test(address);
 }
 
-// Each is imported when it is opened, with LangChain: most commands need only the address.
+// The stores load LangChain, so they are imported on demand: most commands need only the address.
 
 /** Opens the thread store at an address: a SQLite file, or a Postgres database by its URL. */
 export async function openStore(address: string): Promise<ThreadStore> {

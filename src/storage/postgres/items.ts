@@ -1,7 +1,6 @@
 import { NAMESPACE_SEPARATOR, type Items, type Page, type StoredItem } from "../store/index.ts";
 import { ITEMS, type Database } from "./database/index.ts";
 
-/** Items in a Postgres database. */
 export class PostgresItems implements Items {
   readonly #database: Database;
   readonly #table: string;

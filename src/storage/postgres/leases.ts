@@ -12,7 +12,6 @@ import {
 } from "../store/index.ts";
 import { databaseHeartbeat, type Database, type Row } from "./database/index.ts";
 
-/** The lease of a thread. */
 export interface Lease {
   thread: string;
   fence: number;
@@ -26,12 +25,12 @@ export interface Lease {
 }
 
 const RETRY_MS = 50;
-/** The holders in this process. */
+/** The ids of the holders in this process. */
 const localHolders = new Set<string>();
 
 /**
- * The leases of threads. The token of a lease is a number, its fence, and that of a later lease is larger. Times are those
- * of the server, which all processes share.
+ * The leases of threads. The token of a lease is its fence, a number that is larger for a later lease. Times are those of
+ * the server, which all processes share.
  */
 export class Leases {
   readonly #database: Database;
@@ -60,15 +59,15 @@ export class Leases {
         await sleep(RETRY_MS);
         continue;
       }
-      const token = await this.#take(threadId, { holder, gone: other?.fence ?? null, force });
+      const token = await this.#take(threadId, { holder, deadFence: other?.fence ?? null, force });
       if (token !== undefined) return this.#release(threadId, { token, holder });
     }
   }
 
-  /** Returns the token, or undefined when somebody else holds the thread. */
+  /** Returns the token, or undefined when another process holds the thread. */
   async #take(
     threadId: string,
-    { holder, gone, force }: { holder: string; gone: number | null; force: boolean },
+    { holder, deadFence, force }: { holder: string; deadFence: number | null; force: boolean },
   ): Promise<string | undefined> {
     const { schema } = this.#database;
     localHolders.add(holder);
@@ -79,7 +78,7 @@ export class Leases {
          host = excluded.host, place = excluded.place, since = excluded.since, beat = excluded.beat
        WHERE l.holder IS NULL OR l.holder = $2 OR l.fence = $6::bigint OR $7::boolean OR l.beat < now() - ${STALE}
        RETURNING fence`,
-      [threadId, holder, process.pid, hostname(), PID_NAMESPACE, gone, force],
+      [threadId, holder, process.pid, hostname(), PID_NAMESPACE, deadFence, force],
     );
     return row && String(row["fence"]);
   }
@@ -113,7 +112,6 @@ export class Leases {
     return row && toLease(row);
   }
 
-  /** The threads that some process works on, each with its revision. */
   async atWork(): Promise<Map<string, string>> {
     const { schema } = this.#database;
     const rows = await this.#database.query(
@@ -124,7 +122,7 @@ export class Leases {
     return new Map(alive.map((row) => [row["thread"] as string, String(row["revision"])]));
   }
 
-  /** Removes a dead holder from its lease; creates the row where there is none. */
+  /** Removes a dead holder from its lease; creates the row if there is none. */
   async clear(threadId: string, lease: Lease | undefined): Promise<void> {
     await this.#database.query(
       `INSERT INTO ${this.#database.schema}.leases AS l (thread) VALUES ($1)
@@ -148,7 +146,7 @@ export function isAlive({ isFresh, holder, pid, place, since }: Lease): boolean 
   );
 }
 
-export function toLease({ thread, fence, holder, pid, host, place, since, heard }: Row): Lease {
+export function toLease({ thread, fence, holder, pid, host, place, since, is_fresh }: Row): Lease {
   return {
     thread: thread as string,
     fence: fence as number,
@@ -157,21 +155,21 @@ export function toLease({ thread, fence, holder, pid, host, place, since, heard 
     host: host as string,
     place: place as string,
     since: Number(since),
-    isFresh: heard === true,
+    isFresh: is_fresh === true,
   };
 }
 
-/** The age of a heartbeat from which on its holder may be dead. */
+/** The age at which a heartbeat is stale: its holder may be dead. */
 const STALE = "interval '30 seconds'";
 
-/** The SQL condition for a write under a token: the lease is its own, or nobody holds it. */
+/** The SQL condition for a write: its token is that of the lease, or, without a token, no process holds the lease. */
 export function leaseAllows(token: string): string {
   return `CASE WHEN ${token} IS NULL THEN holder IS NULL OR beat < now() - ${STALE}
     ELSE fence = ${token} AND holder IS NOT NULL END`;
 }
 
 export const LEASE_COLUMNS = `thread, fence, holder, pid, host, place, extract(epoch FROM since) * 1000 AS since,
-  beat >= now() - ${STALE} AS heard`;
+  beat >= now() - ${STALE} AS is_fresh`;
 
 /**
  * The scope in which a pid is unique: the host since its start, and on Linux the pid namespace. Containers with the same

@@ -26,7 +26,6 @@ export interface ReaderParts {
   queues: WriteQueues;
   readCheckpoints: ReadCheckpoints;
   serde: SerializerProtocol;
-  /** Returns the first version of a channel. */
   firstVersion: () => number;
 }
 
@@ -48,7 +47,7 @@ interface CheckpointFilter extends Record<"ns" | "id", string | undefined> {
   before: Position | undefined;
 }
 
-/** Reads checkpoints. One statement reads the rows of each; blobs never change. */
+/** Reads checkpoints, each with one statement for its rows; blobs never change, so they may be read later. */
 export class Reader {
   readonly #parts: ReaderParts;
   readonly #database: Database;
@@ -87,7 +86,7 @@ export class Reader {
             values: [threadId, ns],
           }
         : {
-            name: "holdfast-place",
+            name: "holdfast-checkpoint",
             text: `SELECT ${this.#columns}, c.id AS newest FROM ${schema}.threads t
               JOIN ${schema}.checkpoints c ON c.thread = t.key AND c.ns = $2 AND c.id = $3 WHERE t.id = $1`,
             values: [threadId, ns, id],
@@ -136,8 +135,18 @@ export class Reader {
   }
 
   async values(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
-    const newest = await this.#newest(threadId);
-    return newest ? readChannels(newest.channels, channels, this.#decoder(newest.thread)) : {};
+    await this.#parts.queues.settled(threadId);
+    const { schema } = this.#database;
+    const [row] = await this.#database.query({
+      name: "holdfast-channels",
+      text: `SELECT c.* FROM ${schema}.threads t JOIN ${schema}.heads h ON h.thread = t.key AND h.ns = ''
+        JOIN ${schema}.checkpoints c ON c.thread = t.key AND c.seq = h.seq WHERE t.id = $1`,
+      values: [threadId],
+    });
+    if (!row) return {};
+    const newest = CHECKPOINTS.open(row, this.#database);
+    const stored = JSON.parse(newest.channels) as Record<string, unknown>;
+    return readChannels(stored, channels, this.#decoder(newest.thread));
   }
 
   async summaries(
@@ -156,23 +165,7 @@ export class Reader {
     return readSummaries(checkpoints, this.#decoder(checkpoints[0]!.thread));
   }
 
-  async #newest(
-    threadId: string,
-  ): Promise<{ thread: number; channels: Record<string, unknown> } | undefined> {
-    await this.#parts.queues.settled(threadId);
-    const { schema } = this.#database;
-    const [row] = await this.#database.query({
-      name: "holdfast-channels",
-      text: `SELECT c.* FROM ${schema}.threads t JOIN ${schema}.heads h ON h.thread = t.key AND h.ns = ''
-        JOIN ${schema}.checkpoints c ON c.thread = t.key AND c.seq = h.seq WHERE t.id = $1`,
-      values: [threadId],
-    });
-    if (!row) return undefined;
-    const { thread, channels } = CHECKPOINTS.open(row, this.#database);
-    return { thread, channels: JSON.parse(channels) as Record<string, unknown> };
-  }
-
-  /** Checkpoints older than format 4 have their sends in the writes of their parent. */
+  /** Reads the sends of a checkpoint older than format 4, which are in the writes to its parent. */
   async #sendsOf(thread: number, ns: string, parent: string): Promise<unknown[]> {
     const rows = await this.#database.query(
       `SELECT * FROM ${this.#database.schema}.writes
@@ -222,7 +215,7 @@ export class Reader {
     };
   }
 
-  /** A page of checkpoints: of one thread by `seq`, which its key is ordered by; of all by the order across threads. */
+  /** A page of checkpoints: those of one thread in the order of `seq`, as in its key; otherwise in the order across threads. */
   async #page({ thread, ns, id, before }: CheckpointFilter, limit: number): Promise<PagedRows[]> {
     const { schema } = this.#database;
     const order = thread === undefined ? "at" : "seq";
@@ -259,14 +252,14 @@ export class Reader {
       `SELECT t.key, (SELECT coalesce(sum(h.count), 0)::int FROM ${schema}.heads h
           WHERE h.thread = t.key AND ($2::text IS NULL OR h.ns = $2)) AS expected,
         (SELECT count(*) FROM ${schema}.checkpoints c
-          WHERE c.thread = t.key AND ($2::text IS NULL OR c.ns = $2)) AS found
+          WHERE c.thread = t.key AND ($2::text IS NULL OR c.ns = $2)) AS count
        FROM ${schema}.threads t WHERE t.id = $1`,
       [threadId, ns ?? null],
     );
     if (!row) return undefined;
-    const { key, expected, found } = row as { key: number; expected: number; found: number };
-    if (expected === found) return key;
-    throw corrupt(this.#database, `of ${expected} checkpoints of a thread there are ${found}`);
+    const { key, expected, count } = row as { key: number; expected: number; count: number };
+    if (expected === count) return key;
+    throw corrupt(this.#database, `of ${expected} checkpoints of a thread there are ${count}`);
   }
 
   /** Throws when a namespace has checkpoints, but no row in `heads`. */

@@ -3,7 +3,6 @@ import { RECORDS, type CheckedTable, type Database, type Row } from "./database/
 
 type Query = (sql: string, values?: unknown[]) => Promise<Row[]>;
 
-/** The tables of records in a Postgres database. */
 export class PostgresRecords implements Records {
   readonly #database: Database;
 

@@ -47,11 +47,11 @@ import { readParent, WriteQueues, type Change, type ThreadCache, type ThreadWrit
 
 /**
  * A LangGraph checkpointer over a Postgres database, with an index of its threads, for processes on many machines. It
- * keeps the promises of `sqliteSaver`: each message is stored once per thread, a list that grows stores only what is
- * new, and writes are saved in the order of the calls.
+ * keeps the promises of `sqliteSaver`: each message is stored once per thread, a list that grows stores only its new
+ * items, and writes are saved in the order of the calls.
  *
- * A checkpoint is one statement, together with the writes of tasks before it; writes alone are one at the end of the turn
- * of the event loop. Each statement checks the lease: a run whose thread was taken over cannot write any more.
+ * A checkpoint is one statement with the writes of tasks before it; writes alone are one statement at the end of the turn
+ * of the event loop. Each statement checks the lease: a run whose thread was taken over can no longer write.
  */
 export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   readonly ledger: Ledger;
@@ -101,7 +101,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
       isReady: (cache) => isEdited || parent === "" || cache.hasParent(ns, parent),
       prepare: (cache) => readParent(cache, ns, parent, this.database),
       onExisting: (seq) => void (existingSeq = seq),
-      // Writes to it that were queued before are encoded before it counts as read.
+      // Writes to this checkpoint that were queued before are encoded before it counts as read.
       onDiscard: ({ key }) => void (wasRead || this.#readCheckpoints.delete({ thread: key, ns, id })),
       encode: (cache) => {
         const top = cache.heads.get(ns);
@@ -172,7 +172,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     return tuple;
   }
 
-  /** Newest first. `listCheckpoints` gives the same without any values. */
+  /** Lists checkpoints, newest first. `listCheckpoints` does the same without values. */
   override async *list(
     config: RunnableConfig,
     options: CheckpointListOptions = {},
@@ -243,7 +243,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     return onThread(write.threadId, () => this.#queues.write(write));
   }
 
-  /** Whether somebody else has written after a checkpoint that was the newest when it was read here: see `SqliteSaver`. */
+  /** Whether another writer has written after a checkpoint that was the newest when it was read here: see `SqliteSaver`. */
   #isOvertaken(cache: ThreadCache, ns: string, id: string): boolean {
     return this.#readCheckpoints.has({ thread: cache.key, ns, id }) && cache.heads.get(ns)?.id !== id;
   }

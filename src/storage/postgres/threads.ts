@@ -51,7 +51,7 @@ export class Threads {
     return toThreadSummary(THREADS.open(row, this.#database), lease !== null && isAlive(toLease(lease)));
   }
 
-  /** Deletes a thread. Throws `thread-busy` when somebody else holds it. */
+  /** Deletes a thread. Throws `thread-busy` when another process holds it. */
   async remove(id: string, token: string | undefined): Promise<void> {
     const { schema } = this.#database;
     await this.#database.transaction(async (query) => {

@@ -3,12 +3,11 @@ import { BlobCache, type Blob, type BlobKind, type ChunkContents } from "../code
 import { contentDigest, contentHash, HASH_BYTES } from "../store/index.ts";
 import { BLOBS, corrupt, toBytes, type Connection } from "./database/index.ts";
 
-/** The number of hashes that are remembered. */
 const MAX_HASHES = 50_000;
 
 const NEWLINE = 10;
 
-/** libsql takes longer for each value that it returns than SQLite to find it: a row is four values. */
+/** Selects rows of only four values: libsql takes longer to return a value than SQLite to find it. */
 const SELECT = `SELECT id, CAST(thread AS INTEGER) AS thread, CAST(hash || seal AS BLOB) AS checks, CAST(kind || char(${NEWLINE}) || body AS BLOB) AS content
   FROM blobs WHERE id IN (SELECT value FROM json_each(?))`;
 
@@ -65,10 +64,6 @@ export class Blobs {
   }
 
   #fetch(thread: number, ids: readonly number[], blobs: Map<number, Blob>): void {
-    const add = (id: number, blob: Blob): void => {
-      blobs.set(id, blob);
-      this.#cache.add(id, blob);
-    };
     for (const row of this.#connection.all(SELECT, [JSON.stringify(ids)])) {
       const id = row["id"] as number;
       const checks = toBytes(row["checks"]).toString("latin1");
@@ -82,7 +77,9 @@ export class Blobs {
       const start = content.indexOf(NEWLINE) + 1;
       const kind = content.toString("latin1", 0, start - 1) as BlobKind;
       const body = kind === "bytes" ? Buffer.from(content.subarray(start)) : content.toString("utf8", start);
-      add(id, { thread, kind, size: content.length - start, body });
+      const blob = { thread, kind, size: content.length - start, body };
+      blobs.set(id, blob);
+      this.#cache.add(id, blob);
     }
     const missing = ids.find((id) => !blobs.has(id));
     if (missing !== undefined) throw corrupt(this.#connection.path, `blob ${missing} is missing`);
@@ -95,23 +92,19 @@ export class Blobs {
     return row.id;
   }
 
-  /** Returns undefined where the blob exists. */
+  /** Returns the number of a new blob, or undefined if it exists. */
   #insert(
     thread: number,
     hash: Buffer,
     { kind, body }: { kind: BlobKind; body: string | Uint8Array },
   ): number | undefined {
-    const id = this.#last() + 1;
+    const { last } = this.#connection.get("SELECT max(id) AS last FROM blobs") as { last: number | null };
+    const id = (last ?? 0) + 1;
     const bytes = Buffer.from(body);
     if (!BLOBS.add(this.#connection, { id, thread, hash, kind, body: bytes })) return undefined;
     const content = typeof body === "string" ? body : bytes;
     this.#cache.add(id, { thread, kind, size: bytes.length, body: content });
     return id;
-  }
-
-  #last(): number {
-    const { last } = this.#connection.get("SELECT max(id) AS last FROM blobs") as { last: number | null };
-    return last ?? 0;
   }
 
   #damaged(id: number): HarnessError {

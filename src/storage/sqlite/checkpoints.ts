@@ -55,7 +55,6 @@ export class Checkpoints {
     this.#latest = latest;
   }
 
-  /** Stores a checkpoint and returns its `seq`. */
   put(
     rowKey: CheckpointRowKey,
     { parent, checkpoint, metadata, newVersions }: NewCheckpoint,
@@ -99,23 +98,19 @@ export class Checkpoints {
       const writes = top.pending - (isEdited ? 0 : this.#deleteBegun(top));
       this.#setWrites(this.#newest(top), writes);
     }
-    const seq = this.#last() + 1;
-    this.#latest.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
-    return seq;
-  }
-
-  #last(): number {
     const { last } = this.#connection.get("SELECT max(seq) AS last FROM checkpoints") as {
       last: number | null;
     };
-    return last ?? 0;
+    const seq = (last ?? 0) + 1;
+    this.#latest.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
+    return seq;
   }
 
   #newest(head: HeadRow): TableRow<typeof CHECKPOINTS> | undefined {
     return CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [head.seq]);
   }
 
-  /** Deletes the marks of begun calls, whose step is over. A person's edit does not end a step. */
+  /** Deletes the marks of calls under way, as their step is over. A person's edit does not end a step. */
   #deleteBegun({ thread, ns, id }: HeadRow): number {
     const sql = "DELETE FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND channel = ?";
     return this.#connection.run(sql, [thread, ns, id, SCHEDULED]).changes;
@@ -130,7 +125,7 @@ export class Checkpoints {
     ]);
   }
 
-  /** Adds the writes of a task. An existing write is kept; errors, interrupts and answers to them are replaced. */
+  /** Adds the writes of a task. Existing writes stay, but errors, interrupts and answers to them are replaced. */
   putWrites(rowKey: CheckpointRowKey, task: string, writes: readonly PendingWrite[], encoder: Encoder): void {
     const { thread, ns, id: checkpoint } = rowKey;
     const head = this.#latest.get(thread, ns);
@@ -168,7 +163,6 @@ export class Checkpoints {
     return this.#latest.get(thread, ns)?.id;
   }
 
-  /** Reads a checkpoint with its writes. */
   read(threadId: string, rowKey: CheckpointRowKey): CheckpointRows | undefined {
     const stored = this.get(rowKey);
     if (!stored) return undefined;
@@ -238,16 +232,15 @@ export class Checkpoints {
     return seqs;
   }
 
-  /** Throws when a thread does not have all its checkpoints. */
   checkCount(thread: number, ns: string | undefined): void {
     const [sql, params] = ns === undefined ? ["", [thread]] : [" AND ns = ?", [thread, ns]];
-    const { found } = this.#connection.get(
-      `SELECT count(*) AS found FROM checkpoints WHERE thread = ?${sql}`,
+    const { count } = this.#connection.get(
+      `SELECT count(*) AS count FROM checkpoints WHERE thread = ?${sql}`,
       params,
-    ) as { found: number };
+    ) as { count: number };
     const expected = this.#latest.count(thread, ns);
-    if (found === expected) return;
-    throw corrupt(this.#connection.path, `of ${expected} checkpoints of a thread there are ${found}`);
+    if (count === expected) return;
+    throw corrupt(this.#connection.path, `of ${expected} checkpoints of a thread there are ${count}`);
   }
 }
 

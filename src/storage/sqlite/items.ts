@@ -4,7 +4,6 @@ import { corrupt, ITEMS, type Connection } from "./database/index.ts";
 /** The character after the separator: the end of the range of a namespace's children. */
 const AFTER_SEPARATOR = String.fromCharCode(NAMESPACE_SEPARATOR.charCodeAt(0) + 1);
 
-/** Items in a SQLite file. */
 export class SqliteItems implements Items {
   readonly #connection: Connection;
 

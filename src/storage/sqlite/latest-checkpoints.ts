@@ -15,7 +15,7 @@ export class LatestCheckpoints {
     const params = [thread, ns];
     const head = HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", params);
     if (head) return head;
-    const sql = "SELECT 1 AS there FROM checkpoints WHERE thread = ? AND ns = ? LIMIT 1";
+    const sql = "SELECT 1 FROM checkpoints WHERE thread = ? AND ns = ? LIMIT 1";
     if (!this.#connection.get(sql, params)) return undefined;
     throw corrupt(this.#connection.path, "the record of its newest checkpoint is missing");
   }
@@ -24,7 +24,6 @@ export class LatestCheckpoints {
     HEADS.put(this.#connection, head);
   }
 
-  /** The number of checkpoints of a thread, in all namespaces or in one. */
   count(thread: number, ns: string | undefined): number {
     const [where, params] = ns === undefined ? ["", [thread]] : ["AND ns = ?", [thread, ns]];
     const heads = HEADS.all(this.#connection, `WHERE thread = ? ${where}`, params);

@@ -11,19 +11,19 @@ import {
 } from "../store/index.ts";
 import { fileHeartbeat, LEASES, type BatchedWrites, type Connection, type Lease } from "./database/index.ts";
 
-/** The age of a heartbeat from which on its holder may be dead: it slept, hung, or its pid was reused. */
+/** The age at which a heartbeat is stale: its holder sleeps, hangs, or is dead and its pid belongs to another process. */
 const STALE_MS = 30_000;
-/** The time that a stale lease is watched for a heartbeat, by the monotonic clock, before it is taken over. */
+/** The time, by the monotonic clock, that a stale lease is watched for a heartbeat before it is taken over. */
 const WATCH_MS = 3.5 * BEAT_MS;
 const RETRY_MS = 50;
-/** The tokens that this process holds, whatever has been done to the clock since. */
+/** The tokens that this process holds: it never takes itself for a dead process, even after a change of the clock. */
 const localTokens = new Set<string>();
 
 /** The leases of threads: each is held by one process at a time, and taken over when the holder is dead. */
 export class Leases {
   readonly #connection: Connection;
   readonly #batchedWrites: BatchedWrites;
-  readonly #held = new Map<string, string>();
+  readonly #tokens = new Map<string, string>();
   readonly #heartbeat: Heartbeat | undefined;
 
   constructor(connection: Connection, batchedWrites: BatchedWrites) {
@@ -39,27 +39,27 @@ export class Leases {
   async acquire(threadId: string, { wait = 0, force = false }: AcquireOptions = {}): Promise<Release> {
     const token = randomUUID();
     const deadline = performance.now() + wait;
-    let watched: { lease: Lease; at: number } | undefined;
+    let watch: { lease: Lease; since: number } | undefined;
     for (;;) {
       const now = performance.now();
-      const isSilent = watched !== undefined && now - watched.at > WATCH_MS;
+      const isSilent = watch !== undefined && now - watch.since > WATCH_MS;
       const other = await this.#take(threadId, token, {
-        silent: isSilent ? watched?.lease : undefined,
+        silent: isSilent ? watch?.lease : undefined,
         force,
       });
       if (!other) return Object.assign(() => this.#release(threadId, token), { token });
-      const isSame = watched?.lease.holder === other.holder && watched.lease.beat === other.beat;
-      watched = isSame ? watched : { lease: other, at: now };
+      const isSame = watch?.lease.holder === other.holder && watch.lease.beat === other.beat;
+      watch = isSame ? watch : { lease: other, since: now };
       if (isAlive(other) && now >= deadline) throw threadBusy(threadId, other);
       await sleep(RETRY_MS);
     }
   }
 
   /**
-   * Throws `thread-busy` unless this process may write to the thread now: nobody else holds it, and if it was held
-   * from here, it still is. `token` is that of the run which writes. Call inside the transaction that writes.
+   * Throws `thread-busy` unless this process may write to the thread: no other process holds it, and a lease that this
+   * process took is still its own. `token` is the lease of the run that writes. Call inside the transaction that writes.
    */
-  check(threadId: string, token = this.#held.get(threadId)): void {
+  check(threadId: string, token = this.#tokens.get(threadId)): void {
     const lease = this.find(threadId);
     if (token === undefined ? lease && isAlive(lease) : lease?.holder !== token)
       throw threadBusy(threadId, lease);
@@ -69,17 +69,16 @@ export class Leases {
     return LEASES.get(this.#connection, "WHERE thread = ?", [threadId]);
   }
 
-  /** The threads that some process works on. */
   heldThreads(): string[] {
     return LEASES.all(this.#connection, "", []).flatMap((lease) => (isAlive(lease) ? [lease.thread] : []));
   }
 
   releaseAll(): void {
-    for (const [threadId, token] of this.#held) {
+    for (const [threadId, token] of this.#tokens) {
       this.#delete(threadId, token);
       localTokens.delete(token);
     }
-    this.#held.clear();
+    this.#tokens.clear();
   }
 
   /** Stops the heartbeat; leases that are still held become stale. */
@@ -87,7 +86,7 @@ export class Leases {
     this.#heartbeat?.stop();
   }
 
-  /** Returns the lease of another holder, if there is one. `silent` is a lease that was watched without a heartbeat. */
+  /** Returns the lease of another holder, if any. `silent` is a lease that was watched without a heartbeat. */
   async #take(
     threadId: string,
     token: string,
@@ -100,14 +99,14 @@ export class Leases {
       const now = Date.now();
       const mine = { thread: threadId, holder: token, pid: process.pid, host: hostname() };
       LEASES.put(this.#connection, { ...mine, since: now, beat: now });
-      // At once: the store may be closed before anything else is done.
-      this.#held.set(threadId, token);
+      // Recorded at once: the store may be closed before the write resolves.
+      this.#tokens.set(threadId, token);
       localTokens.add(token);
       return undefined;
     };
     try {
       const other = await this.#batchedWrites.add(take);
-      // The batch may be run twice, and another process may have taken it in between.
+      // The batch may be run twice, and another process may have taken the lease in between.
       if (other) this.#forget(threadId, token);
       else if (this.#connection.isOpen) this.#heartbeat?.add(token);
       return other;
@@ -118,15 +117,15 @@ export class Leases {
   }
 
   async #release(threadId: string, token: string): Promise<void> {
-    if (this.#held.get(threadId) !== token) return;
+    if (this.#tokens.get(threadId) !== token) return;
     try {
       await this.#batchedWrites.add(() => {
         this.#delete(threadId, token);
-        // In the same transaction: later writes are no longer under this lease.
-        if (this.#held.get(threadId) === token) this.#held.delete(threadId);
+        // Removed in the same transaction: later writes are no longer under this lease.
+        if (this.#tokens.get(threadId) === token) this.#tokens.delete(threadId);
       });
     } catch (error) {
-      if (!this.#held.has(threadId)) this.#held.set(threadId, token);
+      if (!this.#tokens.has(threadId)) this.#tokens.set(threadId, token);
       throw error;
     }
     localTokens.delete(token);
@@ -138,7 +137,7 @@ export class Leases {
   }
 
   #forget(threadId: string, token: string): void {
-    if (this.#held.get(threadId) === token) this.#held.delete(threadId);
+    if (this.#tokens.get(threadId) === token) this.#tokens.delete(threadId);
     localTokens.delete(token);
   }
 }

@@ -1,7 +1,6 @@
 import type { Records, Script, Step } from "../store/index.ts";
 import { RECORDS, type BatchedWrites, type Connection, type SqlValue, type Table } from "./database/index.ts";
 
-/** The tables of records in a SQLite file. */
 export class SqliteRecords implements Records {
   readonly #connection: Connection;
   readonly #batchedWrites: BatchedWrites;

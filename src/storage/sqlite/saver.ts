@@ -53,14 +53,14 @@ const VACUUMED_PAGES = 1000;
 /** A write to a thread. One that is not urgent is saved at the end of the turn of the event loop, with others. */
 interface Change {
   threadId: string;
-  /** The lease that it is made under, where the config names one. */
+  /** The lease that it is made under, if the config names one. */
   token?: string | undefined;
   isUrgent?: boolean;
 }
 
 /**
  * A LangGraph checkpointer over one SQLite file, with an index of its threads. Each message is stored once per
- * thread, and a list that grows stores only what is new, and takes as long as what is new.
+ * thread. A list that grows stores only its new items, and takes only the time that these need.
  *
  * A message that is changed in place is saved again while it is one of the last 16 of its list. Older ones are
  * recognised by identity: to change one of those, replace the object.
@@ -88,7 +88,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   };
   readonly #records: SqliteRecords;
 
-  /** The file that threads are kept in. */
+  /** The path of the file. */
   get path(): string {
     return this.#connection.path;
   }
@@ -141,7 +141,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
         throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
       }
       const copies = writes.map(([channel, value]): PendingWrite => [channel, frozenCopy(value)]);
-      // LangGraph waits for a checkpoint before it goes on, and for this it does not.
+      // Not urgent: LangGraph waits for a checkpoint before it continues, but not for writes.
       return this.#write({ threadId, token: leaseToken(config), isUrgent: false }, (thread, encoder) => {
         const rowKey = { thread: thread.key, ns, id };
         if (this.#isOvertaken(rowKey)) throw threadChanged(threadId);
@@ -172,9 +172,9 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   /**
-   * Newest first. A long list of messages is read when it is first looked at, so a page costs what its checkpoints
-   * cost, however long the thread is; up to 64 checkpoints have their messages in common. `listCheckpoints` gives the
-   * same without any values.
+   * Lists checkpoints, newest first. A long list of messages is read on first access, so the cost of a page does not
+   * depend on the length of the thread; up to 64 checkpoints share their message objects. `listCheckpoints` does the same
+   * without values.
    */
   override async *list(
     config: RunnableConfig,
@@ -201,7 +201,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
     await this.#transaction({ threadId }, () => this.#threads.remove(threadId));
-    // In steps: to free the pages of a long thread takes a while.
+    // In steps: it takes a while to free the pages of a long thread.
     for (let left = Infinity, before; left > 0 && left !== before; before = left) {
       await new Promise(setImmediate);
       if (!this.#connection.isOpen) return;
@@ -235,18 +235,14 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
 
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
     await this.#batchedWrites.settled();
-    const newest = this.#newest(threadId);
-    return newest ? readChannels(newest.channels, channels, this.#decoder(newest.thread)) : {};
-  }
-
-  #newest(threadId: string): { thread: number; channels: Record<string, unknown> } | undefined {
-    return this.#snapshot(threadId, () => {
+    const newest = this.#snapshot(threadId, () => {
       const thread = this.#threads.key(threadId);
       const id = thread === undefined ? undefined : this.#checkpoints.latest(thread, "");
       if (thread === undefined || id === undefined) return undefined;
       const stored = this.#checkpoints.get({ thread, ns: "", id });
       return stored && { thread, channels: stored.channels };
     });
+    return newest ? readChannels(newest.channels, channels, this.#decoder(newest.thread)) : {};
   }
 
   async listCheckpoints(
@@ -282,7 +278,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     return this.#threads.withMail();
   }
 
-  /** Gives all threads back and closes the file; never throws. The saver cannot be used afterwards. */
+  /** Releases all leases and closes the file. Never throws. The saver cannot be used afterwards. */
   close(): void {
     if (!this.#connection.isOpen) return;
     try {
@@ -290,21 +286,21 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
       this.#leases.releaseAll();
       if (!this.#connection.isReadOnly) this.#connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
     } catch {
-      // A remaining lease becomes stale, and a remaining log is read when the file is opened.
+      // A lease that remains becomes stale, and a log that remains is read when the file is opened.
     } finally {
       this.#leases.close();
       this.#connection.close();
     }
   }
 
-  /** The thread's number as a filter: undefined where no thread is named, and one that matches none for an unknown one. */
+  /** The number of a thread as a filter: undefined without a thread, and a number that matches none for an unknown one. */
   #keyFilter(threadId: string | undefined): number | undefined {
     return threadId === undefined ? undefined : (this.#threads.key(threadId) ?? -1);
   }
 
   /**
-   * The `seq` of the checkpoint in a `before` config, which may be of another namespace and without a thread. Undefined
-   * for one that is not stored: all checkpoints come before it.
+   * The `seq` of the checkpoint in a `before` config, which may have another namespace and no thread. Undefined for one
+   * that is not stored: all checkpoints come before it.
    */
   #seqOf({ configurable = {} }: RunnableConfig, thread: number | undefined): number | undefined {
     const { thread_id: owner, checkpoint_id: id } = configurable;
@@ -337,14 +333,13 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     );
   }
 
-  /** Reads from one snapshot. */
   #snapshot<T>(threadId: string | undefined, work: () => T): T {
     return onThread(threadId, () => this.#connection.snapshot(work));
   }
 
   /**
-   * Whether somebody else has written after a checkpoint that was the newest when it was read here: to continue from it
-   * would drop their changes. A checkpoint that was read by its id is exempt: its reader means to fork there.
+   * Whether another writer has written after a checkpoint that was the newest when it was read here: to continue from it
+   * would drop those changes. A checkpoint that was read by its id is exempt: its reader wants to fork there.
    */
   #isOvertaken(rowKey: CheckpointRowKey): boolean {
     return (

@@ -56,7 +56,7 @@ export class Threads {
     });
   }
 
-  /** Marks a thread as interrupted when the writes to its newest checkpoint say so. */
+  /** Marks a thread as interrupted when the writes to its newest checkpoint include an interrupt. */
   updateInterrupted(thread: ThreadRow, checkpoint: string, writes: readonly PendingWrite[]): void {
     if (hasInterrupt(writes) && thread.checkpoint === checkpoint) this.#save({ ...thread, interrupted: 1 });
   }
@@ -76,12 +76,12 @@ export class Threads {
   list(limit: number): ThreadSummary[] {
     const newestFirst = "ORDER BY threads.seq DESC, threads.key DESC LIMIT ?";
     const threads = THREADS.all(this.#connection, newestFirst, [limit]);
-    const { found } = this.#connection.get("SELECT count(*) AS found FROM threads NOT INDEXED") as {
-      found: number;
+    const { count } = this.#connection.get("SELECT count(*) AS count FROM threads NOT INDEXED") as {
+      count: number;
     };
     const expected = this.#latest.countThreads();
-    if (found !== expected) {
-      throw corrupt(this.#connection.path, `of ${expected} threads there are ${found}`);
+    if (count !== expected) {
+      throw corrupt(this.#connection.path, `of ${expected} threads there are ${count}`);
     }
     return threads.map((thread) => this.#summary(thread));
   }

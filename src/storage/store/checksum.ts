@@ -8,30 +8,28 @@ export function checksumOf(table: string, columns: readonly string[], row: Recor
   return Buffer.from(checksumText(table, columns, row), "latin1");
 }
 
-/** The same checksum with each byte as a character. Bytes in the row may be given as characters, too. */
+/** The same checksum with each byte as a character. Bytes in the row may be characters, too. */
 export function checksumText(
   table: string,
   columns: readonly string[],
   row: Record<string, unknown>,
 ): string {
-  // With its length in front of each part, no two rows read the same.
+  // Each part has its length in front, so that different rows never give the same text.
   let text = table;
   for (const column of columns) {
     const value = row[column];
-    const part = value instanceof Uint8Array ? bytesOf(value).toString("latin1") : String(value);
+    const part =
+      value instanceof Uint8Array
+        ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("latin1")
+        : String(value);
     text += value === null ? " -" : ` ${part.length}:${part}`;
   }
   return digestText("sha1", text, CHECKSUM_BYTES);
 }
 
-/** The first bytes of a hash, each a character: Node takes twice as long to make a buffer of it. */
+/** The first bytes of a hash, each as a character: Node needs twice the time to create a buffer. */
 function digestText(algorithm: "sha1" | "sha256", content: string | Uint8Array, bytes: number): string {
   return hash(algorithm, content, "binary").slice(0, bytes);
-}
-
-/** A buffer over the same memory: rows are checked by the thousand. */
-function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** The hash that blobs are addressed by. */

@@ -8,7 +8,7 @@ export interface HeartbeatOptions {
    */
   program: string;
   workerData: Readonly<Record<string, string>>;
-  /** Called when a worker has started; the function it returns, when that has ended. */
+  /** Called when a worker has started; the function that it returns is called when the worker has ended. */
   onStart?: () => () => void;
 }
 
@@ -25,7 +25,6 @@ export class Heartbeat {
     this.#options = options;
   }
 
-  /** Starts to renew a lease. */
   add(token: string): void {
     this.#tokens.add(token);
     if (this.#worker) this.#worker.postMessage({ add: [token] });
@@ -51,7 +50,7 @@ export class Heartbeat {
       stdin: false,
       execArgv: [],
     });
-    // A worker that fails is replaced with the next lease. Until then others find this process silent, and wait.
+    // The next lease replaces a failed worker. Until then other processes see no heartbeat, and wait.
     worker.on("error", () => {
       if (this.#worker === worker) this.#worker = undefined;
     });

@@ -29,7 +29,6 @@ export interface Items {
 }
 
 export interface Page {
-  /** Undefined for all there are. */
   limit: number | undefined;
   offset: number;
 }
@@ -141,7 +140,7 @@ function toItem({ namespace, key, value, created, updated }: StoredItem): Item {
 
 type Condition = NonNullable<ListNamespacesOperation["matchConditions"]>[number];
 
-/** Whether a namespace begins or ends as it should; `*` is any one part. */
+/** Whether a namespace begins or ends with a path; `*` matches any one part. */
 function isUnder(parts: readonly string[], { matchType, path }: Condition): boolean {
   if (path.length > parts.length) return false;
   const candidates = matchType === "suffix" ? parts.slice(parts.length - path.length) : parts;

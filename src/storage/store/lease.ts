@@ -8,7 +8,7 @@ const STARTED = Date.now() - process.uptime() * 1000;
 /** Whether the process that took a lease on this machine has ended. */
 export function isProcessGone(holder: { pid: number; since: number; isLocal: boolean }): boolean {
   const { pid, since, isLocal } = holder;
-  // A container that is restarted gives its process the number that the dead one had.
+  // After a restart of a container, its process has the same number as the dead one.
   if (pid === process.pid) return !isLocal && since < STARTED;
   try {
     return !process.kill(pid, 0);

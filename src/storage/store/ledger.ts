@@ -26,7 +26,7 @@ export interface HostedThread {
   metadata: Record<string, unknown>;
 }
 
-/** A run that a server was asked for. */
+/** A run that a client of a server requested. */
 export interface RunRecord {
   id: string;
   thread: string;
@@ -60,7 +60,7 @@ export interface Moment {
   next: number;
 }
 
-/** Threads, runs and schedules of servers, as far as checkpoints do not tell: it survives a kill. */
+/** Threads, runs and schedules of servers, beyond what checkpoints have. Survives a kill. */
 export class RecordLedger {
   readonly #records: Records;
 
@@ -81,8 +81,8 @@ export class RecordLedger {
   }
 
   /**
-   * Puts the thread that `change` returns, if any, together with `run`, in one transaction, and returns it. With a
-   * moment it does nothing unless the schedule is still due then: of several servers one starts the run.
+   * Stores the thread that `change` returns, if any, together with `run`, in one transaction, and returns it. With a
+   * `moment`, does nothing unless the schedule is still due then, so that only one of several servers starts the run.
    */
   async changeThread(
     id: string,
@@ -117,7 +117,7 @@ export class RecordLedger {
     return (await this.#records.read(() => select("runs", oldestFirst))).map(toRun);
   }
 
-  /** The delayed runs (`delay` in their request), without damaged ones. */
+  /** The delayed runs that have not started (`delay` in their request), without damaged ones. */
   async forLater(): Promise<RunRecord[]> {
     const delayed = `WHERE status = 'pending' AND request LIKE '%"delay":%' ORDER BY runs.created, runs.id`;
     return (await this.#records.read(() => selectIntact("runs", delayed))).map(toRun).filter(isForLater);
@@ -127,7 +127,7 @@ export class RecordLedger {
     await this.#records.write(() => put("runs", fromRun(run)));
   }
 
-  /** Puts the run that `change` returns, if any, in one transaction, and returns it. */
+  /** Stores the run that `change` returns, if any, in one transaction, and returns it. */
   async changeRun(
     id: string,
     change: (before: RunRecord) => RunRecord | undefined,
@@ -152,7 +152,7 @@ export class RecordLedger {
     });
   }
 
-  /** The schedules, newest first; with a time those that are due by then, without damaged ones. */
+  /** The schedules, newest first; with a time only those that are due by then, without damaged ones. */
   async schedules(dueBy?: number): Promise<ScheduleRecord[]> {
     const newestFirst = "ORDER BY schedules.created DESC, schedules.id";
     const rows = await this.#records.read(() =>
@@ -178,7 +178,7 @@ export class RecordLedger {
   }
 }
 
-/** The interface of a ledger, whatever it is kept in. */
+/** The interface of a ledger, whatever the database. */
 export type Ledger = Pick<RecordLedger, keyof RecordLedger>;
 
 /** Whether a run is delayed and has not started. */

@@ -5,7 +5,7 @@ import { put, remove, select, type RecordRow, type Records, type Script } from "
 export interface Letter {
   id: number;
   content: unknown;
-  /** The work that its reader has begun for it, where it has. */
+  /** The work that its reader has begun, if any. */
   begun?: unknown;
 }
 
@@ -13,8 +13,8 @@ export interface Letter {
 const ANSWER_MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Requests of other processes to the holder of a thread, and its answers. Each step is one transaction: whichever
- * process is killed, a letter is posted or not, begun or not, answered or not.
+ * Requests of other processes to the holder of a thread, and its answers. Each step is one transaction, so that a killed
+ * process never leaves one half done.
  */
 export class Mailbox {
   readonly #records: Records;
@@ -33,7 +33,7 @@ export class Mailbox {
     return id;
   }
 
-  /** The letters that have no answer yet, oldest first. */
+  /** The letters without an answer, oldest first. */
   async waiting(): Promise<Letter[]> {
     const unanswered = "WHERE thread = ? AND outcome IS NULL ORDER BY edits.id";
     const rows = await this.#records.read(() => select("edits", unanswered, this.#thread));

@@ -59,7 +59,7 @@ export type Step =
   | { kind: "put"; table: RecordTable; row: Row }
   | { kind: "lock"; name: string };
 
-/** Statements on records, written once for a database that answers at once and one that does not. */
+/** Statements on records, for a synchronous and an asynchronous database. */
 export type Script<T> = Generator<Step, T, readonly unknown[]>;
 
 /** Reads rows. Throws `storage-corrupt` when one does not match its checksum. */
@@ -113,6 +113,6 @@ export interface Records {
   /** Runs a script in one transaction; the rows that it reads are locked. It may be run again. */
   transaction<T>(script: () => Script<T>): Promise<T>;
 
-  /** A number for a new letter; none is given twice. */
+  /** Returns a number for a new letter, which is never used again. */
   newLetterId(): Promise<number>;
 }

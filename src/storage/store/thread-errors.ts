@@ -1,7 +1,7 @@
 import { HarnessError } from "../../errors.ts";
 import { checkName } from "./storable-text.ts";
 
-/** The error for a write to a thread that somebody else has changed since it was read. */
+/** The error for a write to a thread that another writer has changed since it was read. */
 export function threadChanged(threadId: string): HarnessError {
   return new HarnessError(
     "thread-changed",
@@ -10,7 +10,7 @@ export function threadChanged(threadId: string): HarnessError {
 }
 
 /**
- * Does work on a thread, and adds the thread's name to a `storage-corrupt` error. Throws `invalid-request` for a name
+ * Runs work on a thread, and adds the thread's name to a `storage-corrupt` error. Throws `invalid-request` for a name
  * that cannot be stored.
  */
 export function onThread<T>(threadId: string | undefined, work: () => T): T {

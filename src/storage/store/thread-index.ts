@@ -38,10 +38,10 @@ export function hasInterrupt(writes: readonly PendingWrite[]): boolean {
 export function toColumns({ id, channel_values: values }: Checkpoint): CheckpointColumns {
   const title = typeof values["title"] === "string" ? values["title"] : null;
   const todos: unknown[] = Array.isArray(values["todos"]) ? values["todos"] : [];
-  const having = (status: string): number =>
+  const count = (status: string): number =>
     todos.filter((todo) => (todo as { status?: unknown } | null)?.status === status).length;
-  const total = todos.length - having("cancelled");
-  return { title, done: having("completed"), total, checkpoint: id, unfinished: hasNext(values) ? 1 : 0 };
+  const total = todos.length - count("cancelled");
+  return { title, done: count("completed"), total, checkpoint: id, unfinished: hasNext(values) ? 1 : 0 };
 }
 
 /** Whether there is a node to run next: LangGraph keeps these in channels that are empty once they have run. */

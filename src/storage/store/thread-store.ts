@@ -3,8 +3,8 @@ import type { Ledger } from "./ledger.ts";
 import type { Mailbox } from "./mailbox.ts";
 
 /**
- * `running`: a process holds the thread. `interrupted`: it waits for an answer. `idle`: it stopped half way and goes
- * on with `invoke(null)`. `done`: there is nothing left to run.
+ * `running`: a process holds the thread. `interrupted`: it waits for an answer. `idle`: it stopped before its end and
+ * continues with `invoke(null)`. `done`: there is nothing left to run.
  */
 export type ThreadState = "running" | "interrupted" | "idle" | "done";
 
@@ -44,7 +44,7 @@ export interface ListCheckpointsOptions {
 export interface AcquireOptions {
   /** The time to wait for the present holder, in milliseconds. Default 0. */
   wait?: number;
-  /** Takes the thread from its holder, who can write to it no more. For callers who know that the holder is gone. */
+  /** Takes the thread from its holder, which can then no longer write to it. For callers that know the holder is dead. */
   force?: boolean;
 }
 
@@ -59,8 +59,8 @@ export interface Release {
 export const LEASE = "__holdfast_lease";
 
 /**
- * A LangGraph checkpointer with an index of its threads, leases, mailboxes and a ledger: the interface that runs and
- * surfaces use, whatever the database. `sqliteSaver` and `postgresSaver` open one.
+ * A LangGraph checkpointer with an index of its threads, leases, mailboxes and a ledger: the interface of both databases.
+ * `sqliteSaver` and `postgresSaver` open one.
  */
 export interface ThreadStore extends BaseCheckpointSaver {
   /** @internal Threads and runs as servers record them. */
@@ -71,25 +71,24 @@ export interface ThreadStore extends BaseCheckpointSaver {
 
   getThread(threadId: string): Promise<ThreadSummary | undefined>;
 
-  /** Some channels of a thread's newest checkpoint, without reading the others; a thread may lack any of them. */
+  /** Reads some channels of a thread's newest checkpoint, and leaves out those that it lacks. */
   getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>>;
 
   /**
-   * The checkpoints of a thread, newest first, without any values: as cheap in a long thread as in a short one.
-   * `before` is the `seq` of the last one of the page before. Defaults: 20 checkpoints, those of the main graph.
+   * Lists the checkpoints of a thread, newest first, without values: a page costs the same in a long thread as in a short
+   * one. `before` is the `seq` of the last checkpoint on the page before. Defaults: 20 checkpoints, the main graph.
    */
   listCheckpoints(threadId: string, options?: ListCheckpointsOptions): Promise<CheckpointSummary[]>;
 
   /**
-   * Records the progress of a thread's plan in the index. Checkpoints do that by themselves; a run that stops in the
-   * middle of a step has finished more than its newest checkpoint says. Throws `thread-busy` when another process
-   * works on it.
+   * Records the progress of a thread's plan in the index, for a run that stops in the middle of a step: it has finished
+   * more than its newest checkpoint has. Throws `thread-busy` when another process works on the thread.
    */
   noteProgress(threadId: string, todos: ThreadSummary["todos"]): Promise<void>;
 
   /**
-   * Takes the lease of a thread for this process and returns the function that releases it. Until then nobody else can
-   * write to the thread. Throws `thread-busy`, which names the holder; a dead holder is replaced.
+   * Takes the lease of a thread for this process and returns the function that releases it. Until then no other process
+   * can write to the thread. Replaces a dead holder. Throws `thread-busy`, which names the holder.
    */
   acquireThread(threadId: string, options?: AcquireOptions): Promise<Release>;
 
@@ -101,6 +100,6 @@ export interface ThreadStore extends BaseCheckpointSaver {
   /** @internal The threads with unanswered letters: one query for any number of them. */
   threadsWithMail(): Promise<ReadonlySet<string>>;
 
-  /** Releases all leases and closes the connection; never throws. The store cannot be used afterwards. */
+  /** Releases all leases and closes the connection. Never throws. The store cannot be used afterwards. */
   close(): void | Promise<void>;
 }

@@ -1,12 +1,11 @@
 import { attempt, HarnessError } from "../../../errors.ts";
 
-/** The address of a database. */
 export interface Address {
   /** The full URL, secrets included. Not for messages. */
   url: string;
-  /** Server and database, for messages. */
+  /** The server and the database, without secrets, for messages. */
   shown: string;
-  /** The longest wait for a connection that the address or `PGCONNECT_TIMEOUT` asks for, as libpq reads it. */
+  /** The longest wait for a connection, from the address or `PGCONNECT_TIMEOUT` as in libpq. */
   connectMs?: number;
   /** Replaces the secrets of the address in a text. */
   redact: (text: string) => string;
@@ -40,9 +39,9 @@ function secretsIn({ password, searchParams }: URL): string[] {
 }
 
 /**
- * TLS as libpq has it, also by `PGSSLMODE` and `PGSSLROOTCERT`: `require` encrypts and checks no certificate, unless
- * `sslrootcert` names an authority. `pg` would check one in every mode. `verify-ca` without an authority of its own would
- * trust anybody's certificate of a public one, so the name is checked, too.
+ * Sets TLS as in libpq, including `PGSSLMODE` and `PGSSLROOTCERT`: `require` encrypts and checks no certificate, unless
+ * `sslrootcert` names an authority. `pg` would check a certificate in every mode. `verify-ca` without an authority would
+ * trust every certificate of a public authority, so the server's name is also checked.
  */
 function withTls(address: URL): string {
   const { searchParams } = address;
@@ -51,10 +50,10 @@ function withTls(address: URL): string {
   if (mode === "" || searchParams.has("uselibpqcompat")) return address.href;
   const authority = searchParams.get("sslrootcert") ?? PGSSLROOTCERT;
   if (authority !== "") searchParams.set("sslrootcert", authority);
-  // There is no second try without it: who asks for TLS gets it.
-  const known = mode === "prefer" || mode === "allow" ? "require" : mode;
-  searchParams.set("sslmode", known === "verify-ca" && authority === "" ? "verify-full" : known);
-  if (known === "require" || (known === "verify-ca" && authority !== ""))
+  // There is no second attempt without TLS.
+  const strictMode = mode === "prefer" || mode === "allow" ? "require" : mode;
+  searchParams.set("sslmode", strictMode === "verify-ca" && authority === "" ? "verify-full" : strictMode);
+  if (strictMode === "require" || (strictMode === "verify-ca" && authority !== ""))
     searchParams.set("uselibpqcompat", "true");
   return address.href;
 }

@@ -25,18 +25,17 @@ export interface Statement {
 const POOL_SIZE = 10;
 const PATIENCE_MS = 30_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 1000];
-/** The longest wait for a connection, unless the address says another. */
+/** The longest wait for a connection, unless the address sets one. */
 const CONNECT_MS = 10_000;
 /** The time after which a query without an answer is given up. */
 const SILENCE_MS = 60_000;
 
 /**
- * A Postgres database. After a lost connection the statement is sent again on another one: so every statement must be
+ * A Postgres database. After a lost connection the statement is sent again on another one, so every statement must be
  * idempotent.
  */
 export class Database {
   readonly address: Address;
-  /** The quoted name of the schema. */
   readonly schema: string;
   readonly #pool: Pool;
   readonly #patience: number;
@@ -49,7 +48,7 @@ export class Database {
     this.#patience = patience ?? PATIENCE_MS;
   }
 
-  /** Does not connect yet: the first statement does. */
+  /** Does not connect: the first statement does. */
   static async of(url: string, options: DatabaseOptions = {}): Promise<Database> {
     const { schema = "holdfast", poolSize = POOL_SIZE } = options;
     if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
@@ -70,11 +69,11 @@ export class Database {
       allowExitOnIdle: true,
       types: {
         getTypeParser: (type, format) =>
-          // Ours are all small enough to be numbers.
+          // All values in our tables are small enough to be numbers.
           type === types.builtins.INT8 ? Number : types.getTypeParser(type, format),
       },
     });
-    // A connection that is lost while nothing is asked of it is replaced when it is needed.
+    // The pool replaces a connection that is lost while idle.
     pool.on("error", () => {});
     pool.on("connect", (client) => void client.on("error", () => {}));
     return new Database(address, pool, options);
@@ -87,7 +86,6 @@ export class Database {
     return this.#retry(async () => (await this.#pool.query<Row>(query)).rows);
   }
 
-  /** Runs a transaction. */
   async transaction<T>(
     work: (query: (sql: string, values?: unknown[]) => Promise<Row[]>) => Promise<T>,
   ): Promise<T> {

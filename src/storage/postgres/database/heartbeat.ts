@@ -2,7 +2,6 @@ import { createRequire } from "node:module";
 import { Heartbeat } from "../../store/index.ts";
 import type { Database } from "./database.ts";
 
-/** The heartbeat of the leases in a database. */
 export function databaseHeartbeat({ address, schema }: Database): Heartbeat {
   return new Heartbeat({
     program: PROGRAM,
@@ -14,7 +13,7 @@ export function databaseHeartbeat({ address, schema }: Database): Heartbeat {
   });
 }
 
-/** A pool of one: it replaces a connection that is lost. */
+/** The worker's program. A pool of one replaces a lost connection. */
 const PROGRAM = `
 const { workerData } = require("node:worker_threads");
 const { Pool } = require(workerData.pg);
@@ -29,7 +28,7 @@ const pool = new Pool({
 pool.on("error", () => {});
 let isBusy = false;
 
-// A beat that is missed is made up for by the next one.
+// The next beat makes up for a missed one.
 function beat(tokens) {
   if (isBusy) return;
   isBusy = true;

@@ -2,7 +2,7 @@ import { HarnessError } from "../../../errors.ts";
 import { checksumOf, RECORD_SHAPES, type RecordTable, type RowOf, type Shape } from "../../store/index.ts";
 import type { Database, Row } from "./database.ts";
 
-/** A table whose rows have a checksum over these columns; `key` is the number of columns that are its key. */
+/** A table whose rows have a checksum over its columns; the first `key` columns are its key. */
 export class CheckedTable<R extends Row> {
   readonly name: string;
   readonly #columns: readonly string[];
@@ -111,10 +111,9 @@ export const RECORDS: Record<RecordTable, CheckedTable<Row>> = {
   edits: new CheckedTable("edits", RECORD_SHAPES.edits),
 };
 
-export function corrupt({ address }: Database, what: string, options?: ErrorOptions): HarnessError {
+export function corrupt({ address }: Database, what: string): HarnessError {
   return new HarnessError(
     "storage-corrupt",
     `${address.shown} is damaged: ${what}. It was left as it is. holdfast check says all that is wrong; what is lost comes from a backup of the database.`,
-    options,
   );
 }

@@ -5,7 +5,6 @@ import type { ThreadCache } from "./thread-cache.ts";
 
 /** The changes that one call makes to a thread. */
 export interface Change {
-  /** The new row of the thread. */
   row: ThreadRow;
   newBlobs: readonly NewBlob[];
   writes?: readonly WriteRow[];
@@ -22,7 +21,6 @@ export interface PutCheckpoint {
   isRepeat: boolean;
 }
 
-/** The changes in one statement at most. */
 const MAX_CHANGES = 64;
 
 /** Changes of a thread that are saved in one statement: the writes of tasks, up to the next checkpoint. */
@@ -41,7 +39,6 @@ export class Batch {
     cache.revision += 1;
   }
 
-  /** Whether another change may be added. */
   isOpen(cache: ThreadCache, token: string | undefined): boolean {
     return (
       cache === this.cache && token === this.token && !this.checkpoint && this.#changes.length < MAX_CHANGES
@@ -69,8 +66,8 @@ export class Batch {
   }
 
   /**
-   * The writes of tasks, one for each key: the first, but the last of errors, interrupts and answers to them. Without the
-   * marks of begun calls whose step the checkpoint ends; a person's edit does not end a step.
+   * The writes of tasks, one for each key: the first, but the last of errors, interrupts and answers to them. Leaves out
+   * the marks of calls under way whose step the checkpoint ends; a person's edit does not end a step.
    */
   get writes(): WriteRow[] {
     const rows = new Map<string, WriteRow>();

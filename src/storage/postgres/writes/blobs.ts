@@ -2,7 +2,6 @@ import type { Blob, BlobCache, BlobKind, BlobSink, BlobSource, ChunkContents } f
 import { contentHash } from "../../store/index.ts";
 import { BLOBS, corrupt, type Database, type Row } from "../database/index.ts";
 
-/** A blob with the hash of its content. */
 export interface HashedBlob extends Blob {
   hash: string;
 }
@@ -18,11 +17,10 @@ export interface NewBlob {
   hash: string;
 }
 
-/** The number of hashes that are remembered. */
 const MAX_HASHES = 50_000;
 
 /**
- * The blobs of one thread. Its one writer assigns the numbers, without a query. Content that this process has neither
+ * The blobs of one thread. Its only writer assigns the numbers, without a query. Content that this process has neither
  * written nor read may be stored again.
  */
 export class ThreadBlobs implements BlobSink, BlobSource {
@@ -38,7 +36,6 @@ export class ThreadBlobs implements BlobSink, BlobSource {
     this.#last = last;
   }
 
-  /** The number of the newest blob. */
   get last(): number {
     return this.#last;
   }
@@ -120,7 +117,7 @@ export class ThreadBlobs implements BlobSink, BlobSource {
   }
 }
 
-/** The blob in a row; undefined where it does not match its checksum. */
+/** The blob in a row; undefined if it does not match its checksum. */
 export function blobOf(thread: number, { id, kind, body, seal }: Row): HashedBlob | undefined {
   const content = kind === "bytes" ? Buffer.from(body as string, "base64") : (body as string);
   const hash = contentHash(kind as BlobKind, content);

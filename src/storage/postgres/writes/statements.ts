@@ -12,10 +12,10 @@ import { leaseAllows } from "../leases.ts";
 import { endedBy, type Batch, type PutCheckpoint } from "./batch.ts";
 import type { NewBlob } from "./blobs.ts";
 
-/** The parameters of a statement's text. */
+/** The properties of a batch that determine the text of its statement. */
 interface Shape {
   isNew: boolean;
-  /** Whether the thread becomes the one that was used last. */
+  /** Whether the thread becomes the most recently used one. */
   isUsed: boolean;
   hasWrites: boolean;
   /** Whether some writes replace existing ones. */
@@ -34,7 +34,6 @@ export class Statements {
     this.#schema = schema;
   }
 
-  /** The statement that saves a batch as a whole. */
   of(batch: Batch): Statement {
     const { writes, checkpoint } = batch;
     const shape: Shape = {
@@ -184,18 +183,18 @@ function textOf(schema: string, shape: Shape, params: readonly string[]): string
   ];
   const existing = shape.isAppended ? `(${existingSeq(schema, at)})` : "NULL";
   return `WITH ${parts.join(",\n  ")}
-  SELECT (SELECT count(*) FROM f) AS held, (SELECT count(*) FROM t) AS done, ${existing} AS known`;
+  SELECT (SELECT count(*) FROM f) AS leases, (SELECT count(*) FROM t) AS saves, ${existing} AS existing_seq`;
 }
 
-/** Selects the number of the new checkpoint, where it exists already. */
+/** Selects the number of the new checkpoint, if it exists already. */
 function existingSeq(schema: string, at: At): string {
   return `SELECT seq FROM ${schema}.checkpoints WHERE thread = ${at("key")} AND ns = ${at("ns")} AND id = ${at("id")}`;
 }
 
 /**
- * The start of every statement. `f` locks the lease for as long as the statement takes: a takeover waits for it. `t` has a
- * row when nobody has written since the cache was loaded and the new checkpoint does not exist; everything else depends on
- * it. `b` are the new blobs.
+ * The start of every statement. `f` locks the lease until the statement ends, so that a takeover waits for it. `t` has a row
+ * if nothing was written since the cache was loaded and the new checkpoint does not exist; everything else depends on it.
+ * `b` adds the new blobs.
  */
 function opening(schema: string, { isNew, isUsed, isAppended }: Shape, at: At): string {
   const lease = `f AS (SELECT FROM ${schema}.leases WHERE thread = ${at("thread")}
@@ -221,7 +220,7 @@ function opening(schema: string, { isNew, isUsed, isAppended }: Shape, at: At): 
 }
 
 /**
- * Adds the writes. Existing ones are kept, but errors, interrupts and answers to them are replaced. `a` is the number of
+ * Adds the writes. Existing ones stay, but errors, interrupts and answers to them are replaced. `a` is the number of
  * added writes by checkpoint: `heads` counts those of the newest, and the next checkpoint counts those of others.
  */
 function addWrites(schema: string, { hasReplacements, isLate, isAppended }: Shape, at: At): string {
@@ -279,7 +278,6 @@ function append(schema: string, { hasWrites }: Shape, at: At): string {
       id = excluded.id, seal = excluded.seal)`;
 }
 
-/** Replaces an existing checkpoint. */
 function putAgain(schema: string, at: At): string {
   return `c AS (UPDATE ${schema}.checkpoints SET parent = ${at("parent")}, head = ${at("head")},
       channels = ${at("channels")}, metadata = ${at("metadata")}, seal = ${at("checkpointSeal")}

@@ -8,7 +8,6 @@ import {
   THREADS,
   type Database,
   type HeadRow,
-  type Row,
   type ThreadRow,
 } from "../database/index.ts";
 import { ThreadBlobs, type SharedBlobCache } from "./blobs.ts";
@@ -23,7 +22,7 @@ const MAX_PARENTS = 64;
 
 /**
  * The state of a thread that a saver needs to write to it. It is valid for one revision of the thread, and advances with
- * each write of this saver; when somebody else has written, it is dropped.
+ * each write of this saver; after a write of another saver it is dropped.
  */
 export class ThreadCache {
   /** Identifies the writes of this cache. */
@@ -34,7 +33,7 @@ export class ThreadCache {
   readonly heads: Map<string, HeadRow>;
   row: ThreadRow;
   revision: number;
-  /** The checkpoints of the main graph that have an interrupt, and that LangGraph has not put yet. */
+  /** The checkpoints of the main graph that have an interrupt before LangGraph has saved them. */
   readonly interruptedIds = new Set<string>();
   readonly #parents = new Map<string, Parent | undefined>();
 
@@ -48,7 +47,6 @@ export class ThreadCache {
     this.blobs = new ThreadBlobs(database, blobCache, row.blobs);
   }
 
-  /** Whether the thread does not exist yet. */
   get isNew(): boolean {
     return this.revision === 0;
   }
@@ -87,7 +85,7 @@ export async function loadThreadCache(
 ): Promise<ThreadCache> {
   const { schema } = database;
   const [existing] = await database.query({
-    name: "holdfast-desk",
+    name: "holdfast-thread",
     text: `SELECT t.*, (SELECT coalesce(json_agg(json_build_array(h.ns, h.seq, h.id, encode(h.seal, 'hex'))), '[]')
       FROM ${schema}.heads h WHERE h.thread = t.key) AS heads FROM ${schema}.threads t WHERE t.id = $1`,
     values: [threadId],
@@ -122,7 +120,6 @@ export async function loadThreadCache(
   return new ThreadCache({ row, revision: 0, heads: [] }, { database, blobCache });
 }
 
-/** Loads the parts of a checkpoint that the next one inherits. */
 export async function readParent(
   cache: ThreadCache,
   ns: string,
@@ -135,13 +132,10 @@ export async function readParent(
     values: [cache.key, ns, id],
   });
   if (!row && cache.heads.get(ns)?.id === id) throw corrupt(database, `checkpoint ${id} is missing`);
-  cache.setParent(ns, id, row && parentOf(row, database));
-}
-
-function parentOf(row: Row, database: Database): Parent {
+  if (!row) return cache.setParent(ns, id, undefined);
   const { head, channels } = CHECKPOINTS.open(row, database);
-  return {
+  cache.setParent(ns, id, {
     header: JSON.parse(head) as CheckpointHeader,
     channels: JSON.parse(channels) as Parent["channels"],
-  };
+  });
 }

@@ -10,27 +10,25 @@ import { loadThreadCache, type ThreadCache } from "./thread-cache.ts";
 /** A write to a thread, which is encoded with the thread's cache. */
 export interface ThreadWrite {
   threadId: string;
-  /** The lease that it is made under, where the config names one. */
+  /** The lease that it is made under, if the config names one. */
   token: string | undefined;
   /** A write that is not urgent is sent at the end of the turn of the event loop, or with the next urgent one. */
   isUrgent: boolean;
   /** Whether the cache has everything to encode it; otherwise `prepare` loads it. Default: true. */
   isReady?: (cache: ThreadCache) => boolean;
   prepare?: (cache: ThreadCache) => Promise<void>;
-  /** Encodes the write and advances the cache. May throw. Returns undefined where there is nothing to save. */
+  /** Encodes the write and advances the cache. May throw. Returns undefined if there is nothing to save. */
   encode: (cache: ThreadCache) => Change | undefined;
   /** Called when the encoded write was not saved, and is encoded again. */
   onDiscard?: (cache: ThreadCache) => void;
-  /** Called when the checkpoint exists already. */
   onExisting?: (seq: number) => void;
 }
 
-/** A write in a queue. */
 interface Entry {
   write: ThreadWrite;
   /** The batch that it is in; undefined while it is not encoded. */
   batch?: Batch | undefined;
-  /** Whether it is sent alone, after it was sent with others and one of them has failed. */
+  /** Whether it is sent alone, because it was in a batch that failed. */
   isAlone: boolean;
   tries: number;
   resolve: () => void;
@@ -56,8 +54,8 @@ const MAX_TRIES = 20;
 
 /**
  * A queue of writes for each thread, which are sent one statement after the other. An urgent write is encoded when it is
- * queued, if the thread's cache is loaded: values may change afterwards. When somebody else has written to the thread,
- * all queued writes are encoded again.
+ * queued, if the thread's cache is loaded, because values may change afterwards. After another process has written to the
+ * thread, all queued writes are encoded again.
  *
  * LangGraph awaits a checkpoint before it saves the next one, but not the writes of tasks: so these are one statement
  * with the next checkpoint. They are also encoded with it: a message that gets its id when it is merged into the state is
@@ -98,23 +96,21 @@ export class WriteQueues {
     if (queue) queue.cache = undefined;
   }
 
-  /** Resolves when the write is saved. */
   async write(write: ThreadWrite): Promise<void> {
     const queue = this.#queueOf(write.threadId);
-    const done = new Promise<void>((resolve, reject) => {
+    const result = new Promise<void>((resolve, reject) => {
       queue.entries.push({ write, isAlone: false, tries: 0, resolve, reject });
     });
     queue.open += 1;
-    queue.last = done.catch(() => {});
+    queue.last = result.catch(() => {});
     if (write.isUrgent) {
       if (queue.cache) this.#encodeReady(queue, queue.cache);
       queue.wake();
     }
     if (!queue.isSending) void this.#sendAll(queue);
-    await done;
+    await result;
   }
 
-  /** Sends batches until the queue is empty. */
   async #sendAll(queue: Queue): Promise<void> {
     queue.isSending = true;
     while (queue.entries.length > 0) {
@@ -128,7 +124,7 @@ export class WriteQueues {
     const first = queue.entries[0]!;
     if (!first.batch || first.batch.cache !== queue.cache) await this.#encodeWaiting(queue);
     const { batch } = first;
-    // It has ended, or a later one has failed and all are encoded again.
+    // The write has ended, or a later one has failed and all are encoded again.
     if (!batch || batch.cache !== queue.cache) return;
     const sent = queue.entries.filter((entry) => entry.batch === batch);
     queue.entries.splice(0, sent.length);
@@ -136,7 +132,7 @@ export class WriteQueues {
       if (await this.#isSaved(sent, batch)) for (const entry of sent) end(queue, entry);
       else this.#requeue(queue, sent, batch);
     } catch (error) {
-      // One of several may have caused it, unless the server cannot be reached.
+      // One of several writes may have caused the error, unless the server cannot be reached.
       if (sent.length > 1 && !isUnreachable(error)) return this.#requeue(queue, sent, batch);
       discardCache(queue, batch);
       for (const entry of sent) end(queue, entry, error);
@@ -165,7 +161,7 @@ export class WriteQueues {
       if (!isReady(write, cache)) await write.prepare?.(cache);
       this.#encodeReady(queue, cache);
     } catch (error) {
-      // It may have become ready while this was read.
+      // An urgent write may have encoded it in the meantime.
       if (queue.entries[0] !== first || (first.batch && first.batch.cache === queue.cache)) return;
       queue.entries.shift();
       end(queue, first, error);
@@ -217,15 +213,15 @@ export class WriteQueues {
   /** Sends a batch, and returns whether it was saved. Throws `thread-busy`. */
   async #isSaved(sent: readonly Entry[], batch: Batch): Promise<boolean> {
     const [outcome] = await this.#database.query(this.#statements.of(batch));
-    if (outcome?.["done"] === 1 || (await this.#isApplied(batch))) {
+    if (outcome?.["saves"] === 1 || (await this.#isApplied(batch))) {
       batch.cache.blobs.keep(batch.cache.key, batch.newBlobs);
       return true;
     }
     // A checkpoint is the last of its batch.
     const { threadId, token, onExisting } = sent.at(-1)!.write;
-    if (typeof outcome?.["known"] === "number") onExisting?.(outcome["known"]);
-    // Several are sent one by one first, to find the ones without the lease.
-    else if (outcome?.["held"] === 0 && sent.length === 1) await this.#clearDeadLease(threadId, token);
+    if (typeof outcome?.["existing_seq"] === "number") onExisting?.(outcome["existing_seq"]);
+    // Several are first sent one by one, to find those without the lease.
+    else if (outcome?.["leases"] === 0 && sent.length === 1) await this.#clearDeadLease(threadId, token);
     return false;
   }
 

@@ -6,12 +6,12 @@ interface QueuedWrite {
   reject: (error: unknown) => void;
 }
 
-/** The writes in one transaction at most: other processes want to write, and the event loop to turn. */
+/** The largest number of writes in one transaction: other processes also write, and the event loop must turn. */
 const MAX_BATCH = 64;
 
 /**
- * Runs the writes of one turn of the event loop in one transaction, in the order of the calls: to begin and commit a
- * transaction takes longer than most writes, and many threads are active at once.
+ * Runs the writes of one turn of the event loop in one transaction, in the order of the calls: the beginning and commit of
+ * a transaction take longer than most writes, and many threads are active at once.
  */
 export class BatchedWrites {
   readonly #connection: Connection;
@@ -25,13 +25,13 @@ export class BatchedWrites {
     this.#onRollback = onRollback;
   }
 
-  /** Resolves when the write is committed. `work` is run again where another write of the batch has failed. */
+  /** Resolves when the write is committed. `work` is run again when another write of the batch fails. */
   add<T>(work: () => T): Promise<T> {
     if (this.#queue.length === 0) setImmediate(() => this.#runBatch());
     return this.#enqueue(work);
   }
 
-  /** Commits the write, with all that are queued, before the call returns. */
+  /** Commits the write and all queued ones before the call returns. */
   runNow<T>(work: () => T): Promise<T> {
     const result = this.#enqueue(work);
     this.flush();
@@ -39,8 +39,8 @@ export class BatchedWrites {
   }
 
   /**
-   * Resolves when all queued writes are committed or have failed. Readers wait for it: LangGraph does not wait for each
-   * write before it reads.
+   * Resolves when all queued writes are committed or have failed. Readers wait for it, because LangGraph reads without
+   * waiting for each write.
    */
   async settled(): Promise<void> {
     if (this.#queue.length > 0) await this.#last.catch(() => {});
@@ -78,7 +78,7 @@ export class BatchedWrites {
         return;
       } catch (error) {
         this.#onRollback();
-        // Without a current write the commit itself has failed, for all.
+        // Without a current write the commit itself has failed, and with it all writes.
         const failed = current ? [current] : left;
         for (const { reject } of failed) reject(error);
         left = left.filter((write) => !failed.includes(write));

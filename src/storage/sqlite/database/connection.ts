@@ -12,7 +12,7 @@ export const MEMORY = ":memory:";
 const BUSY_TIMEOUT_MS = 10_000;
 
 export interface ConnectionOptions {
-  /** `read`: the file is not written to. `frozen`: nobody writes to it, so no lock is taken either. */
+  /** `read`: this connection does not write to the file. `frozen`: no process does, so that no lock is needed. */
   access?: "write" | "read" | "frozen";
   /** The original of a copy, for messages. */
   of?: string;
@@ -61,7 +61,7 @@ export class Connection {
     }
   }
 
-  /** Runs statements that have no parameters and give no rows. */
+  /** Runs statements without parameters and rows. */
   exec(sql: string): void {
     this.#guard(() => this.#database.exec(sql));
   }
@@ -74,7 +74,7 @@ export class Connection {
     return this.#guard(() => this.#prepare("get", sql).get(params) as Row | undefined);
   }
 
-  /** Returns the row id of an insert and how many rows changed. */
+  /** Returns the row id of an insert and the number of changed rows. */
   run(sql: string, params: SqlValue[] = []): { id: number; changes: number } {
     const { lastInsertRowid, changes } = this.#guard(() => this.#prepare("run", sql).run(params));
     return { id: Number(lastInsertRowid), changes };
@@ -93,7 +93,7 @@ export class Connection {
     }
   }
 
-  /** Reads from one snapshot, whatever others write meanwhile; up to the first `await`. */
+  /** Reads from one snapshot, whatever others write in the meantime. `work` must be synchronous. */
   snapshot<T>(work: () => T): T {
     this.run("BEGIN");
     try {
@@ -125,14 +125,14 @@ export class Connection {
       this.#database.exec("DETACH store");
       this.#untrack();
     } catch {
-      // Then the file is closed when the connection is garbage-collected.
+      // The file is then closed when the connection is garbage-collected.
     } finally {
       this.#database.close();
     }
   }
 
-  // libsql ends the whole process when a buffer is passed as the only argument: parameters always go in an array.
-  // And its get() answers for the parameters of an all() before it: each has statements of its own.
+  // libsql ends the whole process when a buffer is its only argument, so parameters are always passed in an array. And
+  // its get() uses the parameters of an all() before it, so each method has its own statements.
   #prepare(method: "all" | "get" | "run", sql: string): Database.Statement {
     const key = `${method} ${sql}`;
     const cached = this.#statements.get(key);

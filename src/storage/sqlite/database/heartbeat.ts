@@ -3,13 +3,12 @@ import { pathToFileURL } from "node:url";
 import { Heartbeat } from "../../store/index.ts";
 import { trackOpenFile } from "./open-files.ts";
 
-/** The heartbeat of the leases in a file. */
 export function fileHeartbeat(path: string): Heartbeat {
   return new Heartbeat({
     program: PROGRAM,
     workerData: {
       libsql: createRequire(import.meta.url).resolve("libsql"),
-      // A file that has been deleted must not be made again.
+      // `rw` does not create a deleted file again.
       file: `${pathToFileURL(path).href}?mode=rw`,
     },
     onStart: () => trackOpenFile(path),

@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync, statSync, writeFileSync } from "node:fs"
 
 /**
  * The files that SQLite has open in this process. When a process closes any descriptor of a file, the operating system
- * drops all its locks on it, those of SQLite included; another process then takes itself for the last one and deletes
- * the log that is still written to. So a descriptor that is opened here is closed when SQLite has closed the file.
+ * drops all its locks on it, including those of SQLite; another process can then take itself for the last one and delete
+ * a log that is still in use. So a descriptor that is opened here is closed only after SQLite has closed the file.
  */
 const openFiles = new Map<string, { users: number; descriptor?: number }>();
 
@@ -22,7 +22,6 @@ export function trackOpenFile(path: string): () => void {
   };
 }
 
-/** Whether SQLite has a file open in this process. */
 export function isOpenHere(path: string): boolean {
   return openFiles.has(fileId(path) ?? "");
 }
@@ -39,7 +38,7 @@ export function withDescriptor<T>(path: string, read: (descriptor: number) => T)
   }
 }
 
-/** Copies a file, and leaves the locks on it. */
+/** Copies a file without dropping the locks on it. */
 export function copyOpenFile(path: string, target: string): void {
   const buffer = Buffer.alloc(COPY_BYTES);
   writeFileSync(target, "");
@@ -52,7 +51,7 @@ export function copyOpenFile(path: string, target: string): void {
 
 const COPY_BYTES = 1024 * 1024;
 
-/** The identity of a file, which may have many paths; undefined where there is none. */
+/** The identity of a file, which may have several paths; undefined if there is none. */
 function fileId(path: string): string | undefined {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   return file && `${file.dev} ${file.ino}`;

@@ -1,16 +1,14 @@
 import { checksumOf, checksumText, type RowOf, type Shape } from "../../store/index.ts";
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
 
-/** The type of a table's rows. */
 export type TableRow<T> = T extends Table<infer S> ? RowOf<S> : never;
 
 /**
- * A table whose rows have a checksum over their columns, the key included: a row that was changed or moved does not match
+ * A table whose rows have a checksum over their columns, including the key: a row that was changed or moved does not match
  * it, and is never returned.
  */
 export class Table<S extends Shape> {
   readonly name: string;
-  /** The select list of a row. */
   readonly columns: string;
   readonly #shape: [column: string, kind: Shape[string]][];
   readonly #checkedColumns: string[];
@@ -24,7 +22,7 @@ export class Table<S extends Shape> {
     this.name = name;
     this.#shape = Object.entries(shape);
     this.#checkedColumns = names.filter((column) => !unchecked.includes(column));
-    // libsql ends the process over text that is not UTF-8, and a damaged row can have that in any column.
+    // libsql ends the process when text is not UTF-8, and a damaged row can have such text in any column.
     this.columns = [...this.#shape, ["seal", "bytes"] as const]
       .map(
         ([column, kind]) => `CAST(${name}.${column} AS ${isNumber(kind) ? "INTEGER" : "BLOB"}) AS ${column}`,
@@ -74,7 +72,6 @@ export class Table<S extends Shape> {
     this.put(to, this.decode(row));
   }
 
-  /** The checksum of a row. */
   checksum(row: RowOf<S>): Uint8Array {
     return checksumOf(this.name, this.#checkedColumns, row);
   }
@@ -95,7 +92,6 @@ export class Table<S extends Shape> {
     return decoded as RowOf<S>;
   }
 
-  /** Whether a selected row matches its checksum. */
   isIntact(row: Row): boolean {
     return this.#matches(row, this.decode(row));
   }

@@ -19,13 +19,12 @@ export const THREADS = new Table("threads", {
 });
 export type ThreadRow = TableRow<typeof THREADS>;
 
-/** The newest checkpoint in each namespace of a thread, and the number of rows, so that a missing one is noticed. */
+/** The newest checkpoint in each namespace of a thread, and the number of rows, which reveals a missing one. */
 export const HEADS = new Table("heads", {
   thread: "number",
   ns: "text",
   seq: "number",
   id: "text",
-  /** The number of checkpoints in the namespace. */
   count: "number",
   /** The number of writes that tasks have made since the newest checkpoint. */
   pending: "number",
@@ -33,7 +32,7 @@ export const HEADS = new Table("heads", {
 export type HeadRow = TableRow<typeof HEADS>;
 
 export const CHECKPOINTS = new Table("checkpoints", {
-  /** Grows with every checkpoint that is put, whatever the clock says. */
+  /** Grows with every checkpoint, whatever the clock says. */
   seq: "number",
   thread: "number",
   ns: "text",

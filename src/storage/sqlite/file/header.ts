@@ -4,15 +4,15 @@ import { corrupt, withDescriptor, type Connection } from "../database/index.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 
 const HEADER_BYTES = 100;
-/** SQLite's default, which all stores have. */
+/** The page size of all stores, which is SQLite's default. */
 export const PAGE_BYTES = 4096;
 const MAGIC = "SQLite format 3\0";
 /** The fixed parts of a header: page size, journal mode, reserved bytes, SQLite's constants, schema format, UTF-8. */
 const FIXED = /^1000(0101|0202)00402020 00000004 00000001$/;
 
 /**
- * Checks the header of a file before SQLite opens it, which would already write beside it. Returns false when there is
- * no content; throws when the file is not a thread store, is truncated, or comes from a newer version.
+ * Checks the header of a file before SQLite opens it and creates files beside it. Returns false for an empty or missing
+ * file; throws when the file is not a thread store, is truncated, or comes from a newer version.
  */
 export function inspectFile(path: string): boolean {
   if (!hasContent(path)) return false;
@@ -34,12 +34,12 @@ export function headerDamage(path: string): string | undefined {
   if (format > SCHEMA_VERSION) throw otherFormat(path, format);
   const { size } = statSync(path);
   const expected = expectedSize(header);
-  // A process killed during a checkpoint of its log leaves a short file, and the log that completes it.
+  // A process that is killed during a checkpoint of its log leaves a short file, and the log that completes it.
   const isCut = size < expected && !hasContent(`${path}-wal`) && !hasContent(`${path}-journal`);
   return isCut ? `it is cut short (${size} of ${expected} bytes)` : undefined;
 }
 
-/** Whether a file has more pages than its header says, and no log that would explain it: SQLite may not be able to write. */
+/** Whether a file has more pages than in its header, and no log that explains it: SQLite may be unable to write. */
 export function hasExtraPages(path: string): boolean {
   const expected = expectedSize(readStart(path, HEADER_BYTES));
   return expected > 0 && statSync(path).size > expected && !hasContent(`${path}-wal`);
@@ -53,12 +53,11 @@ export function firstPage({ header, tables }: { header: Buffer; tables: Buffer }
   return page;
 }
 
-/** The format of a file; read by SQLite, as the newest header may be in the log. */
+/** The format of a file, as SQLite reads it: the newest header may be in the log. */
 export function formatOf(connection: Connection): number {
   return connection.get("PRAGMA store.user_version")?.["user_version"] as number;
 }
 
-/** The error for a format that is not ours. */
 export function otherFormat(path: string, format: number): HarnessError {
   const version = format > SCHEMA_VERSION ? "a newer" : "an earlier";
   return new HarnessError(

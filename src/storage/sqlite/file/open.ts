@@ -19,7 +19,7 @@ import { walDamage } from "./wal.ts";
 
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
 const CHECKED_BYTES = 32 * 1024 * 1024;
-/** The size of the log at which it is written back to the file: each time ends with a flush to the disk. */
+/** The size of the log at which it is written back to the file, which ends with a flush to the disk. */
 const LOG_PAGES = 1000;
 
 /** Opens a thread store, and creates it with its folders when there is none. */
@@ -50,11 +50,11 @@ export async function openDatabase(path: string): Promise<Connection> {
   }
 }
 
-/** Throws where the newest commits are missing in the log: to go on without them would repeat calls that were made. */
+/** Throws when the newest commits are missing in the log: to continue without them would repeat tool calls. */
 function checkLog(file: string): void {
   const damage = isOpenHere(file) ? undefined : walDamage(file);
   if (!damage) return;
-  if (!damage.isPowerCut) throw corrupt(file, damage.says);
+  if (!damage.isPowerCut) throw corrupt(file, damage.what);
   process.emitWarning(`${file}: a power cut has undone the newest commits.`);
 }
 
@@ -65,7 +65,7 @@ export async function openFile(file: string, access: "write" | "read", of = file
     return await Connection.open(file, { access: "read", of });
   } catch (error) {
     if (!(error instanceof HarnessError) || error.code !== "storage-failed") throw error;
-    // SQLite cannot create its files beside it. It needs none where there is no log.
+    // SQLite cannot create its own files here. Without a log it needs none.
     if (!hasContent(`${file}-wal`)) return Connection.open(file, { access: "frozen", of });
     throw new HarnessError(
       "storage-failed",
@@ -112,7 +112,7 @@ function publish(draft: string, file: string): void {
   try {
     linkSync(draft, file);
   } catch {
-    // No links on this file system, or the name is taken: a copy that never overwrites fails only for the latter.
+    // The file system has no links, or the name is taken: a copy that never overwrites fails only for the latter.
     if (!existsSync(file)) copyFileSync(draft, file, constants.COPYFILE_EXCL);
   }
 }
@@ -121,13 +121,13 @@ function publish(draft: string, file: string): void {
 async function fill(file: string, of = file): Promise<void> {
   const connection = await Connection.open(file, { of });
   try {
-    // One transaction, with the pragma: a disk that is full, or a kill, leaves the file empty.
+    // One transaction, including the pragma: a full disk or a kill leaves the file empty.
     connection.exec(
       `BEGIN; PRAGMA store.auto_vacuum = INCREMENTAL; ${SCHEMA} PRAGMA store.application_id = ${APPLICATION_ID}; PRAGMA store.user_version = ${SCHEMA_VERSION}; COMMIT;`,
     );
     connection.exec("PRAGMA store.journal_mode = WAL");
   } catch (error) {
-    // This takes back what was written.
+    // Rolls the transaction back.
     connection.close();
     // The tables are there when another process was faster.
     if (!hasContent(file) || headerDamage(file) !== undefined) throw error;

@@ -10,43 +10,45 @@ const FRAME_BYTES = FRAME_HEAD_BYTES + PAGE_BYTES;
 
 /** Commits that are missing in the write-ahead log beside a file. */
 export interface WalDamage {
-  says: string;
-  /** The machine was started since: without a flush at each commit, a power cut may take the newest along. */
+  what: string;
+  /** Whether the machine was started since: commits are not flushed one by one, so a power cut may undo the newest. */
   isPowerCut: boolean;
 }
 
 /**
- * Finds out whether commits are missing in the write-ahead log beside a file: SQLite silently reads a log up to the
- * first frame that does not match its checksum. Frames of the same log behind that one tell of a changed byte, and the
- * index that a killed process leaves (`-shm`) tells how many frames there were, also of a log that was cut. To be asked
- * before SQLite opens the file, which writes both anew.
+ * Detects missing commits in the write-ahead log beside a file: SQLite silently reads a log only up to the first frame that
+ * does not match its checksum. Further frames of the same log show that a byte was changed, and the index that a killed
+ * process leaves (`-shm`) has the number of frames, also of a log that was cut. Call before SQLite opens the file, which
+ * rewrites both.
  */
 export function walDamage(file: string): WalDamage | undefined {
-  const damage = lookAt(file);
-  // A process at work appends frames while they are read: real damage stays where it is.
-  return damage && damage.says === lookAt(file)?.says ? damage : undefined;
+  const damage = findDamage(file);
+  // Another process may append frames while they are read: real damage is still there at a second look.
+  return damage && damage.what === findDamage(file)?.what ? damage : undefined;
 }
 
-function lookAt(file: string): WalDamage | undefined {
+function findDamage(file: string): WalDamage | undefined {
   const index = indexOf(file);
-  const log = readOrNothing(`${file}-wal`);
+  const log = readOrEmpty(`${file}-wal`);
   if (log.length < HEAD_BYTES) {
     const frames = index ? index.frames - index.copied : 0;
-    return frames > 0 ? { ...lost("it is gone"), isPowerCut: index!.isOld } : undefined;
+    return frames > 0 ? damageOf("it is gone", index!.isOld) : undefined;
   }
   const { intact, commits, salts } = framesOf(log);
-  // A writer that has restarted the log meanwhile has written its head first.
-  if (!readOrNothing(`${file}-wal`).subarray(0, HEAD_BYTES).equals(log.subarray(0, HEAD_BYTES)))
+  // A writer that has restarted the log in the meantime wrote its head first.
+  if (!readOrEmpty(`${file}-wal`).subarray(0, HEAD_BYTES).equals(log.subarray(0, HEAD_BYTES)))
     return undefined;
-  if (commits > 0) return { ...lost(`of the newest commits ${commits} are lost`), isPowerCut: false };
+  if (commits > 0) return damageOf(`of the newest commits ${commits} are lost`, false);
   const isOfThisLog = index?.salts.equals(salts) === true;
   if (!isOfThisLog || index.frames <= Math.max(intact, 0)) return undefined;
-  return { ...lost("the newest commits are lost"), isPowerCut: index.isOld };
+  return damageOf("the newest commits are lost", index.isOld);
 }
 
-const lost = (what: string): { says: string } => ({ says: `its log is damaged: ${what}` });
+function damageOf(what: string, isPowerCut: boolean): WalDamage {
+  return { what: `its log is damaged: ${what}`, isPowerCut };
+}
 
-/** The intact frames from the beginning of a log, and the commits behind the first that is not. */
+/** The number of intact frames at the beginning of a log, and of commits after the first damaged frame. */
 function framesOf(log: Buffer): { intact: number; commits: number; salts: Buffer } {
   const frames = Math.floor((log.length - HEAD_BYTES) / FRAME_BYTES);
   const frameAt = (at: number): Buffer =>
@@ -54,7 +56,7 @@ function framesOf(log: Buffer): { intact: number; commits: number; salts: Buffer
   const sum = new Checksum(log);
   sum.add(log.subarray(0, 24));
   const isHeadIntact = sum.matches(log, 24);
-  // Every frame repeats the salts of its log; behind the frames of this log may be those of an earlier one.
+  // Every frame repeats the salts of its log; the frames of an earlier log may follow those of this one.
   const salts = isHeadIntact ? log.subarray(16, 24) : frameAt(0).subarray(8, 16);
   const isOfThisLog = (frame: Buffer): boolean => frame.subarray(8, 16).equals(salts);
   const isNext = (frame: Buffer): boolean => {
@@ -67,26 +69,26 @@ function framesOf(log: Buffer): { intact: number; commits: number; salts: Buffer
   let commits = 0;
   for (let at = intact + 1; at < frames; at++) {
     const frame = frameAt(at);
-    // The size of the file after a commit stands in its last frame alone.
+    // Only the last frame of a commit has the size of the file.
     if (isOfThisLog(frame) && frame.readUInt32BE(4) > 0) commits += 1;
   }
   return { intact, commits, salts };
 }
 
 interface WalIndex {
-  /** The frames of the log that were committed, and those that are in the file already. */
+  /** The number of committed frames, and of those that are already copied to the file. */
   frames: number;
   copied: number;
   salts: Buffer;
-  /** It was written before this machine was started. */
+  /** Whether it was written before this machine was started. */
   isOld: boolean;
 }
 
 /** SQLite's index of a log, in the machine's byte order: two equal heads of 48 bytes, and the state of checkpoints. */
 function indexOf(file: string): WalIndex | undefined {
-  // To close a descriptor of it would drop SQLite's locks, which are on it.
+  // Closing a descriptor of it would drop SQLite's locks.
   if (isOpenHere(file)) return undefined;
-  const index = readOrNothing(`${file}-shm`);
+  const index = readOrEmpty(`${file}-shm`);
   if (index.length < 100 || !index.subarray(0, 48).equals(index.subarray(48, 96))) return undefined;
   const { mtimeMs } = statSync(`${file}-shm`, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
   return {
@@ -97,7 +99,7 @@ function indexOf(file: string): WalIndex | undefined {
   };
 }
 
-function readOrNothing(path: string): Buffer {
+function readOrEmpty(path: string): Buffer {
   return attempt(() => readFileSync(path)) ?? Buffer.alloc(0);
 }
 
