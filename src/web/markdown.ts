@@ -92,7 +92,8 @@ export class MarkdownWriter {
 
   onopentag(name: string, attributes: Record<string, string>): void {
     const close = this.#begin(name, attributes);
-    if (!VOID.has(name)) this.#open.push({ name, ...(close && { close }) });
+    // The parser closes void tags such as `img` as well.
+    this.#open.push({ name, ...(close && { close }) });
   }
 
   onclosetag(name: string): void {
@@ -295,22 +296,6 @@ export class MarkdownWriter {
     this.#out.push(text);
   }
 }
-
-const VOID = new Set([
-  "area",
-  "base",
-  "br",
-  "col",
-  "embed",
-  "hr",
-  "img",
-  "input",
-  "link",
-  "meta",
-  "source",
-  "track",
-  "wbr",
-]);
 
 /** The number of characters that are parsed before the event loop turns. */
 const SLICE_CHARS = 16_384;

@@ -369,3 +369,12 @@ it("a page with a row of two million spaces is read once", async () => {
   const { text } = await toMarkdown(page, new URL("https://example.com"));
   expect(text).toMatch(/b\n```$/);
 });
+
+it.each([
+  "<noscript><img></noscript><p>The text.</p>",
+  "<form><input><br></form><p>The text.</p>",
+  "<img hidden><p>The text.</p>",
+])("a tag without an end that is left out takes nothing else with it: %s", async (page) => {
+  const { text } = await toMarkdown(page, new URL("https://example.com"));
+  expect(text).toBe("The text.");
+});
