@@ -1,10 +1,18 @@
 import type { InferredOptionTypes, Options } from "yargs";
-import { APPROVALS, EFFORTS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
+
+// Literals, so that help and completion need not load the modules that define these values.
+export const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
+export const APPROVALS = ["first", "always", "never"] as const;
+export const MODES = ["plan", "ask", "edits", "auto"] as const;
+export const EFFORTS = ["off", "low", "medium", "high"] as const;
+export const SANDBOXES = ["auto", "always", "never"] as const;
+export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 
 export const EXIT_CODES = `Exit codes: 0 done, 1 failed, 2 usage, 3 stopped with open items or waiting for an answer,
 130 interrupted.`;
 
-/** The flags of a table, as a command gets them. */
+/** The parsed flags of a table of options. */
 export type FlagsOf<Table extends Record<string, Options>> = {
   [Name in keyof Table as InCamelCase<Name>]?: InferredOptionTypes<Table>[Name];
 };
@@ -17,11 +25,11 @@ export const flag = (describe: string) => ({ type: "boolean", describe }) as con
 export const word = (describe: string) => ({ type: "string", describe }) as const;
 export const text = (describe: string) => ({ type: "string", requiresArg: true, describe }) as const;
 
-/** A flag that may be given several times. */
+/** A flag that may be repeated. */
 export const list = (describe: string) =>
   ({
     ...text(describe),
-    coerce: (given: string | string[] | undefined) => (given === undefined ? undefined : [given].flat()),
+    coerce: (value: string | string[] | undefined) => (value === undefined ? undefined : [value].flat()),
   }) as const;
 
 /** A whole number above 0. */

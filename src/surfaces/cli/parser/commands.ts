@@ -20,7 +20,7 @@ import {
 } from "../options/index.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A command with its flags, as it was read. Thrown: for a handler that returns yargs draws help that nobody sees. */
+/** A parsed command with its flags. It is thrown, as yargs renders the help after a handler that returns. */
 export class ChosenCommand {
   /** Returns the exit code. */
   readonly run: (terminal: Terminal) => Promise<number>;
@@ -30,7 +30,7 @@ export class ChosenCommand {
   }
 }
 
-/** Every command with its options. What a command does is loaded when it is run: help need not wait for LangChain. */
+/** Declares every command with its options. A command is loaded when it runs, so that help does not load LangChain. */
 export function commands(parser: Argv): void {
   const on =
     <Flags>(load: () => Promise<(flags: Flags, terminal: Terminal) => Promise<number>>) =>

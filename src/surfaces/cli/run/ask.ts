@@ -3,15 +3,12 @@ import { answerFor, type Asker, displayFor, type History } from "../session/inde
 import { paintOf } from "../terminal.ts";
 
 export interface AskPlace extends Pick<Asker, "terminal" | "settings" | "mode" | "thread"> {
-  /** The lines that were typed before. */
+  /** Texts typed earlier. */
   history: History;
   signal: AbortSignal;
 }
 
-/**
- * Puts a question to the person at the terminal, as a session does. Undefined when they would rather not answer now
- * (Ctrl-C).
- */
+/** Asks the person at the terminal a question, as a session does. Undefined on Ctrl-C. */
 export async function ask(question: Question, { history, signal, ...place }: AskPlace): Promise<unknown> {
   const { terminal } = place;
   const paint = paintOf(terminal);
@@ -36,12 +33,12 @@ export async function ask(question: Question, { history, signal, ...place }: Ask
   });
   signal.addEventListener("abort", dismiss, { once: true });
   try {
-    const asking: Asker["display"] = {
+    const askDisplay: Asker["display"] = {
       ask: async (asked) => (signal.aborted ? undefined : display.ask(asked)),
       lend: (use) => display.lend(use),
       print: (lines) => display.print(lines),
     };
-    return await answerFor(question, { ...place, paint, display: asking, agreesTo: () => false });
+    return await answerFor(question, { ...place, paint, display: askDisplay, agreesTo: () => false });
   } finally {
     signal.removeEventListener("abort", dismiss);
     await display.close();

@@ -54,7 +54,7 @@ const quit: SlashCommand = {
   run: async (_args, conversation) => conversation.quit(),
 };
 
-/** All commands of a session, in the order of the help. */
+/** All slash commands, in the order of the help. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   help,
   plan,
@@ -83,7 +83,7 @@ export function commandOf(text: string): SlashCommand | undefined {
     : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
 }
 
-/** The commands that can be typed, and the skills of a project. */
+/** The slash commands, and the skills of a project. */
 export function commandNames({ skills }: Pick<Project, "skills">): string[] {
   return [...SLASH_COMMANDS, ...skills].map(({ name }) => `/${name}`);
 }

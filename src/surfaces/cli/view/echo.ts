@@ -1,20 +1,18 @@
 import { CONTINUE } from "../../../threads/thread/index.ts";
 import { harmlessLines, shown, type Harmless, type Paint } from "../output/index.ts";
 
-const MOST_ECHOED = 12;
+const MAX_ECHOED = 12;
 
-/** The typed message, as it stands above the answer. */
+/** Renders a typed message, above the answer. */
 export function echoOf(text: string, paint: Paint): Harmless[] {
   const lines = harmlessLines(text);
-  const more = lines.length - MOST_ECHOED;
-  const rows = lines
-    .slice(0, MOST_ECHOED)
-    .map((line, at) => shown`${at === 0 ? shown`>` : shown` `} ${line}`);
+  const more = lines.length - MAX_ECHOED;
+  const rows = lines.slice(0, MAX_ECHOED).map((line, at) => shown`${at === 0 ? shown`>` : shown` `} ${line}`);
   const rest = more > 0 ? [paint("dim", shown`  … ${more} more lines`)] : [];
   return [shown``, ...rows.map((row) => paint("bold", row)), ...rest];
 }
 
-/** The text that a person typed for a message of a thread: the harness writes those that continue a plan. */
+/** The typed text of a message. For `/continue`, the harness wrote another text into the thread. */
 export function typedFor(text: string): string {
   return text === CONTINUE ? "/continue" : text;
 }

@@ -6,7 +6,7 @@ interface QueuedQuestion {
   resolve: (answer: Answered) => void;
 }
 
-/** The queue of questions to a person: the next is shown when the one before it has its answer. */
+/** A queue of questions to a person. The next one is displayed when the previous one is answered. */
 export class Questions {
   readonly #show: (asked: Asked) => void;
   #queue: QueuedQuestion[] = [];
@@ -15,7 +15,7 @@ export class Questions {
     this.#show = show;
   }
 
-  /** The question that is shown. */
+  /** The displayed question. */
   get open(): Asked | undefined {
     return this.#queue[0]?.asked;
   }
@@ -32,18 +32,18 @@ export class Questions {
     if (this.open) this.#show(this.open);
   }
 
-  /** Removes all questions, unanswered. */
+  /** Dismisses all questions unanswered. */
   dismiss(): void {
     for (const { resolve } of this.#queue.splice(0)) resolve(undefined);
   }
 }
 
-/** A choice with the key that chooses it. */
+/** A choice with the number or key that selects it. */
 export function choiceLine({ label, key }: QuestionChoice, at: number): Harmless {
   return shown`${key === undefined ? at + 1 : harmless(key)}. ${label}`;
 }
 
-/** The choice that a number or a key stands for. */
+/** The choice that a number or a key selects. */
 export function choiceFor({ choices }: Asked, text: string): QuestionChoice | undefined {
   if (/^[1-9]\d*$/.test(text)) return choices[Number(text) - 1];
   return choices.find(({ key }) => key !== undefined && key === text.toLowerCase());

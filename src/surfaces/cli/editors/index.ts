@@ -1,1 +1,0 @@
-export { ownOutput } from "./protocol-output.ts";
