@@ -29,16 +29,14 @@ export function userPlaces(env: Environment, platform: string = process.platform
   };
 }
 
-/** A repository and the folders down to the working folder, as real paths. */
-export interface ProjectPlaces {
-  /** The root of the repository, or the working folder if there is none. */
-  root: string;
-  /** From the root down. */
-  folders: readonly string[];
-}
-
-/** Finds the repository of a folder. A home folder that is a repository, as for dotfiles, does not count. */
-export async function projectPlaces(dir: string, { home }: Pick<UserPlaces, "home">): Promise<ProjectPlaces> {
+/**
+ * Finds the root of the repository of a folder (the folder itself if there is none), and the folders from the root down
+ * to it, as real paths. A home folder that is a repository, as for dotfiles, does not count.
+ */
+export async function projectPlaces(
+  dir: string,
+  { home }: Pick<UserPlaces, "home">,
+): Promise<{ root: string; folders: readonly string[] }> {
   const here = await realpath(dir).catch(() => dir);
   const above = await realpath(home).catch(() => home);
   const folders = [here];

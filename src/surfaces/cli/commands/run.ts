@@ -56,7 +56,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       settings,
       ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
       resumeCommand: resumeCommand(flags, terminal),
-      start: (owned, options) => owned.start(message, { ...options, task, isNewTurn: true }),
+      start: (hostThread, options) => hostThread.start(message, { ...options, task, isNewTurn: true }),
     });
   });
 }
@@ -99,15 +99,14 @@ export function resumeCommand(
   return state === undefined ? command : `${command} --state ${quoted(state)}`;
 }
 
-interface Task {
-  /** The text that names the thread. */
-  task: string;
-  /** The message to the model. */
-  message: string;
-}
-
-/** The task argument together with piped text. Without one, or for `-`, standard input is the task. */
-async function readTask(argument: string | undefined, terminal: Terminal): Promise<Task> {
+/**
+ * The task, which also names the thread, and the message to the model: the task with piped text. Without an argument, or
+ * for `-`, standard input is the task.
+ */
+async function readTask(
+  argument: string | undefined,
+  terminal: Terminal,
+): Promise<{ task: string; message: string }> {
   const task = argument?.trim();
   if (task && task !== "-") {
     const piped = isPiped(terminal) ? await readStandardInput(terminal) : "";

@@ -97,15 +97,11 @@ const LATER = {
   hint: shown`offline, it can only survey a directory`,
 };
 
-interface Access {
-  /** The variables to store. */
-  variables: Record<string, string>;
-  /** The models that the provider lists. */
-  names: readonly string[] | undefined;
-}
-
-/** Asks for address and key until the provider accepts them. */
-async function accessTo(id: string, terminal: Terminal): Promise<Access | undefined> {
+/** Asks for address and key until the provider accepts them. Returns the variables to store, and its models. */
+async function accessTo(
+  id: string,
+  terminal: Terminal,
+): Promise<{ variables: Record<string, string>; names: readonly string[] | undefined } | undefined> {
   const { label, endpoints, needsKey, baseUrl: usual } = PROVIDERS[id]!;
   const isAsked = canAsk(terminal, {});
   const [{ baseUrl: address, keys }] = endpoints;
@@ -174,8 +170,8 @@ export async function logout({ provider }: LoginFlags, terminal: Terminal): Prom
   const variables = providers.flatMap(({ endpoints }) =>
     endpoints.flatMap(({ baseUrl, keys }) => [baseUrl, ...keys]),
   );
-  const forgotten = await new KeptKeys(env).forget([...new Set(variables)]);
-  const text = forgotten.length > 0 ? `Forgotten: ${forgotten.join(", ")}.` : "Nothing was kept.";
+  const removals = await new KeptKeys(env).forget([...new Set(variables)]);
+  const text = removals.length > 0 ? `Forgotten: ${removals.join(", ")}.` : "Nothing was kept.";
   stdout.write(shown`${oneLine(text)}\n`);
   return EXIT.done;
 }

@@ -13,6 +13,7 @@ interface Line {
   terminal: Terminal;
   /** The words before the one to complete. */
   before: readonly string[];
+  current: string;
 }
 
 const NOTHING: Offer = () => [];
@@ -70,10 +71,10 @@ const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> 
 /** Completions of the last word, which may be empty or partial. */
 export async function complete(words: readonly string[], terminal: Terminal): Promise<string[]> {
   const { before, current, offset } = joined(words);
-  const line: Line = { terminal, before };
+  const line: Line = { terminal, before, current };
   const [, flag, valueStart] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
   const value = VALUES[flag ?? before.at(-1) ?? ""];
-  const completions = await (value ?? wordsFor(current))(line);
+  const completions = await (value ?? wordsFor)(line);
   const prefix = flag === undefined ? "" : `${flag}=`;
   return completions.flatMap((one) => {
     if (one === FILES || one === FOLDERS) return [one];
@@ -82,27 +83,22 @@ export async function complete(words: readonly string[], terminal: Terminal): Pr
 }
 
 /** Completes flags after a dash, otherwise commands or arguments. */
-function wordsFor(current: string): Offer {
-  return async ({ terminal, before }) => {
-    if (before.includes("--")) return [];
-    const offers = (words: readonly string[], kind: "" | "-") => offersAfter(words, kind, terminal);
-    const plain = before.filter((word, at) => !word.startsWith("-") && !VALUES[before[at - 1] ?? ""]);
-    const path = await commandPath(plain, offers);
-    if (current.startsWith("-")) {
-      const flags = (await offers(path, "-")).filter((one) => one.startsWith("--"));
-      return (
-        flags
-          .filter((one) => !before.includes(one))
-          // These are on by default, so the negated form is offered.
-          .map((one) => (one === "--plan" || one === "--project" ? `--no-${one.slice(2)}` : one))
-      );
-    }
-    const argument = WORDS[path.join(" ")];
-    if (!argument) return offers(path, "");
-    const present = plain.slice(path.length);
-    if (present.length > 0 && !argument.isList) return [];
-    return (await argument.offer({ terminal, before })).filter((one) => !present.includes(one));
-  };
+async function wordsFor(line: Line): Promise<readonly string[]> {
+  const { terminal, before, current } = line;
+  if (before.includes("--")) return [];
+  const offers = (words: readonly string[], kind: "" | "-") => offersAfter(words, kind, terminal);
+  const plain = before.filter((word, at) => !word.startsWith("-") && !VALUES[before[at - 1] ?? ""]);
+  const path = await commandPath(plain, offers);
+  if (current.startsWith("-")) {
+    const flags = (await offers(path, "-")).filter((one) => one.startsWith("--") && !before.includes(one));
+    // These are on by default, so the negated form is offered.
+    return flags.map((one) => (one === "--plan" || one === "--project" ? `--no-${one.slice(2)}` : one));
+  }
+  const argument = WORDS[path.join(" ")];
+  if (!argument) return offers(path, "");
+  const present = plain.slice(path.length);
+  if (present.length > 0 && !argument.isList) return [];
+  return (await argument.offer(line)).filter((one) => !present.includes(one));
 }
 
 /**

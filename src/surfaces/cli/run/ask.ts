@@ -34,7 +34,7 @@ export async function ask(question: Question, { history, signal, ...place }: Ask
   signal.addEventListener("abort", dismiss, { once: true });
   try {
     const askDisplay: Asker["display"] = {
-      ask: async (asked) => (signal.aborted ? undefined : display.ask(asked)),
+      ask: async (request) => (signal.aborted ? undefined : display.ask(request)),
       lend: (use) => display.lend(use),
       print: (lines) => display.print(lines),
     };

@@ -92,10 +92,10 @@ export async function perform(options: PerformOptions): Promise<number> {
         settings,
         show: (event, view) => output?.show(event, view),
         answer: (question) => answer(question),
-        onBegin: async ({ thread: owned, ready }) => {
+        onBegin: async ({ thread: runThread, ready }) => {
           output = await outputFor(terminal, flags, { prices: () => ready.prices, history });
           answer = await questioner({
-            thread: owned,
+            thread: runThread,
             answers,
             place: canAsk(terminal, flags)
               ? { terminal, settings, mode, thread: client, history }
@@ -107,8 +107,8 @@ export async function perform(options: PerformOptions): Promise<number> {
           const notices = [ready.notice && asTyped(ready.notice, env), options.notice];
           return notices.filter((line) => line !== undefined).join(" ") || undefined;
         },
-        onEnd: async ({ outcome }, owned) => {
-          const questions = outcome === "waiting" ? await owned.questions() : [];
+        onEnd: async ({ outcome }, runThread) => {
+          const questions = outcome === "waiting" ? await runThread.questions() : [];
           const hint = answerHint(questions);
           if (hint !== undefined) run?.notify(hint);
           const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
@@ -116,7 +116,7 @@ export async function perform(options: PerformOptions): Promise<number> {
             const why = harmless(`stopped, since ${interruption.outputError}. Go on with: ${resume}`);
             terminal.stderr.write(shown`holdfast: ${why}\n`);
           }
-          return outcome !== "done" && (await hasWorkLeft(owned)) ? { resume } : {};
+          return outcome !== "done" && (await hasWorkLeft(runThread)) ? { resume } : {};
         },
       },
     });

@@ -29,16 +29,16 @@ export async function projectFor(
   if (trustProject && dir === undefined) {
     refuse("--trust-project is about a directory: add --dir, such as --dir .");
   }
-  const opened = await withAllowed(
+  const project = await withAllowed(
     await openProject({ dir, env, use: trustProject ? "trust" : use }),
     dir,
     env,
   );
-  const isUndecided = opened.trust === "unknown" || opened.trust === "changed";
-  if (dir === undefined || !isUndecided || !canAsk(terminal, output)) return withNotice(opened, terminal);
-  const answer = await askTrust(opened, terminal);
+  const isUndecided = project.trust === "unknown" || project.trust === "changed";
+  if (dir === undefined || !isUndecided || !canAsk(terminal, output)) return withNotice(project, terminal);
+  const answer = await askTrust(project, terminal);
   // A no to changed files does not revoke the trust in the others; the question comes again with the next run.
-  if (answer === undefined || (!answer && opened.trust === "changed")) return withNotice(opened, terminal);
+  if (answer === undefined || (!answer && project.trust === "changed")) return withNotice(project, terminal);
   await sayTrust(dir, answer, env);
   return withNotice(await withAllowed(await openProject({ dir, env }), dir, env), terminal);
 }

@@ -16,7 +16,7 @@ import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../
 import { editInEditor, planText } from "../threads/index.ts";
 import { questionLines, argumentLines, callText, changeLines } from "../view/index.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Answered, Display, QuestionChoice } from "./display/display.ts";
+import type { DisplayAnswer, Display, QuestionChoice } from "./display/display.ts";
 
 type Call = NonNullable<Question["call"]>;
 
@@ -85,7 +85,7 @@ async function permission(question: Question, call: Call, asker: Asker): Promise
   return decision(question, answer);
 }
 
-function decision(question: Question, answer: Answered): unknown {
+function decision(question: Question, answer: DisplayAnswer): unknown {
   if (!answer) return undefined;
   if ("value" in answer) return readAnswer(question, answer.value);
   const { words } = answer;

@@ -276,9 +276,9 @@ export class Session implements Conversation {
       turn.run = await start({
         settings: { ...this.settings, model: this.model.name },
         prepare: { live: liveRules(() => this) },
-        onBegin: async ({ thread: owned }) => {
+        onBegin: async ({ thread: runThread }) => {
           if (turn.isStopped) return undefined;
-          this.isApproved = isApproved((await owned.state()).values);
+          this.isApproved = isApproved((await runThread.state()).values);
           this.thread = thread;
           this.isCompactedNext = false;
           this.#showStatus();

@@ -3,8 +3,7 @@ import type { RunEvent } from "../../../threads/events/index.ts";
 import { MAIN, type RunView } from "../../../threads/view/index.ts";
 import { clock, fit, oneLine, shown, type Harmless, type Paint } from "../output/index.ts";
 import { callLines } from "./call-lines.ts";
-import { echoOf } from "./echo.ts";
-import { linesOf, planLines, thoughtLine } from "./lines.ts";
+import { echoOf, linesOf, planLines, thoughtLine } from "./lines.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
 
 /** Shorter thinking is not reported. */

@@ -3,6 +3,7 @@ import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import { itemWords } from "../../../plan/render/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
 import { amount, answerWords, dollars, sentBackWords, summaryWords } from "../../../threads/story/index.ts";
+import { CONTINUE } from "../../../threads/thread/index.ts";
 import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/view/index.ts";
 import {
   clock,
@@ -89,6 +90,22 @@ export function thoughtLine(thoughts: string, paint: Paint, verb = "thought"): H
 
 /** The most characters of a sub-agent's task, and of thoughts. */
 const MAX_EXCERPT = 100;
+
+const MAX_ECHOED = 12;
+
+/** Renders a typed message, above the answer. */
+export function echoOf(text: string, paint: Paint): Harmless[] {
+  const lines = harmlessLines(text);
+  const more = lines.length - MAX_ECHOED;
+  const rows = lines.slice(0, MAX_ECHOED).map((line, at) => shown`${at === 0 ? shown`>` : shown` `} ${line}`);
+  const rest = more > 0 ? [paint("dim", shown`  … ${more} more lines`)] : [];
+  return [shown``, ...rows.map((row) => paint("bold", row)), ...rest];
+}
+
+/** The typed text of a message. For `/continue`, the harness wrote another text into the thread. */
+export function typedFor(text: string): string {
+  return text === CONTINUE ? "/continue" : text;
+}
 
 /** All items of a plan, one line each. */
 export function planLines(todos: readonly Todo[], owner: string, paint: Paint): Harmless[] {

@@ -22,9 +22,9 @@ export async function acp(flags: AcpFlags, terminal: Terminal): Promise<number> 
       // The code that runs agents is loaded with the first session.
       open: async (editor) => {
         const { openSessions } = await import("./editor-sessions.ts");
-        const opened = await openSessions(flags, terminal, editor);
-        ({ close } = opened);
-        return opened.sessions;
+        const editorSessions = await openSessions(flags, terminal, editor);
+        ({ close } = editorSessions);
+        return editorSessions.sessions;
       },
     });
     return EXIT.done;

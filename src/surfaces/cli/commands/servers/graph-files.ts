@@ -13,17 +13,11 @@ import { refuse } from "../../wording.ts";
 /** The exports to look for if the place names none. */
 const NAMES = ["default", "graph", "agent"];
 
-/** The user's own graphs. `close` closes their item store. */
-export interface OwnGraphs {
-  graphs: ReadonlyMap<string, HostedGraph>;
-  close: () => Promise<void>;
-}
-
 /** Opens the graphs that `--agent` names, for a run in a terminal. */
 export async function openGraphs(
   agent: string,
   { saver, path, cwd }: { saver: ThreadStore; path: string; cwd: string },
-): Promise<OwnGraphs> {
+): Promise<{ graphs: ReadonlyMap<string, HostedGraph>; close: () => Promise<void> }> {
   const sources = await loadGraphs(agent, cwd);
   const store = await openItems(path);
   return {

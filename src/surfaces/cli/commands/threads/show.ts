@@ -35,8 +35,8 @@ export interface ShowFlags extends StateFlags {
 
 /** `holdfast show`: prints the plan of a thread, its answer, or its files. */
 export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
-  const text = await withThread(flags, terminal, async (opened, summary) => {
-    const thread = await opened.read();
+  const text = await withThread(flags, terminal, async (hostThread, summary) => {
+    const thread = await hostThread.read();
     if (flags.transcript || flags.json) return history(flags, summary, thread);
     const content = await thread.content();
     const part = partOf(flags, summary, content);

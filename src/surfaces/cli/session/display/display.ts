@@ -35,7 +35,7 @@ export interface QuestionChoice {
   key?: string;
 }
 
-export interface Asked {
+export interface DisplayQuestion {
   /** The subject of the question, which stays on the screen. */
   about: readonly Harmless[];
   question: Harmless;
@@ -47,7 +47,7 @@ export interface Asked {
 }
 
 /** A choice or typed words. Undefined if the person dismisses the question. */
-export type Answered = { value: string } | { words: string } | undefined;
+export type DisplayAnswer = { value: string } | { words: string } | undefined;
 
 /** The output and input of a session: drawn on a terminal, or in plain lines. */
 export interface Display {
@@ -57,7 +57,7 @@ export interface Display {
   show: (event: RunEvent, view: RunView) => void;
   status: (status: Status) => void;
   /** Asks a question, after those that are open. */
-  ask: (asked: Asked) => Promise<Answered>;
+  ask: (question: DisplayQuestion) => Promise<DisplayAnswer>;
   /** Dismisses all questions unanswered. */
   dismiss: () => void;
   /** Inserts a text into the prompt, before the current draft. */

@@ -18,7 +18,14 @@ import type { History } from "../prompt/history.ts";
 import { Keyboard } from "../prompt/keyboard.ts";
 import { PromptKeys } from "../prompt/prompt-keys.ts";
 import { promptLines } from "../prompt/prompt-lines.ts";
-import type { Answered, Asked, Display, DisplayOptions, Status, SessionActions } from "./display.ts";
+import type {
+  DisplayAnswer,
+  DisplayQuestion,
+  Display,
+  DisplayOptions,
+  Status,
+  SessionActions,
+} from "./display.ts";
 import { PlainDisplay } from "./plain-display.ts";
 
 /** The interval for drawing the agent's output; typed keys are drawn at once. */
@@ -119,8 +126,8 @@ export class LiveDisplay implements Display {
     this.#drawSoon();
   }
 
-  ask(asked: Asked): Promise<Answered> {
-    return this.#prompt.ask(asked);
+  ask(question: DisplayQuestion): Promise<DisplayAnswer> {
+    return this.#prompt.ask(question);
   }
 
   dismiss(): void {

@@ -1,6 +1,6 @@
 import { mention } from "../../../../threads/run/index.ts";
 import { oneLine, shown, type Harmless, type Paint } from "../../output/index.ts";
-import type { Answered, Asked, DisplayOptions, SessionActions } from "../display/display.ts";
+import type { DisplayAnswer, DisplayQuestion, DisplayOptions, SessionActions } from "../display/display.ts";
 import type { History } from "./history.ts";
 import type { Key } from "./keys.ts";
 import { draftOf, edited, EMPTY_DRAFT, fullText, inserted, movedLine, type Draft } from "./line-editor.ts";
@@ -12,7 +12,7 @@ export interface PromptKeysOptions extends DisplayOptions {
   /** Calls back after a time without keys. Returns a function that cancels. */
   onQuiet: (callback: () => void) => () => void;
   /** A question is displayed. */
-  onAsk: (asked: Asked) => void;
+  onAsk: (question: DisplayQuestion) => void;
   onSuspend: () => void;
   onRedraw: () => void;
   /** The draft changed without a key. */
@@ -22,7 +22,7 @@ export interface PromptKeysOptions extends DisplayOptions {
 /** The most choices displayed at once. */
 const MAX_CHOICES = 9;
 
-interface OpenQuestion extends Asked {
+interface OpenQuestion extends DisplayQuestion {
   /** -1 for none. */
   selected: number;
   /** Whether keys answer it. Keys that were typed before the question was visible, or as part of a message, do not. */
@@ -36,10 +36,10 @@ export class PromptKeys {
   isBusy = false;
   actions: SessionActions | undefined;
   readonly #options: PromptKeysOptions;
-  readonly #questions = new Questions((asked) => this.#show(asked));
+  readonly #questions = new Questions((question) => this.#show(question));
   #open: OpenQuestion | undefined;
   #suggestions: Suggestions | undefined;
-  #chosen = 0;
+  #suggestionIndex = 0;
   #isLeaving = false;
 
   constructor(options: PromptKeysOptions) {
@@ -53,8 +53,8 @@ export class PromptKeys {
     this.draft = { ...draft, text: start + draft.text, cursor: start.length + draft.cursor };
   }
 
-  ask(asked: Asked): Promise<Answered> {
-    return this.#questions.ask(asked);
+  ask(question: DisplayQuestion): Promise<DisplayAnswer> {
+    return this.#questions.ask(question);
   }
 
   dismiss(): void {
@@ -96,7 +96,7 @@ export class PromptKeys {
     const list = this.#suggestions?.list ?? [];
     return list.slice(0, Math.max(0, Math.min(8, height - 6))).map(({ text, about = "" }, at) => {
       const line = shown`  ${oneLine(text)}  ${oneLine(about)}`;
-      return at === this.#chosen ? paint("cyan", line) : paint("dim", line);
+      return at === this.#suggestionIndex ? paint("cyan", line) : paint("dim", line);
     });
   }
 
@@ -125,7 +125,7 @@ export class PromptKeys {
 
   #edit(draft: Draft): void {
     this.draft = draft;
-    this.#chosen = 0;
+    this.#suggestionIndex = 0;
     this.#suggestions = suggestionsFor(draft, {
       commands: this.#options.commands(),
       files: this.#options.files,
@@ -199,9 +199,9 @@ export class PromptKeys {
     });
   }
 
-  #show(asked: Asked): void {
-    this.#open = { ...asked, selected: asked.isDeliberate ? -1 : 0, isArmed: false };
-    this.#options.onAsk(asked);
+  #show(question: DisplayQuestion): void {
+    this.#open = { ...question, selected: question.isDeliberate ? -1 : 0, isArmed: false };
+    this.#options.onAsk(question);
   }
 
   #close(): void {
@@ -209,19 +209,19 @@ export class PromptKeys {
     this.#open = undefined;
   }
 
-  #answer(answer: Answered): void {
+  #answer(answer: DisplayAnswer): void {
     this.#close();
     this.#questions.answer(answer);
   }
 
   #complete(): void {
-    const suggestion = this.#suggestions?.list[this.#chosen];
+    const suggestion = this.#suggestions?.list[this.#suggestionIndex];
     if (suggestion) this.#edit(accepted(this.draft, this.#suggestions!.from, suggestion));
   }
 
   #enter(): void {
     const { text, cursor } = this.draft;
-    const suggestion = this.#suggestions?.list[this.#chosen];
+    const suggestion = this.#suggestions?.list[this.#suggestionIndex];
     // Enter accepts a suggestion, unless the command or path is already typed in full.
     if (suggestion && !text.slice(0, cursor).endsWith(suggestion.text)) return this.#complete();
     if (text.slice(0, cursor).endsWith("\\")) {
@@ -249,7 +249,7 @@ export class PromptKeys {
   #vertical(by: -1 | 1): void {
     if (this.#suggestions) {
       const { length } = this.#suggestions.list;
-      this.#chosen = (this.#chosen + by + length) % length;
+      this.#suggestionIndex = (this.#suggestionIndex + by + length) % length;
       return;
     }
     const draft = movedLine(this.draft, by);

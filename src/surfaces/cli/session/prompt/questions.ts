@@ -1,33 +1,33 @@
 import { harmless, shown, type Harmless } from "../../output/index.ts";
-import type { Answered, Asked, QuestionChoice } from "../display/display.ts";
+import type { DisplayAnswer, DisplayQuestion, QuestionChoice } from "../display/display.ts";
 
 interface QueuedQuestion {
-  asked: Asked;
-  resolve: (answer: Answered) => void;
+  question: DisplayQuestion;
+  resolve: (answer: DisplayAnswer) => void;
 }
 
 /** A queue of questions to a person. The next one is displayed when the previous one is answered. */
 export class Questions {
-  readonly #show: (asked: Asked) => void;
+  readonly #show: (question: DisplayQuestion) => void;
   #queue: QueuedQuestion[] = [];
 
-  constructor(show: (asked: Asked) => void) {
+  constructor(show: (question: DisplayQuestion) => void) {
     this.#show = show;
   }
 
   /** The displayed question. */
-  get open(): Asked | undefined {
-    return this.#queue[0]?.asked;
+  get open(): DisplayQuestion | undefined {
+    return this.#queue[0]?.question;
   }
 
-  ask(asked: Asked): Promise<Answered> {
+  ask(question: DisplayQuestion): Promise<DisplayAnswer> {
     return new Promise((resolve) => {
-      this.#queue.push({ asked, resolve });
-      if (this.#queue.length === 1) this.#show(asked);
+      this.#queue.push({ question, resolve });
+      if (this.#queue.length === 1) this.#show(question);
     });
   }
 
-  answer(answer: Answered): void {
+  answer(answer: DisplayAnswer): void {
     this.#queue.shift()?.resolve(answer);
     if (this.open) this.#show(this.open);
   }
@@ -44,7 +44,7 @@ export function choiceLine({ label, key }: QuestionChoice, at: number): Harmless
 }
 
 /** The choice that a number or a key selects. */
-export function choiceFor({ choices }: Asked, text: string): QuestionChoice | undefined {
+export function choiceFor({ choices }: DisplayQuestion, text: string): QuestionChoice | undefined {
   if (/^[1-9]\d*$/.test(text)) return choices[Number(text) - 1];
   return choices.find(({ key }) => key !== undefined && key === text.toLowerCase());
 }

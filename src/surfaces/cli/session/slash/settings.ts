@@ -26,13 +26,13 @@ export const effort: SlashCommand = {
   about: "say how much the model thinks, or change it from the next message on",
   run: async (args, conversation) => {
     const { settings, project, say } = conversation;
-    const chosen = EFFORTS.find((one) => one === args);
-    if (chosen === undefined) {
+    const newEffort = EFFORTS.find((one) => one === args);
+    if (newEffort === undefined) {
       const now = settings.effort ?? project.config.effort ?? "as the model decides";
       return say(oneLine(`Effort: ${now}. /effort ${EFFORTS.join("|")} changes it.`));
     }
-    conversation.settings = { ...settings, effort: chosen };
-    say(oneLine(`Effort ${chosen} from now on.`));
+    conversation.settings = { ...settings, effort: newEffort };
+    say(oneLine(`Effort ${newEffort} from now on.`));
   },
 };
 
@@ -54,13 +54,13 @@ export const mode: SlashCommand = {
   about: "how much you are asked; shift-tab goes on to the next",
   isBeside: true,
   run: async (args, conversation) => {
-    const chosen = MODES.find((one) => one === args);
-    if (chosen === undefined) {
+    const newMode = MODES.find((one) => one === args);
+    if (newMode === undefined) {
       const line = (one: Mode): string =>
         `${one === conversation.mode ? "❯" : " "} ${one}: ${MODE_TEXTS[one]}`;
       return conversation.say(...MODES.map((one) => shown`${oneLine(line(one))}`));
     }
-    if (chosen === "auto" && !conversation.isIsolated) {
+    if (newMode === "auto" && !conversation.isIsolated) {
       const answer = await conversation.display.ask({
         about: [
           conversation.paint(
@@ -76,8 +76,8 @@ export const mode: SlashCommand = {
       });
       if (!answer || !("value" in answer) || answer.value !== "yes") return;
     }
-    conversation.setMode(chosen);
-    conversation.say(oneLine(`Mode ${chosen}: ${MODE_TEXTS[chosen]}.`));
+    conversation.setMode(newMode);
+    conversation.say(oneLine(`Mode ${newMode}: ${MODE_TEXTS[newMode]}.`));
   },
 };
 
