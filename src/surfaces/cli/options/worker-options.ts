@@ -6,15 +6,15 @@ import { count, list, text, type FlagsOf } from "./command-options.ts";
 /** Flags of a command that executes runs of a cluster. */
 export const WORKER_FLAGS = {
   slots: {
-    ...count<number>("slots", "How many runs of a queue at a time; the same number for all its workers"),
+    ...count<number>("slots", "The most concurrent runs of a queue; the same number for all its workers"),
     requiresArg: true,
     default: 10,
   },
   queues: {
-    ...text("Take runs of these queues, such as runs,nightly; runs that name none are in runs"),
+    ...text("Take runs from these queues, such as runs,nightly; the default queue is runs"),
     coerce: (names: string | undefined) => names?.split(",").map((name) => queueName(name.trim())),
   },
-  limit: list("At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times"),
+  limit: list("The most concurrent runs, such as model:openai:gpt-5.1=20 or tenant:*=5; repeatable"),
 } as const;
 
 export type WorkerFlags = FlagsOf<typeof WORKER_FLAGS> & { slots: number };
