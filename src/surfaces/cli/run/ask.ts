@@ -13,13 +13,7 @@ export async function ask(question: Question, { history, signal, ...place }: Ask
   const { terminal } = place;
   const paint = paintOf(terminal);
   const nothing = (): undefined => undefined;
-  const display = displayFor({
-    terminal,
-    paint,
-    commands: () => [],
-    files: () => [],
-    history,
-  });
+  const display = displayFor({ terminal, paint, history });
   const dismiss = (): void => display.dismiss();
   display.open({
     submit: nothing,

@@ -61,10 +61,8 @@ export async function outputFor(
   if (!isLive(terminal)) return plainOutput(stdout, { asks });
   // Loaded on demand: it renders Markdown and code, which the other outputs do not need.
   const { LiveDisplay } = await import("../session/display/live-display.ts");
-  return liveOutput(new LiveDisplay({ ...NO_PROMPT, ...options, terminal, paint }), { paint, asks });
+  return liveOutput(new LiveDisplay({ ...options, terminal, paint }), { paint, asks });
 }
-
-const NO_PROMPT = { commands: () => [], files: () => [] };
 
 /** Prints scrolling text, as in a session, with the live plan below it. */
 export function liveOutput(display: LiveDisplay, { paint, asks }: { paint: Paint; asks: boolean }): Output {

@@ -1,6 +1,6 @@
 import { version } from "../../../../version.ts";
 import { serveAcp } from "../../../acp/index.ts";
-import { ownOutput } from "../../editors/protocol-output.ts";
+import { ownOutput } from "../../editors/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { Interruption } from "../../interruption.ts";
 import type { Terminal } from "../../terminal.ts";

@@ -1,7 +1,7 @@
 import { localHost } from "../../../../threads/host/index.ts";
 import { tracesFrom } from "../../../../threads/traces/index.ts";
 import { serveMcp } from "../../../mcp/index.ts";
-import { ownOutput } from "../../editors/protocol-output.ts";
+import { ownOutput } from "../../editors/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { interruptible } from "../../interruption.ts";
 import type { Terminal } from "../../terminal.ts";

@@ -67,7 +67,8 @@ export interface Display {
   close: () => Promise<void>;
 }
 
+/** Completions for the prompt. Default: none. */
 export interface DisplayOptions {
-  commands: () => readonly Suggestion[];
-  files: () => readonly string[];
+  commands?: () => readonly Suggestion[];
+  files?: () => readonly string[];
 }

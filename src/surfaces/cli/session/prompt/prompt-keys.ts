@@ -35,7 +35,7 @@ export class PromptKeys {
   draft: Draft = EMPTY_DRAFT;
   isBusy = false;
   actions: SessionActions | undefined;
-  readonly #options: PromptKeysOptions;
+  readonly #options: Required<PromptKeysOptions>;
   readonly #questions = new Questions((question) => this.#show(question));
   #open: OpenQuestion | undefined;
   #suggestions: Suggestions | undefined;
@@ -43,7 +43,7 @@ export class PromptKeys {
   #isLeaving = false;
 
   constructor(options: PromptKeysOptions) {
-    this.#options = options;
+    this.#options = { commands: () => [], files: () => [], ...options };
   }
 
   /** Inserts a text before the draft. */

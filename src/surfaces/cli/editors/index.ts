@@ -1,0 +1,1 @@
+export { ownOutput } from "./protocol-output.ts";
