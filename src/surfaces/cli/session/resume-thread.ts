@@ -28,7 +28,7 @@ export async function showThread(conversation: Conversation, { isAsked = true } 
 }
 
 const WAITS = shown`A question waits there: /continue puts it again, a message goes on without it.`;
-const STOPPED = shown`It was stopped in the middle: /continue goes on, a message says something else.`;
+const STOPPED = shown`It was stopped in the middle: /continue resumes it, a message starts something else.`;
 
 function moreIn(thread: string): Harmless {
   return oneLine(`… the whole of it: holdfast show ${quoted(thread)} --transcript`);

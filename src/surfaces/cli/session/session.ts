@@ -364,7 +364,7 @@ export class Session implements Conversation {
   }
 }
 
-const NOT_BEGUN = shown`Stopped before it began; your message is in the prompt again.`;
+const NOT_BEGUN = shown`Stopped before it started; your message is in the prompt again.`;
 const STOPPED = shown`/continue goes on where it stopped.`;
 
 function stopTurn(turn: Turn): void {

@@ -49,7 +49,7 @@ const exportThread: SlashCommand = {
 const quit: SlashCommand = {
   name: "quit",
   alias: "exit",
-  about: "leave; the thread can be taken up again with holdfast --continue",
+  about: "leave; holdfast --continue resumes the thread",
   isBeside: true,
   run: async (_args, conversation) => conversation.quit(),
 };

@@ -127,7 +127,7 @@ async function listenUntilStopped(
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
 
 const OPEN_WARNING =
-  "other machines can reach this, and everything is sent in the clear: put it behind TLS, such as a proxy with a certificate, and name its host with --allow-host.";
+  "other machines can reach this server, and traffic is not encrypted: put it behind TLS, such as a proxy with a certificate, and name its host with --allow-host.";
 
 /** Throws `invalid-options` without a long token, which may be all that protects a shell from the network. */
 function checkToken(host: string, token: string | undefined): void {

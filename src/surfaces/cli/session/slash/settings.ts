@@ -10,7 +10,7 @@ import { MODE_TEXTS } from "../modes.ts";
 export const model: SlashCommand = {
   name: "model",
   usage: "[provider:name]",
-  about: "say which model answers, or have another answer from the next message on",
+  about: "show the model, or change it from the next message on",
   run: async (args, conversation) => {
     if (!args)
       return conversation.say(oneLine(`${conversation.model.name} (/model provider:name changes it)`));
@@ -23,7 +23,7 @@ export const model: SlashCommand = {
 export const effort: SlashCommand = {
   name: "effort",
   usage: "[off|low|medium|high]",
-  about: "say how much the model thinks, or change it from the next message on",
+  about: "show how much the model thinks, or change it from the next message on",
   run: async (args, conversation) => {
     const { settings, project, say } = conversation;
     const newEffort = EFFORTS.find((one) => one === args);
@@ -39,7 +39,7 @@ export const effort: SlashCommand = {
 export const login: SlashCommand = {
   name: "login",
   usage: "[provider]",
-  about: "set up a model: a provider's key is taken, tried and kept",
+  about: "set up a model: a provider's key is tested and stored",
   run: async (args, conversation) => {
     const { display, terminal } = conversation;
     const { logIn } = await import("../../login/login.ts");
@@ -51,7 +51,7 @@ export const login: SlashCommand = {
 export const mode: SlashCommand = {
   name: "mode",
   usage: "[plan|ask|edits|auto]",
-  about: "how much you are asked; shift-tab goes on to the next",
+  about: "how much you are asked; shift-tab switches to the next",
   isBeside: true,
   run: async (args, conversation) => {
     const newMode = MODES.find((one) => one === args);
@@ -84,11 +84,11 @@ export const mode: SlashCommand = {
 export const allow: SlashCommand = {
   name: "allow",
   usage: "[rule | remove rule]",
-  about: "what is done unasked in this directory: list it, add to it, take it back",
+  about: "calls that are allowed in this directory: list, add or remove rules",
   isBeside: true,
   run: async (args, conversation) => {
     const { allowed, project } = conversation;
-    if (!allowed) return conversation.say(shown`There is no directory to allow something in.`);
+    if (!allowed) return conversation.say(shown`Rules need a directory, and this session has none.`);
     const removed = /^remove\s+(.+)$/s.exec(args)?.[1];
     if (removed !== undefined) {
       const isRemoved = await allowed.remove(removed);
@@ -120,7 +120,7 @@ export const compact: SlashCommand = {
 
 export const cost: SlashCommand = {
   name: "cost",
-  about: "what this session has spent",
+  about: "tokens and cost of this session",
   isBeside: true,
   run: async (_args, { usage, prices, say }) => {
     const { inputTokens, outputTokens, cachedTokens } = usage;

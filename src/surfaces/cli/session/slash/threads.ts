@@ -33,7 +33,7 @@ export const threads: SlashCommand = {
 export const resume: SlashCommand = {
   name: "resume",
   usage: "[thread]",
-  about: "go on with another thread",
+  about: "continue another thread",
   run: async (args, conversation) => {
     const { saver } = conversation;
     const id = args ? (await findThread(saver, args)).id : await chooseThread(conversation);
@@ -83,7 +83,7 @@ export const goOn: SlashCommand = {
 export const fresh: SlashCommand = {
   name: "new",
   alias: "clear",
-  about: "begin another thread with the next message",
+  about: "start another thread with the next message",
   run: async (_args, conversation) => {
     conversation.switchTo(undefined);
     conversation.say(shown`The next message begins a new thread.`);
