@@ -68,7 +68,7 @@ function quoted(word: string): string {
 /** Syntax in a word that runs a command, or that shells interpret differently. */
 const UNSAFE_SYNTAX = /[`\\<>]|\$[({'"]/;
 
-/** Reads a word. Its value is undefined if the shell expands it; the result is undefined if the expansion could run something. */
+/** Reads a word; its value is undefined if the shell expands it. Undefined if the expansion could run something. */
 function readWord({ text, value, parts }: Word): { value: string | undefined } | undefined {
   if (!parts) return UNSAFE_SYNTAX.test(text) || text !== value ? undefined : { value };
   let isLiteral = true;

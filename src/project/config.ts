@@ -58,7 +58,7 @@ export async function readSettings(file: string): Promise<{ text: string } | { n
   return "text" in content && content.isCut ? { note: `has more than ${MAX_BYTES} bytes` } : content;
 }
 
-/** Parses JSON. Throws `invalid-options` for invalid JSON, or for keys such as `__proto__` that JavaScript treats specially. */
+/** Parses JSON. Throws `invalid-options` if it is invalid, or has a key such as `__proto__`. */
 export function parseJson(text: string, file: string): unknown {
   let data: unknown;
   try {

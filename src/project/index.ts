@@ -136,7 +136,7 @@ export async function sayTrust(dir: string, trusted: boolean, env: Environment):
   return repository.root;
 }
 
-/** Deletes the decision about a folder, which may no longer exist. Returns its root; undefined if there was no decision. */
+/** Deletes the decision about a folder, which need not exist. Returns its root; undefined if there was no decision. */
 export async function forgetTrust(dir: string, env: Environment): Promise<string | undefined> {
   const user = userPlaces(env);
   const trust = new Trust(user.trust);

@@ -14,7 +14,7 @@ const DEFINITION: z.ZodType<ToolDefinition> = z.object({
 });
 const SERVERS = z.record(z.string(), z.record(z.string(), DEFINITION));
 
-/** Definitions of MCP tools that a user accepted in a folder, by server. Stored outside the folder, under its real path. */
+/** Definitions of MCP tools that a user accepted in a folder, by server. Stored outside of it, by real path. */
 export class PinnedTools implements ToolPins {
   readonly #file: UserFile<z.output<typeof SERVERS>>;
   readonly #dir: string | undefined;

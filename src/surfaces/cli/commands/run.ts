@@ -162,7 +162,7 @@ function defined<T extends object>(values: T): { [Name in keyof T]?: Exclude<T[N
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as object;
 }
 
-/** Throws `invalid-options` for a rule that matches no tool. Names of MCP tools, with `__`, `.` or `:`, are not checked. */
+/** Throws `invalid-options` for a rule that matches no tool. Names of MCP tools (with `__`, `.` or `:`) may be any. */
 function checkRule(text: string): void {
   const rule = RULE.test(text) ? compileRule(text) : refuse(`--ask: ${JSON.stringify(text)} is no rule.`);
   if (RUN_TOOLS.some((tool) => rule.names(tool)) || /__|[.:]/.test(text)) return;

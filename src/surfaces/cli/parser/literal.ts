@@ -4,7 +4,7 @@
  */
 const MARK = "\0";
 
-/** Marks words that are not flags: all after `--` (one task for `run` and `session`), a single dash, and a text like "-x is broken". */
+/** Marks words that are not flags: all after `--` (joined as one task for `run` and `session`), `-`, and "-x is broken". */
 export function markLiterals(args: readonly string[]): string[] {
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const rest = args.slice(end + 1);

@@ -19,7 +19,7 @@ export async function editInEditor(text: string, env: Environment): Promise<stri
   }
 }
 
-/** Runs an editor. `$EDITOR` is a command line, such as `code --wait`, so a shell parses it; the file is passed as `$1`. */
+/** Runs an editor. `$EDITOR` is a command line, such as `code --wait`, so a shell parses it. */
 async function run(editor: string, file: string): Promise<void> {
   const isWindows = process.platform === "win32";
   const child = isWindows

@@ -13,7 +13,7 @@ export interface PromptOptions {
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Renders the prompt as rows, with the position of the cursor. Rows that do not fit are left out, far from the cursor first. */
+/** Renders the prompt as rows, with the cursor position. If there are too many, those around the cursor are kept. */
 export function promptLines(
   { text, cursor }: Draft,
   { columns, rows: most, paint, hint }: PromptOptions,
