@@ -7,7 +7,7 @@ import type { Environment } from "./places.ts";
 import { isRule } from "./rules.ts";
 import { UserFile } from "./user-file.ts";
 
-/** Rules that a user has allowed for good in a folder. Kept outside the folder, by real path. */
+/** Rules that a user has allowed permanently in a folder. Stored outside the folder, under its real path. */
 export class Allowed {
   readonly #file: UserFile<unknown[]>;
   readonly #dir: string;
@@ -22,34 +22,34 @@ export class Allowed {
   }
 
   /**
-   * An entry that is no rule allows nothing and does not invalidate the others. Throws `invalid-options` where the file
-   * cannot be read: who agreed to something wonders why they are asked again.
+   * Skips entries that are not valid rules. Throws `invalid-options` if the file cannot be read: without the error a user
+   * would be asked again for what they have allowed, and not know why.
    */
   async rules(): Promise<string[]> {
     return ((await this.#file.read()).get(await this.#folder()) ?? []).filter(isRule);
   }
 
-  /** Throws `invalid-options` for what is no rule, and where the file cannot be read. */
+  /** Throws `invalid-options` for a text that is not a rule, or if the file cannot be read. */
   async add(rules: readonly string[]): Promise<void> {
-    const wrong = rules.find((rule) => !isRule(rule));
-    if (wrong !== undefined) {
-      const text = `${JSON.stringify(wrong)} is no rule: it is a tool, such as write_file, or execute(git push *).`;
+    const invalid = rules.find((rule) => !isRule(rule));
+    if (invalid !== undefined) {
+      const text = `${JSON.stringify(invalid)} is no rule: it is a tool, such as write_file, or execute(git push *).`;
       throw new HarnessError("invalid-options", text);
     }
-    await this.#change((known) => [...new Set([...known, ...rules])]);
+    await this.#change((current) => [...new Set([...current, ...rules])]);
   }
 
-  /** Takes a rule back. False when there is none. */
+  /** Removes a rule. False if there is no such rule. */
   async remove(rule: string): Promise<boolean> {
-    const isKnown = (await this.rules()).includes(rule);
-    if (isKnown) await this.#change((known) => known.filter((one) => one !== rule));
-    return isKnown;
+    const isAllowed = (await this.rules()).includes(rule);
+    if (isAllowed) await this.#change((current) => current.filter((one) => one !== rule));
+    return isAllowed;
   }
 
-  async #change(make: (rules: readonly string[]) => string[]): Promise<void> {
+  async #change(update: (rules: readonly string[]) => string[]): Promise<void> {
     const folder = await this.#folder();
     await this.#file.change((folders) => {
-      folders.set(folder, make((folders.get(folder) ?? []).filter(isRule)));
+      folders.set(folder, update((folders.get(folder) ?? []).filter(isRule)));
     });
   }
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { MODES } from "../surfaces/cli/options/choices.ts";
+import { MODES } from "../surfaces/cli/options/command-options.ts";
 import { CONFIG, MODES as KNOWN } from "./config.ts";
 
 // Run with -u to publish a change.

@@ -4,7 +4,7 @@ import { nearWords } from "../files/text/index.ts";
 import { readText } from "../middleware/instructions/index.ts";
 import { compileRule, RULE } from "./rules.ts";
 
-/** Consent modes: `plan` and `ask` ask before every write and command, `edits` before commands, `auto` never. */
+/** Consent modes: `plan` and `ask` ask before every write and command, `edits` before commands only, `auto` never. */
 export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -20,7 +20,7 @@ const rules = (what: string) =>
 
 const price = z.number().min(0);
 
-/** The schema of `.holdfast/config.json`. `schemas/config.v1.json` is made of it. */
+/** The schema of `.holdfast/config.json`; `schemas/config.v1.json` is generated from it. */
 export const CONFIG = z
   .strictObject({
     $schema: z.string().describe("The address of this schema, for editors."),
@@ -52,13 +52,13 @@ export type Config = z.output<typeof CONFIG>;
 
 const MAX_BYTES = 262_144;
 
-/** The text of a settings file, or why it is left out. */
+/** Reads a settings file. Returns its text, or a note on why it is not used. */
 export async function readSettings(file: string): Promise<{ text: string } | { note: string }> {
-  const read = await readText(file, MAX_BYTES);
-  return "text" in read && read.isCut ? { note: `has more than ${MAX_BYTES} bytes` } : read;
+  const content = await readText(file, MAX_BYTES);
+  return "text" in content && content.isCut ? { note: `has more than ${MAX_BYTES} bytes` } : content;
 }
 
-/** Throws `invalid-options` for a text that is no JSON, or has names in it that mean something to JavaScript. */
+/** Parses JSON. Throws `invalid-options` if it is invalid, or has a key such as `__proto__`. */
 export function parseJson(text: string, file: string): unknown {
   let data: unknown;
   try {
@@ -66,49 +66,50 @@ export function parseJson(text: string, file: string): unknown {
   } catch (error) {
     throw invalid(file, `is not JSON: ${(error as Error).message}`);
   }
-  const polluted = pollutedKey(data);
-  if (polluted !== undefined) throw invalid(file, `has the key ${polluted}, which nothing may be called`);
+  const key = unsafeKey(data);
+  if (key !== undefined) throw invalid(file, `has the key ${key}, which nothing may be called`);
   return data;
 }
 
-/** Reads settings. Throws `invalid-options` that names the file and what is wrong with it. */
+/** Parses settings. Throws `invalid-options` with the file and the reason. */
 export function parseConfig(text: string, file: string): Config {
-  const read = CONFIG.safeParse(parseJson(text, file));
-  if (!read.success) throw invalid(file, read.error.issues.map(reasonOf).join("; "));
-  for (const rule of [read.data.allow, read.data.ask, read.data.deny].flatMap((list) => list ?? [])) {
+  const result = CONFIG.safeParse(parseJson(text, file));
+  if (!result.success) throw invalid(file, result.error.issues.map(reasonOf).join("; "));
+  const { allow = [], ask = [], deny = [] } = result.data;
+  for (const rule of [...allow, ...ask, ...deny]) {
     try {
       compileRule(rule);
     } catch (error) {
       throw invalid(file, `has the rule ${JSON.stringify(rule)}: ${(error as Error).message}`);
     }
   }
-  return read.data;
+  return result.data;
 }
 
 function reasonOf(issue: z.core.$ZodIssue): string {
   const at = issue.path.join(".");
   if (issue.code !== "unrecognized_keys") return at ? `${at}: ${issue.message}` : issue.message;
   // Below the top, only a price has a fixed set of names.
-  const known = at === "" ? Object.keys(CONFIG.shape) : ["input", "output", "cached"];
+  const settings = at === "" ? Object.keys(CONFIG.shape) : ["input", "output", "cached"];
   return issue.keys
     .map((key) => {
-      const [near] = nearWords(key, known);
+      const [near] = nearWords(key, settings);
       const hint =
-        near === undefined ? `there are ${known.join(", ")}` : `did you mean ${JSON.stringify(near)}?`;
+        near === undefined ? `there are ${settings.join(", ")}` : `did you mean ${JSON.stringify(near)}?`;
       return `there is no setting ${JSON.stringify(at ? `${at}.${key}` : key)} (${hint})`;
     })
     .join("; ");
 }
 
-const DEEPEST = 20;
+const MAX_DEPTH = 20;
 
-/** Such a name, at any depth that somebody writes by hand. */
-function pollutedKey(data: unknown, depth = 0): string | undefined {
-  if (typeof data !== "object" || data === null || depth > DEEPEST) return undefined;
+/** Finds a key that could change an object's prototype, down to `MAX_DEPTH` levels. */
+function unsafeKey(data: unknown, depth = 0): string | undefined {
+  if (typeof data !== "object" || data === null || depth > MAX_DEPTH) return undefined;
   for (const [key, value] of Object.entries(data)) {
     if (["__proto__", "constructor", "prototype"].includes(key)) return key;
-    const found = pollutedKey(value, depth + 1);
-    if (found !== undefined) return found;
+    const nested = unsafeKey(value, depth + 1);
+    if (nested !== undefined) return nested;
   }
   return undefined;
 }

@@ -6,18 +6,18 @@ import { readSkills, type Skill } from "../middleware/skills/index.ts";
 import { MODES, parseConfig, parseJson, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { PinnedTools } from "./pinned-tools.ts";
-import { foldersIn, isThere, projectPlaces, userPlaces, type Environment } from "./places.ts";
+import { foldersIn, exists, projectPlaces, userPlaces, type Environment } from "./places.ts";
 import { offersOf, repositoryOf, settingsAt, type SettingsFile, type TrustState } from "./repository.ts";
 import { Trust } from "./trust.ts";
 
-/** A file or folder that was found, and what became of it. */
+/** A settings, instruction, skill or server file, and whether it is used. */
 export interface ProjectFile {
   path: string;
   kind: "config" | "instructions" | "skills" | "agents" | "mcp";
   isUsed: boolean;
-  /** Left out because nobody has said yes to it. */
+  /** Left out because the folder is not trusted. */
   isUntrusted?: boolean;
-  /** The settings that the file made, or the reason why it was left out. */
+  /** What the file contributes, or why it is left out. */
   says: string;
 }
 
@@ -27,38 +27,38 @@ export interface Project {
   root?: string;
   trust: TrustState;
   files: ProjectFile[];
-  /** The user's settings, and on top those of the project where it is trusted. */
+  /** The user's settings, overlaid with those of the project if it is trusted. */
   config: Config;
-  /** Reads all instructions as they are now. */
+  /** Reads all instructions anew. */
   instructions: () => Promise<string>;
   skills: Skill[];
-  /** Sub-agents by their files. */
+  /** Sub-agents defined in files. */
   roles: Role[];
-  /** Lines on what would be started, allowed and set by files that nobody has said yes to. */
+  /** Lines on what the untrusted files would start, allow and set. */
   offers: string[];
-  /** The servers to start, as in `.mcp.json`; not checked yet. */
+  /** The servers to start, as in `.mcp.json`; not validated. */
   mcp: { mcpServers: Record<string, unknown> };
 }
 
 export interface ProjectOptions {
-  /** The folder to work in; without one there is only what is the user's own. */
+  /** The folder to work in. Without one, only the user's own files are read. */
   dir?: string | undefined;
   env: Environment;
-  /** `false`: nothing of the project. `trust`: the user says yes to it, now. Default: what they have said. */
+  /** `false` ignores the project, `trust` trusts it from now on. Default: the stored decision. */
   use?: boolean | "trust";
 }
 
 /**
- * Finds the files by which a project and its user tell agents how to work. What comes from a repository is used where
- * the user has said yes to it; its settings and servers, where they are still the same. Throws `invalid-options` for
- * settings that cannot be used; whatever else is odd is said in `files`.
+ * Reads the files of a user and of a project that configure agents. Files of a repository are used only if the user
+ * trusts it; its settings and servers only if they have not changed since. Throws `invalid-options` for settings that
+ * cannot be used; other problems are reported in `files`.
  */
 export async function openProject({ dir, env, use = true }: ProjectOptions): Promise<Project> {
   const user = userPlaces(env);
   const files: ProjectFile[] = [];
-  const ownPath = join(user.config, "config.json");
-  const own = (await isThere(ownPath)) ? configOf(await settingsAt(ownPath), files) : {};
-  const ownInstructions: InstructionFolder = {
+  const userFile = join(user.config, "config.json");
+  const own = (await exists(userFile)) ? configOf(await settingsAt(userFile), files) : {};
+  const userInstructions: InstructionFolder = {
     path: user.config,
     shownFrom: user.home,
     ...(isInside(user.config, user.home) && { shownAs: "~" }),
@@ -79,7 +79,7 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
     says: WHY[state],
   });
 
-  const folders = [ownInstructions, ...(isTrusted ? repository!.instructions : [])];
+  const folders = [userInstructions, ...(isTrusted ? repository!.instructions : [])];
   for (const { path, isUsed, note = "in the prompt" } of (await readInstructions(folders)).files) {
     files.push({ path, kind: "instructions", isUsed, says: note });
   }
@@ -99,12 +99,12 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
   const servers: Record<string, unknown> = { ...own.mcp };
   if (repository?.config !== undefined) {
     if (state === "trusted") {
-      const theirs = configOf(repository.config, files);
-      config = merged(own, theirs);
-      Object.assign(servers, theirs.mcp);
+      const settings = configOf(repository.config, files);
+      config = merged(own, settings);
+      Object.assign(servers, settings.mcp);
     } else {
       files.push(untrusted(repository.config.path, "config"));
-      // Nobody has agreed to less than what was asked for and denied before.
+      // Stricter rules apply without consent.
       if (state === "changed") config = tightened(own, repository.config);
     }
   }
@@ -126,7 +126,7 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
   };
 }
 
-/** Keeps what the user says about a folder's project. */
+/** Stores whether the user trusts a folder's project. Returns its root. */
 export async function sayTrust(dir: string, trusted: boolean, env: Environment): Promise<string> {
   const repository = await repositoryOf(dir, userPlaces(env));
   if (trusted) {
@@ -136,7 +136,7 @@ export async function sayTrust(dir: string, trusted: boolean, env: Environment):
   return repository.root;
 }
 
-/** Forgets what was said about a folder, which may be gone. Undefined when nothing was. */
+/** Deletes the decision about a folder, which need not exist. Returns its root; undefined if there was no decision. */
 export async function forgetTrust(dir: string, env: Environment): Promise<string | undefined> {
   const user = userPlaces(env);
   const trust = new Trust(user.trust);
@@ -144,7 +144,7 @@ export async function forgetTrust(dir: string, env: Environment): Promise<string
   return (await trust.forget(root)) ? root : undefined;
 }
 
-/** The folders that the user has said yes to. */
+/** The folders that the user trusts. */
 export function trustedFolders(env: Environment): Promise<string[]> {
   return new Trust(userPlaces(env).trust).trusted();
 }
@@ -164,16 +164,16 @@ function configOf({ path, read }: SettingsFile, files: ProjectFile[]): Config {
     return {};
   }
   const config = parseConfig(read.text, path);
-  const set = Object.keys(config).filter((key) => key !== "$schema");
-  files.push({ path, kind: "config", isUsed: true, says: `sets ${set.join(", ") || "nothing"}` });
+  const keys = Object.keys(config).filter((key) => key !== "$schema");
+  files.push({ path, kind: "config", isUsed: true, says: `sets ${keys.join(", ") || "nothing"}` });
   return config;
 }
 
-/** The user's settings, with what forbids and asks more in settings that nobody has agreed to yet. */
+/** The user's settings, with the stricter rules and mode of settings that are not trusted. */
 function tightened(own: Config, { path, read }: SettingsFile): Config {
   if ("note" in read) return own;
   const { ask = [], deny = [], mode } = parseConfig(read.text, path);
-  // Without a mode of the user's own each surface has its default: none is laxer than `edits`, and theirs may be.
+  // Without a mode of the user's, each surface has a default of `edits` or stricter.
   const isStricter = mode !== undefined && MODES.indexOf(mode) < MODES.indexOf(own.mode ?? "edits");
   return {
     ...own,
@@ -183,36 +183,37 @@ function tightened(own: Config, { path, read }: SettingsFile): Config {
   };
 }
 
-/** The project's settings over the user's; rules and what has names are put together. */
-function merged(own: Config, theirs: Config): Config {
-  const both = (key: "allow" | "ask" | "deny") => [...(own[key] ?? []), ...(theirs[key] ?? [])];
+/** The project's settings over the user's; rules, prices and servers are combined. */
+function merged(own: Config, project: Config): Config {
+  const both = (key: "allow" | "ask" | "deny") => [...(own[key] ?? []), ...(project[key] ?? [])];
   return {
     ...own,
-    ...theirs,
+    ...project,
     allow: both("allow"),
     ask: both("ask"),
     deny: both("deny"),
-    prices: { ...own.prices, ...theirs.prices },
-    mcp: { ...own.mcp, ...theirs.mcp },
+    prices: { ...own.prices, ...project.prices },
+    mcp: { ...own.mcp, ...project.mcp },
   };
 }
 
 function serversOf({ path, read }: SettingsFile, files: ProjectFile[]): Record<string, unknown> {
-  const said = (says: string, isUsed: boolean): void => void files.push({ path, kind: "mcp", isUsed, says });
+  const report = (says: string, isUsed: boolean): void =>
+    void files.push({ path, kind: "mcp", isUsed, says });
   if ("note" in read) {
-    said(`left out: ${read.note}`, false);
+    report(`left out: ${read.note}`, false);
     return {};
   }
   try {
     const { mcpServers: servers } = (parseJson(read.text, path) ?? {}) as { mcpServers?: unknown };
     if (typeof servers !== "object" || servers === null || Array.isArray(servers)) {
-      said("left out: it has no mcpServers", false);
+      report("left out: it has no mcpServers", false);
       return {};
     }
-    said(`servers: ${Object.keys(servers).join(", ") || "none"}`, true);
+    report(`servers: ${Object.keys(servers).join(", ") || "none"}`, true);
     return { ...servers };
   } catch (error) {
-    said(`left out: ${HarnessError.from(error)?.message ?? String(error)}`, false);
+    report(`left out: ${HarnessError.from(error)?.message ?? String(error)}`, false);
     return {};
   }
 }
@@ -223,7 +224,7 @@ async function skillsOf(
 ): Promise<Skill[]> {
   const all: Skill[] = [];
   for (const root of roots) {
-    if (!(await isThere(root))) continue;
+    if (!(await exists(root))) continue;
     const { skills, notes } = await readSkills([root], { within });
     all.push(...skills);
     const names = skills.map(({ name }) => name).join(", ") || "none that can be used";
@@ -240,7 +241,7 @@ async function rolesOf(
   const names = skills.map(({ name }) => name);
   const all: Role[] = [];
   for (const folder of folders) {
-    if (!(await isThere(folder))) continue;
+    if (!(await exists(folder))) continue;
     const { roles, notes, remarks } = await readRoles([folder], { within, skills: names });
     all.push(...roles);
     const says = roles.map(({ name }) => name).join(", ") || "none that can be used";

@@ -4,51 +4,51 @@ import { isInside } from "../files/paths/index.ts";
 import { MAX_INSTRUCTIONS, readText } from "../middleware/instructions/index.ts";
 import { quotedText } from "../middleware/text/index.ts";
 
-/** In each folder the first of these counts. */
+/** File names, by priority: in each folder only the first one is read. */
 const NAMES = ["AGENTS.md", "CLAUDE.md"];
 
 const SIZE_LIMIT = `instructions may have ${MAX_INSTRUCTIONS} bytes together`;
 
-/** A folder that may have instructions. */
+/** A folder that may contain instructions. */
 export interface InstructionFolder {
   path: string;
-  /** The folder that nothing in it may lead out of; the user's own may lead anywhere. */
+  /** Links that lead out of this folder are not followed. Default: links are not restricted. */
   within?: string;
-  /** The folder that shown paths are relative to. */
+  /** The base of displayed paths. */
   shownFrom: string;
-  /** Put in front of them. */
+  /** A prefix of displayed paths, such as `~`. */
   shownAs?: string;
 }
 
-export interface FoundInstructions {
+export interface InstructionFile {
   path: string;
-  /** A note, possibly the reason why it was left out. */
+  /** A remark, such as the reason why it was left out. */
   note?: string;
   isUsed: boolean;
 }
 
 /**
- * Reads the instructions of folders as one text in their order. When there is too much, those of the last folders are
- * kept: they are nearest to the work.
+ * Reads the instructions of folders as one text, in order. If they exceed the size limit, the last folders win, as they
+ * are the closest to the work.
  */
 export async function readInstructions(
   folders: readonly InstructionFolder[],
-): Promise<{ text: string; files: FoundInstructions[] }> {
+): Promise<{ text: string; files: InstructionFile[] }> {
   const parts: string[] = [];
-  const files: FoundInstructions[] = [];
+  const files: InstructionFile[] = [];
   let left = MAX_INSTRUCTIONS;
   for (const folder of folders.toReversed()) {
-    const found: FoundInstructions[] = [];
+    const folderFiles: InstructionFile[] = [];
     for (const name of NAMES) {
       const path = join(folder.path, name);
       if (!(await lstat(path).catch(() => undefined))) continue;
       const read = await readWithin(path, folder.within, left);
       if ("note" in read) {
-        found.push({ path, note: read.note, isUsed: false });
+        folderFiles.push({ path, note: read.note, isUsed: false });
         continue;
       }
-      const shown = join(folder.shownAs ?? "", relative(folder.shownFrom, path));
-      const fitted = fit(read.text, left, (text) => quotedText("instructions", shown, text));
+      const label = join(folder.shownAs ?? "", relative(folder.shownFrom, path));
+      const fitted = fit(read.text, left, (text) => quotedText("instructions", label, text));
       const isEmpty = !read.isCut && read.text.trim() === "";
       const isUsed = isEmpty || fitted.text !== "";
       if (!isEmpty && isUsed) {
@@ -61,10 +61,10 @@ export async function readInstructions(
         : isCut
           ? `${isUsed ? "was cut" : "was left out"}: ${SIZE_LIMIT}`
           : undefined;
-      found.push({ path, isUsed, ...(note !== undefined && { note }) });
+      folderFiles.push({ path, isUsed, ...(note !== undefined && { note }) });
       break;
     }
-    files.unshift(...found);
+    files.unshift(...folderFiles);
   }
   return { text: parts.join("\n"), files };
 }
@@ -78,15 +78,15 @@ async function readWithin(path: string, within: string | undefined, limit: numbe
   return readText(path, limit);
 }
 
-/** The beginning of a text that is within a limit of bytes when it is dressed. */
-function fit(text: string, limit: number, dress: (text: string) => string): { text: string; isCut: boolean } {
-  let kept = text;
+/** Cuts a text so that it has at most `limit` bytes after `wrap`. */
+function fit(text: string, limit: number, wrap: (text: string) => string): { text: string; isCut: boolean } {
+  let start = text;
   for (;;) {
-    const dressed = dress(kept);
-    const over = Buffer.byteLength(dressed) - limit;
-    if (over <= 0) return { text: dressed, isCut: kept !== text };
-    if (kept === "") return { text: "", isCut: true };
-    const bytes = Math.max(0, Buffer.byteLength(kept) - over);
-    kept = new TextDecoder().decode(Buffer.from(kept).subarray(0, bytes), { stream: true });
+    const wrapped = wrap(start);
+    const excess = Buffer.byteLength(wrapped) - limit;
+    if (excess <= 0) return { text: wrapped, isCut: start !== text };
+    if (start === "") return { text: "", isCut: true };
+    const bytes = Math.max(0, Buffer.byteLength(start) - excess);
+    start = new TextDecoder().decode(Buffer.from(start).subarray(0, bytes), { stream: true });
   }
 }

@@ -14,7 +14,7 @@ const DEFINITION: z.ZodType<ToolDefinition> = z.object({
 });
 const SERVERS = z.record(z.string(), z.record(z.string(), DEFINITION));
 
-/** Definitions of MCP tools that a user has agreed to in a folder, by server. Kept outside the folder, by real path. */
+/** Definitions of MCP tools that a user accepted in a folder, by server. Stored outside of it, by real path. */
 export class PinnedTools implements ToolPins {
   readonly #file: UserFile<z.output<typeof SERVERS>>;
   readonly #dir: string | undefined;
@@ -36,17 +36,17 @@ export class PinnedTools implements ToolPins {
     });
   }
 
-  /** Forgets what was agreed to in the folder and those inside: the next definitions count. */
+  /** Deletes the accepted definitions of the folder and of its subfolders; the next ones are accepted anew. */
   async forget(): Promise<void> {
     const folder = await this.#folder();
-    const isMeant = (one: string): boolean => one === folder || isInside(one, folder);
-    if (![...(await this.#file.read()).keys()].some(isMeant)) return;
+    const isAffected = (one: string): boolean => one === folder || isInside(one, folder);
+    if (![...(await this.#file.read()).keys()].some(isAffected)) return;
     await this.#file.change((folders) => {
-      for (const one of [...folders.keys()].filter(isMeant)) folders.delete(one);
+      for (const one of [...folders.keys()].filter(isAffected)) folders.delete(one);
     });
   }
 
-  /** Servers of runs without a folder have an entry, too. */
+  /** The key of the entry; empty for runs without a folder. */
   async #folder(): Promise<string> {
     const dir = this.#dir;
     return dir === undefined ? "" : realpath(dir).catch(() => dir);

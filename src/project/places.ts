@@ -5,23 +5,22 @@ import { defaultStatePath } from "../storage/index.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the user's own files are. */
+/** Paths of the user's own files. */
 export interface UserPlaces {
   home: string;
-  /** The folder of the user's settings. */
   config: string;
-  /** The file that says which folders are trusted. */
+  /** The file with the decisions about folders. */
   trust: string;
 }
 
 export function userPlaces(env: Environment, platform: string = process.platform): UserPlaces {
   const home = env["HOME"] || env["USERPROFILE"] || homedir();
-  const { XDG_CONFIG_HOME: given, APPDATA: roaming } = env;
+  const { XDG_CONFIG_HOME: configHome, APPDATA: roaming } = env;
   const folder =
     platform === "win32"
       ? roaming || join(home, "AppData", "Roaming")
-      : given?.startsWith("/")
-        ? given
+      : configHome?.startsWith("/")
+        ? configHome
         : join(home, ".config");
   return {
     home,
@@ -30,16 +29,14 @@ export function userPlaces(env: Environment, platform: string = process.platform
   };
 }
 
-/** A folder to work in, in its repository. Real paths. */
-export interface ProjectPlaces {
-  /** The root of the repository, or the folder itself. */
-  root: string;
-  /** The folders from the root down. */
-  folders: readonly string[];
-}
-
-/** A home folder that is a repository, as for settings, is not what somebody works on. */
-export async function projectPlaces(dir: string, { home }: Pick<UserPlaces, "home">): Promise<ProjectPlaces> {
+/**
+ * Finds the root of the repository of a folder (the folder itself if there is none), and the folders from the root down
+ * to it, as real paths. A home folder that is a repository, as for dotfiles, does not count.
+ */
+export async function projectPlaces(
+  dir: string,
+  { home }: Pick<UserPlaces, "home">,
+): Promise<{ root: string; folders: readonly string[] }> {
   const here = await realpath(dir).catch(() => dir);
   const above = await realpath(home).catch(() => home);
   const folders = [here];
@@ -50,24 +47,24 @@ export async function projectPlaces(dir: string, { home }: Pick<UserPlaces, "hom
   return { root: here, folders: [here] };
 }
 
-/** An empty `.git` may stand in for one while a command is isolated. */
+/** Isolation may put an empty `.git` there while a command runs, which does not count. */
 async function isRepository(folder: string): Promise<boolean> {
   const git = join(folder, ".git");
-  const found = await stat(git).catch(() => undefined);
-  return found?.isFile() === true || (await isThere(join(git, "HEAD")));
+  const stats = await stat(git).catch(() => undefined);
+  return stats?.isFile() === true || (await exists(join(git, "HEAD")));
 }
 
-export function isThere(path: string): Promise<boolean> {
+export function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,
   );
 }
 
-/** Kinds of folders that other agents read, too. */
+/** Kinds of folders that are shared with other agents. */
 export type FolderKind = "skills" | "agents";
 
-/** The folders of a kind in a home or a project; those of the later one count. */
+/** The folders of a kind in a home or a project. On equal names, the later folder wins. */
 export function foldersIn(folder: string, kind: FolderKind): string[] {
   return [join(folder, ".claude", kind), join(folder, ".agents", kind)];
 }

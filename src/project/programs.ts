@@ -1,16 +1,16 @@
-/** Arguments by which a program runs other programs, or writes files that its name does not tell of. */
+/** Arguments by which a program runs other programs or writes files, which its name does not suggest. */
 interface Program {
   names: string;
   reason: string;
-  /** Options of that kind, in any abbreviation; short ones also in a cluster. Without any, every call is. */
+  /** Such options, in any abbreviation; short ones also in a cluster. Without any, every call counts as hazardous. */
   options?: string;
-  /** Options are whole words behind one dash, and nothing ends them. */
+  /** Options are whole words after one dash, and `--` does not end them. */
   isSingleDash?: boolean;
-  /** Other arguments of that kind. */
+  /** Other such arguments. */
   words?: RegExp;
-  /** The only subcommands that are not of that kind, each with options of its own that are. */
+  /** The only safe subcommands, each with its own hazardous options. */
   subcommands?: Readonly<Record<string, string>>;
-  /** Options that may stand before the subcommand. */
+  /** Safe options before the subcommand. */
   before?: string;
 }
 
@@ -169,15 +169,15 @@ const PROGRAMS: readonly Program[] = [
   },
 ];
 
-/** Remotes are names: an address or a folder of another repository has hooks. */
-const REMOTE_WORDS = /^[./~]|:\/\/|@/;
+/** Remotes given by address or folder: another repository may have hooks. */
+const REMOTE_ADDRESS = /^[./~]|:\/\/|@/;
 const WITH_REMOTE = ["fetch", "pull", "push"];
 
 const BY_NAME = new Map(
   PROGRAMS.flatMap((program) => program.names.split(" ").map((name) => [name, program] as const)),
 );
 
-/** The name of a program without its folder, ending and version, in lower case. */
+/** The name of a program without its folder, extension and version, in lower case. */
 export function programName(word: string): string {
   const base = word.slice(Math.max(word.lastIndexOf("/"), word.lastIndexOf("\\")) + 1).toLowerCase();
   const plain = base.replace(/\.(?:exe|cmd|bat|com|ps1)$/, "");
@@ -186,8 +186,8 @@ export function programName(word: string): string {
 }
 
 /**
- * The reason why no rule with a star allows a command, given by its words; undefined where there is none. A word is
- * undefined that is not known before the shell has expanded it.
+ * The reason why a rule with a star must not allow a command; undefined if it may. A word that the shell expands is
+ * undefined.
  */
 export function hazardOf([name, ...args]: readonly (string | undefined)[]): string | undefined {
   if (name === undefined) return "its program is not known";
@@ -199,7 +199,7 @@ export function hazardOf([name, ...args]: readonly (string | undefined)[]): stri
     : undefined;
 }
 
-/** Whether a program runs or writes whatever its arguments say, so that a command may be hidden in them. */
+/** Whether a program may run commands that its arguments contain. */
 export function mayRunArguments(name: string): boolean {
   const program = BY_NAME.get(programName(name));
   return program !== undefined && (isRunner(program) || program.isSingleDash === true);
@@ -212,7 +212,7 @@ function isRunner({ options, words, subcommands }: Program): boolean {
 function hasHazard(program: Program, args: readonly string[]): boolean {
   const { options = "", words, subcommands, before = "", isSingleDash = false } = program;
   let rest = args;
-  let own = "";
+  let subcommandOptions = "";
   if (subcommands) {
     const at = args.findIndex((arg) => !arg.startsWith("-"));
     const early = at < 0 ? args : args.slice(0, at);
@@ -220,24 +220,24 @@ function hasHazard(program: Program, args: readonly string[]): boolean {
     if (at < 0) return false;
     const name = args[at]!;
     if (!Object.hasOwn(subcommands, name)) return true;
-    own = subcommands[name]!;
+    subcommandOptions = subcommands[name]!;
     rest = args.slice(at + 1);
-    if (WITH_REMOTE.includes(name) && rest.some((arg) => REMOTE_WORDS.test(arg))) return true;
+    if (WITH_REMOTE.includes(name) && rest.some((arg) => REMOTE_ADDRESS.test(arg))) return true;
   }
   const end = isSingleDash ? -1 : rest.indexOf("--");
   const parsed = end < 0 ? rest : rest.slice(0, end);
-  const list = `${options} ${own}`.split(" ").filter(Boolean);
+  const list = `${options} ${subcommandOptions}`.split(" ").filter(Boolean);
   const isOption = isSingleDash ? isWholeOption : isAnyOption;
   return parsed.some((arg) => isOption(arg, list) || words?.test(arg) === true);
 }
 
-/** Whether a word is one of some options: `-name`, `--name`, and either with a value behind `=`. */
+/** Whether a word is one of the options, as `-name` or `--name`, also with `=value`. */
 function isWholeOption(word: string, options: readonly string[]): boolean {
   const [name = ""] = word.split("=", 1);
   return options.includes(name.replace(/^--?(?:test\.)?/, "-"));
 }
 
-/** Whether a word has one of some options: in an abbreviation, with a value, or in a cluster. */
+/** Whether a word contains one of the options: abbreviated, with a value, or in a cluster. */
 function isAnyOption(word: string, options: readonly string[]): boolean {
   if (!word.startsWith("-") || word === "-" || word === "--") return false;
   if (!word.startsWith("--"))

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { isInside } from "../files/paths/index.ts";
 import { parseConfig, parseJson, readSettings } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
-import { foldersIn, isThere, projectPlaces, type FolderKind, type UserPlaces } from "./places.ts";
+import { exists, foldersIn, projectPlaces, type FolderKind, type UserPlaces } from "./places.ts";
 import { fingerprintOf, Trust } from "./trust.ts";
 
 /**
- * The user's decision about a folder: none yet, no, yes, or yes before its settings or servers changed. `none` if
- * there is no folder, or nothing in it that matters.
+ * The user's decision about a folder: `unknown` before one, `changed` if settings or servers differ from those that
+ * were trusted, `none` if there is nothing to decide on.
  */
 export type TrustState = "none" | "unknown" | "refused" | "trusted" | "changed";
 
-/** A file of settings as it was read, once: what is used is what the user said yes to. */
+/** The content of a settings file, read once, so that what is used is what the user trusted. */
 export interface SettingsFile {
   path: string;
   read: Awaited<ReturnType<typeof readSettings>>;
@@ -22,20 +22,22 @@ export async function settingsAt(path: string): Promise<SettingsFile> {
   return { path, read: await readSettings(path) };
 }
 
-/** A project's files in a repository, not used yet, and the user's decision about them. */
+/** A project's files in a repository, and the user's decision about them. */
 export interface Repository {
-  /** Its real path. */
+  /** The real path. */
   root: string;
   config: SettingsFile | undefined;
   mcp: SettingsFile | undefined;
-  /** The folders that instructions are looked for in, and the files that are there now. */
+  /** The folders that may contain instructions. */
   instructions: InstructionFolder[];
+  /** The instruction files that exist now. */
   texts: string[];
-  /** The folders with skills, and those with roles of sub-agents. */
+  /** Folders with skills. */
   skills: string[];
+  /** Folders with roles of sub-agents. */
   roles: string[];
   state: TrustState;
-  /** Keeps that the user says yes to what is there now. */
+  /** Stores that the user trusts the present files. */
   accept: () => Promise<void>;
 }
 
@@ -47,16 +49,17 @@ export async function repositoryOf(dir: string, user: UserPlaces): Promise<Repos
   const texts = (await readInstructions(instructions)).files.map(({ path }) => path);
   const existing = async (kind: FolderKind): Promise<string[]> => {
     const all = folders.flatMap((folder) => foldersIn(folder, kind));
-    const areThere = await Promise.all(all.map(isThere));
-    return all.filter((_, at) => areThere[at]);
+    const present = await Promise.all(all.map(exists));
+    return all.filter((_, at) => present[at]);
   };
   const [skills, roles] = [await existing("skills"), await existing("agents")];
   const trust = new Trust(user.trust);
   const fingerprint = fingerprintOf([config, mcp]);
   const hasAny = config !== undefined || mcp !== undefined || [...texts, ...skills, ...roles].length > 0;
-  const said = hasAny ? await trust.of(root) : undefined;
-  const isSame = said?.fingerprint === fingerprint || (!config && !mcp);
-  const answer = said === undefined ? "unknown" : !said.trusted ? "refused" : isSame ? "trusted" : "changed";
+  const decision = hasAny ? await trust.of(root) : undefined;
+  const isSame = decision?.fingerprint === fingerprint || (!config && !mcp);
+  const answer =
+    decision === undefined ? "unknown" : !decision.trusted ? "refused" : isSame ? "trusted" : "changed";
   return {
     root,
     config,
@@ -70,22 +73,22 @@ export async function repositoryOf(dir: string, user: UserPlaces): Promise<Repos
   };
 }
 
-/** Undefined where there is no such file. One that a link leads out of the repository for is not read. */
+/** Reads a settings file; undefined if there is none. A link that leads out of the repository is not followed. */
 async function settingsIn(root: string, name: string): Promise<SettingsFile | undefined> {
   const path = join(root, name);
   const real = await realpath(path).catch(() => undefined);
-  // While a command is isolated, a folder may stand in for a file that is not there.
+  // Isolation may put a folder in the place of a missing file while a command runs.
   if (real === undefined || (await stat(real).catch(() => undefined))?.isDirectory()) return undefined;
   return isInside(real, root) ? settingsAt(path) : { path, read: { note: `leads out of ${root}` } };
 }
 
-/** The most characters of one server's command that are shown. */
-const MOST_SHOWN = 300;
+/** The most displayed characters of one server's command. */
+const MAX_COMMAND = 300;
 
-/** Lines on what settings and servers of a repository would start, allow and set, in words for who is asked about it. */
+/** Describes, for the user who decides, what the settings and servers of a repository would start, allow and set. */
 export function offersOf({ config, mcp }: Pick<Repository, "config" | "mcp">): string[] {
   const lines: string[] = [];
-  const said = <T>(
+  const parsed = <T>(
     file: SettingsFile | undefined,
     parse: (text: string, path: string) => T,
   ): T | undefined => {
@@ -97,8 +100,8 @@ export function offersOf({ config, mcp }: Pick<Repository, "config" | "mcp">): s
       return undefined;
     }
   };
-  const settings = said(config, parseConfig) ?? {};
-  const { mcpServers } = (said(mcp, parseJson) ?? {}) as { mcpServers?: unknown };
+  const settings = parsed(config, parseConfig) ?? {};
+  const { mcpServers } = (parsed(mcp, parseJson) ?? {}) as { mcpServers?: unknown };
   const servers = { ...settings.mcp, ...(typeof mcpServers === "object" ? mcpServers : {}) };
   lines.push(...Object.entries(servers).map(([name, server]) => serverLine(name, server)));
   const { mode, allow = [], ask = [], deny = [], sandbox, network, model } = settings;
@@ -116,8 +119,8 @@ function serverLine(name: string, server: unknown): string {
   const { command, args, url, env } = (server ?? {}) as Record<string, unknown>;
   if (typeof command !== "string") return `connects the MCP server ${name} to ${String(url)}`;
   const words = [command, ...(Array.isArray(args) ? args.map(String) : [])].join(" ");
-  const rest = words.length - MOST_SHOWN;
-  const text = rest > 0 ? `${words.slice(0, MOST_SHOWN)}… and ${rest} more characters` : words;
+  const rest = words.length - MAX_COMMAND;
+  const text = rest > 0 ? `${words.slice(0, MAX_COMMAND)}… and ${rest} more characters` : words;
   const variables = Object.keys(env ?? {});
   return `starts the MCP server ${name}: ${text}${variables.length > 0 ? ` (with ${variables.join(", ")})` : ""}`;
 }

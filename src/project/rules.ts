@@ -3,43 +3,43 @@ import { parsePath, compileRules } from "../files/paths/index.ts";
 import { plainCommands, reachOf } from "./commands.ts";
 import { hazardOf, programName } from "./programs.ts";
 
-/** `tool`, or `tool(pattern)` for what it is called with; a star stands for anything, also in the tool's name. */
+/** `tool`, or `tool(pattern)` with a pattern for its arguments; a star matches anything, also in the tool's name. */
 export const RULE = /^[\w*.:-]+(?:\(.+\))?$/s;
 
-/** A call that rules judge. */
+/** A tool call to match against rules. */
 export interface RuledCall {
   tool: string;
-  /** The command that it runs. */
+  /** The shell command that it runs. */
   command?: string | undefined;
-  /** The file that it is about, from the root. */
+  /** The path of its file, from the root. */
   path?: string | undefined;
-  /** Other texts that identify its target: all have to be allowed, any can be denied. */
+  /** Other texts that identify its target. A rule allows the call if all match, and denies it if any does. */
   about?: readonly string[] | undefined;
 }
 
 export interface Rule {
   text: string;
-  /** Whether it is about a tool. */
+  /** Whether it applies to a tool. */
   names: (tool: string) => boolean;
-  /** Whether it says more than a tool. */
+  /** Whether it has a pattern. */
   isNarrow: boolean;
-  /** Where it may be about files: a glob from the root. */
+  /** The pattern as a glob from the root, unless the rule is about commands. */
   paths?: string | undefined;
   /**
-   * Whether it lets a call pass that it was written for. Of a line, each command has to fit, and with a star none may
-   * have arguments that run programs or write files.
+   * Whether it allows a call. Each command of a line has to match; if the pattern has a star, no command may have
+   * arguments that run programs or write files.
    */
   allows: (call: RuledCall) => boolean;
-  /** Whether it is, or may be, about a call, in whatever spelling: one command of a line is enough. */
+  /** Whether it matches, or may match, a call in any spelling; one command of a line is enough. */
   catches: (call: RuledCall) => boolean;
 }
 
-/** Whether a text is a rule that can be read. */
+/** Whether a text is a valid rule. */
 export function isRule(text: unknown): text is string {
   return typeof text === "string" && RULE.test(text) && attempt(() => compileRule(text)) !== undefined;
 }
 
-/** Reads a rule that fits `RULE`. Throws `invalid-options` for a pattern of paths that cannot be read. */
+/** Compiles a rule that matches `RULE`. Throws `invalid-options` for an invalid pattern of paths. */
 export function compileRule(text: string): Rule {
   const [, name = "", pattern] = /^([^(]+)(?:\((.+)\))?$/s.exec(text) ?? [];
   const isTool = wildcard(name);
@@ -50,7 +50,6 @@ export function compileRule(text: string): Rule {
   const isText = wildcard(pattern);
   const isExact = !pattern.includes("*");
   const program = programName(pattern.split(/[\s*]/, 1)[0] ?? "");
-  // A command is no path, and may have anything in it.
   const paths = name === "execute" ? undefined : pattern.startsWith("/") ? pattern : `/${pattern}`;
   const files = paths === undefined ? undefined : compileFiles(paths);
   return {
@@ -60,7 +59,7 @@ export function compileRule(text: string): Rule {
     paths,
     allows: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
-      // PowerShell reads a line in its own way: only the same line is sure to be what was allowed.
+      // PowerShell has its own syntax, which is not parsed: only the identical line is allowed.
       if (command !== undefined && process.platform === "win32") return command === pattern;
       if (command !== undefined)
         return (
@@ -82,25 +81,25 @@ export function compileRule(text: string): Rule {
   };
 }
 
-/** Whether a path fits a glob from the root: as it is spelled, or in any spelling that some file system takes for it. */
+/** Matches paths with a glob from the root: exactly, or in any spelling that a file system may accept. */
 function compileFiles(paths: string) {
   const exact = compileRules([
     { effect: "allow", paths },
     { effect: "deny", paths: "/**" },
   ]);
   const loose = compileRules([{ effect: "deny", paths }]);
-  // What cannot be read as a path is refused by the tool.
-  const fits = (raw: string, test: (path: string) => boolean): boolean => {
+  // The tool itself refuses an invalid path.
+  const matches = (raw: string, test: (path: string) => boolean): boolean => {
     const parsed = parsePath(raw);
     return parsed.ok && test(parsed.path);
   };
   return {
-    are: (raw: string): boolean => fits(raw, (path) => exact.check("write", path).allowed),
-    mayBe: (raw: string): boolean => fits(raw, (path) => !loose.check("write", path).allowed),
+    are: (raw: string): boolean => matches(raw, (path) => exact.check("write", path).allowed),
+    mayBe: (raw: string): boolean => matches(raw, (path) => !loose.check("write", path).allowed),
   };
 }
 
-/** A text in which stars stand for anything. A space before the last star may be missing, with all behind it. */
+/** Compiles a pattern in which stars match anything. `git push *` also matches `git push`. */
 function wildcard(pattern: string): (text: string) => boolean {
   const pieces = pattern.split("*");
   const [first = "", ...rest] = pieces;
@@ -110,12 +109,12 @@ function wildcard(pattern: string): (text: string) => boolean {
     if (last === "" && rest.length === 0 && first.endsWith(" ") && text === first.trimEnd()) return true;
     if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length)
       return false;
-    // Piece by piece from the left: no pattern takes long.
+    // The leftmost match of each piece is enough, so the time is linear.
     let at = first.length;
     for (const piece of rest) {
-      const found = text.indexOf(piece, at);
-      if (found < 0 || found + piece.length > text.length - last.length) return false;
-      at = found + piece.length;
+      const index = text.indexOf(piece, at);
+      if (index < 0 || index + piece.length > text.length - last.length) return false;
+      at = index + piece.length;
     }
     return true;
   };

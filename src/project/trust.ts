@@ -4,15 +4,15 @@ import { UserFile } from "./user-file.ts";
 
 const ENTRY = z.object({
   trusted: z.boolean(),
-  /** When it was said. */
+  /** The time of the decision. */
   at: z.string(),
   /** The fingerprint of the folder's settings and servers at that time. */
   fingerprint: z.string().optional(),
 });
 
 /**
- * The user's decisions about folders, kept outside them, by real path. Every method throws `invalid-options` if the
- * file cannot be read: nothing is trusted then, and the file is not overwritten.
+ * The user's decisions about folders, by real path. Every method throws `invalid-options` if the file cannot be read:
+ * nothing is trusted then, and the file is not overwritten.
  */
 export class Trust {
   readonly #file: UserFile<z.output<typeof ENTRY>>;
@@ -21,7 +21,6 @@ export class Trust {
     this.#file = new UserFile(file, ENTRY);
   }
 
-  /** The decision about a folder; undefined if there is none. */
   async of(folder: string): Promise<z.output<typeof ENTRY> | undefined> {
     return (await this.#file.read()).get(folder);
   }
@@ -38,15 +37,15 @@ export class Trust {
     );
   }
 
-  /** Forgets what was said. False when nothing was. */
+  /** Deletes a decision. False if there was none. */
   async forget(folder: string): Promise<boolean> {
-    let isKnown = false;
-    await this.#file.change((entries) => (isKnown = entries.delete(folder)));
-    return isKnown;
+    let isDeleted = false;
+    await this.#file.change((entries) => (isDeleted = entries.delete(folder)));
+    return isDeleted;
   }
 }
 
-/** Tells whether something is what it was. */
-export function fingerprintOf(what: unknown): string {
-  return createHash("sha256").update(JSON.stringify(what)).digest("hex");
+/** A hash of a JSON value, to detect changes. */
+export function fingerprintOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }

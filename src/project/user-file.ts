@@ -5,19 +5,19 @@ import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 import { retryRename } from "../files/disk/index.ts";
 
-/** Another process writes for no longer than this, unless it has died. */
+/** The age at which the draft of another process counts as left behind by a crash. */
 const LOCK_MS = 5000;
 
 /**
- * A JSON file of the user with named entries, such as one per folder, kept outside all projects. Every method throws `invalid-options` if
- * the file cannot be read: nothing in it counts then, and it is not overwritten.
+ * A JSON file of the user with named entries, such as one per folder, outside all projects. Every method throws
+ * `invalid-options` if the file cannot be read: its entries are ignored then, and it is not overwritten.
  */
 export class UserFile<Entry> {
   readonly path: string;
   readonly #schema: z.ZodType<Record<string, unknown>>;
   readonly #field: string;
 
-  /** `field`: where the entries stand in the file. */
+  /** `field`: the property of the file that holds the entries. */
   constructor(path: string, entry: z.ZodType<Entry>, field = "folders") {
     this.path = path;
     this.#field = field;
@@ -35,18 +35,18 @@ export class UserFile<Entry> {
     }
   }
 
-  async change(make: (entries: Map<string, Entry>) => void): Promise<void> {
+  async change(update: (entries: Map<string, Entry>) => void): Promise<void> {
     await rewrite(this.path, async () => {
       const entries = await this.read();
-      make(entries);
+      update(entries);
       return { version: 1, [this.#field]: Object.fromEntries(entries) };
     });
   }
 }
 
 /**
- * Gives a file of the user the JSON that `make` makes of what it reads there: whole or not at all, and one process
- * after the other, so that none loses what another has written.
+ * Replaces a JSON file of the user atomically. `make` reads the file and returns the new content; only one process at a
+ * time does so, so no change is lost.
  */
 export async function rewrite(file: string, make: () => Promise<object>): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -60,21 +60,21 @@ export async function rewrite(file: string, make: () => Promise<object>): Promis
   }
 }
 
-/** The draft that takes the file's place: who has made it is the only one who writes. */
+/** Creates the draft that will replace the file, which is also the lock: only its creator may write. */
 async function lock(file: string): Promise<string> {
   const draft = `${file}.draft`;
-  for (const began = Date.now(); ;) {
+  for (const start = Date.now(); ;) {
     try {
       await writeFile(draft, "", { mode: 0o600, flag: "wx" });
       return draft;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Windows says EPERM of a draft that is just being removed, and also of a folder that may not be written.
-      const isBeingRemoved = code === "EPERM" && process.platform === "win32" && Date.now() - began < LOCK_MS;
+      // Windows reports EPERM for a draft that is being removed, and also for a folder without write permission.
+      const isBeingRemoved = code === "EPERM" && process.platform === "win32" && Date.now() - start < LOCK_MS;
       if (code !== "EEXIST" && !isBeingRemoved) throw error;
     }
-    const made = await stat(draft).catch(() => undefined);
-    if (made && Date.now() - made.mtimeMs > LOCK_MS) await rm(draft, { force: true });
+    const stats = await stat(draft).catch(() => undefined);
+    if (stats && Date.now() - stats.mtimeMs > LOCK_MS) await rm(draft, { force: true });
     else await setTimeout(20);
   }
 }

@@ -5,7 +5,7 @@ import { markLiterals, unmarked, offersAfter, readCommand, unknownWord } from ".
 import { canAsk, type Terminal } from "./terminal.ts";
 import { asTyped, complaint } from "./wording.ts";
 
-/** Errors that say how the command was used, not how it went. */
+/** Errors in how the command was used, as opposed to failures of a run. */
 const USAGE: readonly HarnessErrorCode[] = [
   "invalid-options",
   "invalid-plan",
@@ -14,10 +14,10 @@ const USAGE: readonly HarnessErrorCode[] = [
   "invalid-request",
 ];
 
-/** The flag of shell completion scripts: the words of a line up to the one to complete. */
+/** The flag that shell completion scripts pass, followed by the words up to the one to complete. */
 const COMPLETE = "--complete";
 
-/** Reads the arguments and runs a command. Returns the exit code; an error is one readable line. */
+/** Runs the command that the arguments name. Returns the exit code; an error is printed as one line. */
 export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
   if (args[0] === COMPLETE) {
     const { complete } = await import("./parser/completion.ts");
@@ -26,7 +26,7 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     return EXIT.done;
   }
   const line = withCommand(args, terminal);
-  // What is typed before a session is ready is for the session: not echoed, not changed.
+  // Raw mode from the start: keys typed while the session loads are neither echoed nor changed.
   if (line[0] === "session" && canAsk(terminal, {})) terminal.stdin.setRawMode?.(true);
   try {
     const command = await readCommand(markLiterals(line), terminal);
@@ -36,8 +36,8 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     const text = sentence(error);
     const unknown = await unknownWord(text, args, (words, kind) => offersAfter(words, kind, terminal));
-    const said = harmless(asTyped(unknown ?? complaint(text), terminal.env));
-    terminal.stderr.write(shown`holdfast: ${said}\n`);
+    const message = harmless(asTyped(unknown ?? complaint(text), terminal.env));
+    terminal.stderr.write(shown`holdfast: ${message}\n`);
     const code = HarnessError.from(error)?.code;
     return code !== undefined && USAGE.includes(code) ? EXIT.usage : EXIT.failed;
   } finally {
@@ -46,25 +46,25 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 }
 
 /**
- * Without a command, or with a task of several words in its place, a person at a terminal means a session; `-p` and a
- * task that is piped mean a run.
+ * Adds the command that is implied: `run` for `-p` and a piped task, `session` for a person at a terminal without a
+ * command or with a task of several words.
  */
 function withCommand(args: readonly string[], terminal: Terminal): readonly string[] {
   const [first = "-", ...rest] = args;
   if (PRINT_FLAGS.includes(first)) return ["run", ...rest];
   if (args.length === 0 && !terminal.stdin.isTTY) return ["run", "-"];
-  const isMeant = /\s/.test(first) || (first.startsWith("-") && !OWN_FLAGS.includes(first));
-  return isMeant && canAsk(terminal, {}) ? ["session", ...args] : args;
+  const isSession = /\s/.test(first) || (first.startsWith("-") && !OWN_FLAGS.includes(first));
+  return isSession && canAsk(terminal, {}) ? ["session", ...args] : args;
 }
 
 const PRINT_FLAGS: readonly string[] = ["-p", "--print"];
 const OWN_FLAGS: readonly string[] = ["--help", "-h", "--version", "-v"];
 
 function sentence(error: unknown): string {
-  const known = HarnessError.from(error) ?? error;
-  const text = known instanceof Error ? known.message : String(known);
-  const lines = unmarked(text).split("\n");
-  return lines
+  const cause = HarnessError.from(error) ?? error;
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return unmarked(text)
+    .split("\n")
     .map((line) => line.trim())
     .filter(Boolean)
     .join(" ");

@@ -4,15 +4,15 @@ import type { Sink } from "./output/index.ts";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Watches for Ctrl-C and its like, and for output that cannot be written. The first one aborts the signal, so that the run
- * stops where nothing is lost; the second ends the process at once, after `onQuit`.
+ * Watches for Ctrl-C and other termination signals, and for errors of standard output. The first one aborts `signal`, so
+ * that a run can stop without losing work; a second signal calls `onQuit` and ends the process at once.
  */
 export class Interruption {
   readonly #controller = new AbortController();
   readonly #stdout: Sink;
   readonly #onQuit: () => void;
   readonly #onSignal = (): void => this.interrupt();
-  /** Why nothing can be written any more: nobody reads it, as after `| head`, or the disk is full. */
+  /** Why output cannot be written any more: the reader has closed the pipe, or the disk is full. */
   outputError: string | undefined;
   readonly #onError = (error: NodeJS.ErrnoException): void => {
     this.outputError ??= outputError(error);
@@ -45,7 +45,7 @@ export class Interruption {
   }
 }
 
-/** Does work that Ctrl-C and its like stop by the signal. */
+/** Runs `work` with a signal that Ctrl-C and other termination signals abort. */
 export async function interruptible<T>(stdout: Sink, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interruption = new Interruption(stdout);
   try {
@@ -55,7 +55,7 @@ export async function interruptible<T>(stdout: Sink, work: (signal: AbortSignal)
   }
 }
 
-/** Resolves when somebody has asked to stop. */
+/** Resolves when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -6,14 +6,14 @@ import { harmless, shown } from "./output/index.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
-// A reader that has gone, such as `head`, is no reason to complain. A run hears of both on its own, and stops.
+// A closed pipe, as after `| head`, is not reported. A run handles both errors itself, and stops.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE" || process.exitCode === EXIT.failed) return;
   process.exitCode = EXIT.failed;
   stderr.write(shown`holdfast: the output cannot be written: ${harmless(error.message)}\n`);
 });
 
-// What nobody caught is a mistake of ours, and still no reason to hand a terminal what a model or a server said.
+// The text of an uncaught error may come from a model or a server, so it is made harmless too.
 process.on("uncaughtException", (error) => {
   stderr.write(shown`holdfast: ${harmless(inspect(error))}\n`);
   process.exit(EXIT.failed);
@@ -21,5 +21,5 @@ process.on("uncaughtException", (error) => {
 
 const code = await cli(process.argv.slice(2), { stdin, stdout, stderr, env, cwd: process.cwd() });
 process.exitCode ||= code;
-// Whatever a stopped run has left open, such as a connection to a model, must not keep the process alive.
+// Anything left open by a stopped run, such as a connection to a model, must not keep the process alive.
 stdout.write("", () => process.exit());

@@ -10,20 +10,20 @@ export interface Choice {
   hint?: Harmless;
 }
 
-/** More choices than these are scrolled. */
-const MOST_SHOWN = 12;
+/** The most choices without scrolling. */
+const MAX_ITEMS = 12;
 
-/** Lets a person choose. Undefined when they would rather not (Ctrl-C). */
+/** Asks a person to choose. Undefined on Ctrl-C. */
 export async function choose(
   message: Harmless,
   choices: readonly Choice[],
   terminal: Terminal,
 ): Promise<string | undefined> {
-  const chosen = await select({ ...streams(terminal), message, maxItems: MOST_SHOWN, options: [...choices] });
-  return isCancel(chosen) ? undefined : chosen;
+  const choice = await select({ ...streams(terminal), message, maxItems: MAX_ITEMS, options: [...choices] });
+  return isCancel(choice) ? undefined : choice;
 }
 
-/** The silence after which what comes next is an answer, and the longest wait for it. */
+/** The silence after which keys count as an answer, and the longest wait for it. */
 const [QUIET_MS, LONGEST_MS] = [150, 3000];
 
 /** Drops keys that were typed before a question could be read. Ctrl-C still ends the process. */
@@ -45,7 +45,7 @@ export async function dropTyped({ stdin }: Pick<Terminal, "stdin">): Promise<voi
   stdin.setRawMode(false);
 }
 
-/** Asks for words. Undefined when there are none to come. */
+/** Asks for a line of text. Undefined on Ctrl-C. */
 export async function askForWords(
   message: Harmless,
   terminal: Terminal,
@@ -55,7 +55,7 @@ export async function askForWords(
   return isCancel(words) ? undefined : (words ?? "");
 }
 
-/** Asks for a secret, which is not shown. Undefined when there is none to come. */
+/** Asks for a secret, which is not displayed. Undefined on Ctrl-C. */
 export async function askForSecret(message: Harmless, terminal: Terminal): Promise<string | undefined> {
   const secret = await password({ ...streams(terminal), message });
   return isCancel(secret) ? undefined : (secret ?? "");
@@ -66,12 +66,12 @@ export async function confirmed(message: Harmless, terminal: Terminal): Promise<
   return !isCancel(answer) && answer;
 }
 
-/** Prompts write by themselves, and so get the stream itself: what they write is said above, and is harmless. */
+/** The streams for clack, which needs the real output stream. Everything it prints comes from here and is harmless. */
 function streams({ stdin, stdout }: Terminal) {
   return { input: stdin, output: stdout as unknown as NodeJS.WriteStream };
 }
 
-/** Gives each line that is typed, until the function that is returned is called or the input ends. */
+/** Calls `onLine` for each typed line until the input ends. Returns a function that stops reading. */
 export function readLines(
   { stdin }: Pick<Terminal, "stdin">,
   onLine: (line: string) => void,

@@ -13,23 +13,23 @@ export interface Terminal {
 export interface OutputFlags {
   json?: boolean | undefined;
   quiet?: boolean | undefined;
-  /** After how many seconds a silent model is given up. */
+  /** Seconds without output after which a model request is aborted. */
   timeout?: number | undefined;
 }
 
-/** Whether the terminal can be drawn on: not a pipe, a log of CI, or one that knows nothing but text. */
+/** Whether the terminal can be drawn on: no pipe, CI log or dumb terminal. */
 export function isLive(terminal: Pick<Terminal, "stdout" | "env">): boolean {
   return whyPlain(terminal) === undefined;
 }
 
-/** Why there are plain lines; undefined where the terminal can be drawn on. */
+/** The reason for plain lines; undefined if the terminal can be drawn on. */
 export function whyPlain({ stdout, env }: Pick<Terminal, "stdout" | "env">): string | undefined {
   if (!stdout.isTTY) return "standard output is no terminal";
   if (env["CI"]) return "CI is set";
   return env["TERM"] === "dumb" ? "TERM is dumb" : undefined;
 }
 
-/** Whether there is a person to ask. */
+/** Whether a person can be asked. */
 export function canAsk({ stdin, stdout, env }: Terminal, { json, quiet }: OutputFlags): boolean {
   return stdin.isTTY && stdout.isTTY && !env["CI"] && !json && !quiet;
 }

@@ -11,12 +11,12 @@ export function commandName(env: Environment): string {
 const COMMAND =
   /\bholdfast (?=run|resume|serve|acp|mcp|threads|show|plan|rm|doctor|completion|backup|check|repair|trust|--help)/g;
 
-/** A text in which every command can be typed as it stands. */
+/** Replaces `holdfast` in the commands of a text by the name that the user can type. */
 export function asTyped(text: string, env: Environment): string {
   return text.replaceAll(COMMAND, () => `${commandName(env)} `);
 }
 
-/** The parser's complaints in words that say what to do. The first one that fits is used. */
+/** Patterns of the parser's messages, with clearer texts. The first match is used. */
 const COMPLAINTS: readonly [RegExp, string][] = [
   [/^Not enough non-option arguments.*/, "Name a thread; holdfast threads lists them."],
   [/^Not enough arguments following: (\S+)/, "--$1 needs a value."],
@@ -24,13 +24,13 @@ const COMPLAINTS: readonly [RegExp, string][] = [
   [/^Invalid values: Argument: (\S+), Given: (.*), Choices: (.*)/s, "--$1 is $2; use one of $3."],
 ];
 
-/** A complaint of the parser, in one line, as we would put it. */
+/** A message of the parser in clearer words. */
 export function complaint(message: string): string {
-  const known = COMPLAINTS.find(([pattern]) => pattern.test(message));
-  return known ? message.replace(known[0], known[1]) : message;
+  const match = COMPLAINTS.find(([pattern]) => pattern.test(message));
+  return match ? message.replace(match[0], match[1]) : message;
 }
 
-/** Throws `invalid-options`: what was asked for cannot be done. */
+/** Throws `invalid-options`. */
 export function refuse(message: string, cause?: unknown): never {
   throw new HarnessError("invalid-options", message, cause === undefined ? {} : { cause });
 }

@@ -4,24 +4,24 @@ import { shown } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { refuse } from "../wording.ts";
 
-/** `holdfast completion`: prints what a shell needs to complete our commands. */
+/** `holdfast completion`: prints the completion script of a shell. */
 export async function completion(
   { shell }: { shell?: string | undefined },
   { stdout, env }: Terminal,
 ): Promise<number> {
-  const usual = SHELLS.find((name) => env["SHELL"]?.includes(name));
-  const wanted = shell ?? usual ?? (process.platform === "win32" ? "powershell" : "bash");
-  const known = SHELLS.find((name) => name === wanted);
-  if (!known) {
-    const offered = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(SHELLS);
-    refuse(`There is no completion for ${JSON.stringify(wanted)}; use ${offered}.`);
+  const current = SHELLS.find((name) => env["SHELL"]?.includes(name));
+  const requested = shell ?? current ?? (process.platform === "win32" ? "powershell" : "bash");
+  const supported = SHELLS.find((name) => name === requested);
+  if (!supported) {
+    const choices = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(SHELLS);
+    refuse(`There is no completion for ${JSON.stringify(requested)}; use ${choices}.`);
   }
-  stdout.write({ bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL }[known]);
+  stdout.write({ bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL }[supported]);
   return EXIT.done;
 }
 
-// Bash breaks words at : and =, and completes only what stands after them; the program puts them together again.
-// `compopt` is not in the bash of macOS, and works only while a line is completed.
+// Bash splits words at : and =, and completes only the last part; the program joins them again.
+// `compopt` is missing in macOS' bash, and works only during completion.
 const BASH = shown`# Completion of holdfast for bash: holdfast completion bash >> ~/.bashrc
 _holdfast() {
   local current="\${COMP_WORDS[COMP_CWORD]}" line name

@@ -15,13 +15,13 @@ export interface DemoFlags extends StateFlags {
 }
 
 /**
- * `holdfast demo`: makes a scratch project and opens a session on it, with a program in the model's place. Without a
- * person, or with `--yes`, it is one run; `--serve` opens the page, and `--make` makes the project alone.
+ * `holdfast demo`: creates a scratch project and opens a session in it, with a scripted model. Without a person, or with
+ * `--yes`, it is one run; `--serve` opens the page, and `--make` only creates the project.
  */
 export async function demo({ yes, serve, make, ...flags }: DemoFlags, terminal: Terminal): Promise<number> {
   const { stdout, env } = terminal;
   const dir = await trustedScratch(env);
-  const played = { ...flags, dir, model: "demo", shell: true };
+  const runFlags = { ...flags, dir, model: "demo", shell: true };
   stdout.write(shown`A program plays the model, not a language model. Scratch project: ${oneLine(dir)}\n`);
   if (make) {
     const words =
@@ -31,21 +31,28 @@ export async function demo({ yes, serve, make, ...flags }: DemoFlags, terminal: 
   }
   if (serve) {
     stdout.write(shown`On the page, any message begins. Ctrl-C ends it.\n`);
-    const page = { port: 0, host: "127.0.0.1", open: true, work: true, slots: 1, mode: "ask" as const };
-    return (await import("./servers/serve.ts")).serve({ ...played, ...page }, terminal);
+    const serverFlags = {
+      port: 0,
+      host: "127.0.0.1",
+      open: true,
+      work: true,
+      slots: 1,
+      mode: "ask" as const,
+    };
+    return (await import("./servers/serve.ts")).serve({ ...runFlags, ...serverFlags }, terminal);
   }
   if (!yes && canAsk(terminal, {})) {
     const { session } = await import("./session.ts");
-    return session({ ...played, mode: "ask", task: DEMO_TASK }, terminal);
+    return session({ ...runFlags, mode: "ask", task: DEMO_TASK }, terminal);
   }
   const { run } = await import("./run.ts");
-  const code = await run({ ...played, yes: true, task: DEMO_TASK }, terminal);
+  const code = await run({ ...runFlags, yes: true, task: DEMO_TASK }, terminal);
   const command = harmless(commandName(env));
   stdout.write(shown`Take part: ${command} demo asks in this terminal, ${command} demo --serve on a page.\n`);
   return code;
 }
 
-/** A new scratch project that is trusted, as it is ours. The trust in deleted ones is taken back. */
+/** Creates a scratch project and trusts it. Revokes the trust in deleted ones. */
 async function trustedScratch(env: Terminal["env"]): Promise<string> {
   for (const folder of await trustedFolders(env)) {
     if (basename(folder).startsWith(SCRATCH_PREFIX) && !existsSync(folder)) await forgetTrust(folder, env);

@@ -24,21 +24,21 @@ export interface DoctorFlags extends StateFlags {
 
 const LEGEND = shown`(✓ works, · was only seen or is not needed, ✗ keeps a run from working)`;
 
-/** `holdfast doctor`: tests what can be tested for free, says what it has only seen, and what to do. */
+/** `holdfast doctor`: tests what is free to test, reports the rest as not tested, and says how to fix problems. */
 export async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   const { ask, json, mcpConfig } = flags;
   const { stdout, env } = terminal;
   const { findings: files, project } = await projectFindings(terminal);
   const [machine, models, storage, servers] = await Promise.all([
     machineFindings(terminal),
-    modelFindings(env, { ask: ask === true, set: project?.config.model }),
+    modelFindings(env, { ask: ask === true, configured: project?.config.model }),
     storageFindings(statePath(flags, terminal)),
     serverFindings(mcpConfig, terminal),
   ]);
   const [versions, ...rest] = machine;
-  // Whatever was found in the environment or said by a server: none of it is shown with a secret in it.
-  const seen = [versions!, ...models, ...files, ...storage, ...servers, ...rest, ...tracesFindings(env)];
-  const findings = seen.map((finding) => ({
+  const all = [versions!, ...models, ...files, ...storage, ...servers, ...rest, ...tracesFindings(env)];
+  // Texts from the environment or a server may contain secrets.
+  const findings = all.map((finding) => ({
     ...finding,
     text: redact(finding.text, env),
     ...(finding.fix !== undefined && { fix: redact(finding.fix, env) }),
@@ -57,16 +57,16 @@ export async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<nu
   return findings.some(({ level }) => level === "problem") ? EXIT.failed : EXIT.done;
 }
 
-/** Starts the MCP servers of files, and says what tools they have. */
+/** Starts the MCP servers in files, and counts their tools. */
 async function serverFindings(
   files: readonly string[] | undefined,
   { env, cwd }: Terminal,
 ): Promise<Finding[]> {
   if (files === undefined) return [];
-  // With LangChain, which a look at everything else does without.
+  // Loaded on demand, with LangChain, which the other checks do not need.
   const { McpServers } = await import("../../../mcp/index.ts");
   const { readMcpFile } = await import("../../../threads/prepare/mcp-servers.ts");
-  const found = files.map(async (file): Promise<Finding[]> => {
+  const findings = files.map(async (file): Promise<Finding[]> => {
     try {
       const { mcpServers } = await readMcpFile(resolve(cwd, file));
       return await Promise.all(
@@ -86,10 +86,10 @@ async function serverFindings(
       return [{ area: "mcp", level: "problem", tested: true, text }];
     }
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(findings)).flat();
 }
 
-/** Where traces and metrics go; nothing where none are asked for. */
+/** The addresses of traces and metrics; empty if none are configured. */
 function tracesFindings(env: Environment): Finding[] {
   return (["traces", "metrics"] as const).flatMap((signal) => findingsOf(signal, env));
 }

@@ -18,7 +18,7 @@ import {
 import { quoted, refuse } from "../wording.ts";
 import { refuseOwnFlags, resumeCommand, settingsFrom } from "./run.ts";
 
-/** `holdfast resume`: goes on with a thread where it stopped. */
+/** `holdfast resume`: continues a thread where it stopped. */
 export async function resume(
   flags: FlagsOf<typeof RESUME_FLAGS> & { thread?: string | undefined },
   terminal: Terminal,
@@ -28,10 +28,10 @@ export async function resume(
   return withSaver(statePath(flags, terminal), async (saver) => {
     const { id } =
       flags.thread === undefined ? await latest(saver, terminal) : await findThread(saver, flags.thread);
-    const kept = flags.agent === undefined ? await settingsOf(saver, id) : undefined;
-    const { dir = kept?.dir } = flags;
-    const { startedIn: _, ...wanted } = await settingsFrom({ ...flags, dir }, terminal, kept);
-    const settings = { ...wanted, ...(kept?.startedIn !== undefined && { startedIn: kept.startedIn }) };
+    const stored = flags.agent === undefined ? await settingsOf(saver, id) : undefined;
+    const { dir = stored?.dir } = flags;
+    const { startedIn: _, ...rest } = await settingsFrom({ ...flags, dir }, terminal, stored);
+    const settings = { ...rest, ...(stored?.startedIn !== undefined && { startedIn: stored.startedIn }) };
     return perform({
       terminal,
       saver,
@@ -41,12 +41,12 @@ export async function resume(
       ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
       answers,
       resumeCommand: resumeCommand(flags, terminal),
-      start: async (thread, options) => (await thread.goOn(options)) ?? finished(id),
+      start: async (thread, options) => (await thread.goOn(options)) ?? refuseFinished(id),
     });
   });
 }
 
-/** An answer, or with `@file` what is in the file; `@-` is standard input. */
+/** The text of an answer: `@file` stands for the content of a file, `@-` for standard input. */
 async function inFull(words: string, terminal: Terminal): Promise<string> {
   if (words === "@-") return readStandardInput(terminal);
   if (!words.startsWith("@")) return words;
@@ -56,19 +56,19 @@ async function inFull(words: string, terminal: Terminal): Promise<string> {
   });
 }
 
-function finished(thread: string): never {
+function refuseFinished(thread: string): never {
   refuse(
     `Thread ${quoted(thread)} is finished. Give it another task with holdfast run --thread ${quoted(thread)} "task".`,
   );
 }
 
-/** The thread used last that has something left, of those of this directory that `holdfast run` started. */
+/** The latest thread of this directory that has work left. Throws `invalid-options` if there is none. */
 async function latest(saver: ThreadStore, terminal: Terminal): Promise<ThreadSummary> {
   const elsewhere: string[] = [];
   for (const thread of await saver.listThreads({ limit: MANY })) {
     const { id, state, todos } = thread;
-    const isLeft = state !== "running" && (state !== "done" || todos.done < todos.total);
-    const settings = isLeft ? await settingsOfThread(saver, id) : undefined;
+    const hasWorkLeft = state !== "running" && (state !== "done" || todos.done < todos.total);
+    const settings = hasWorkLeft ? await settingsOfThread(saver, id) : undefined;
     if (settings && isHere(settings, terminal)) return thread;
     if (settings) elsewhere.push(`${quoted(id)} (${directoryName(settings, terminal)})`);
   }

@@ -27,27 +27,27 @@ import { commandName, quoted, refuse } from "../wording.ts";
 export interface RunFlags extends Omit<FlagsOf<typeof RUN_FLAGS>, "dir"> {
   task?: string | undefined;
   thread?: string | undefined;
-  /** `--no-dir` is false: files live in the thread. */
+  /** `--no-dir` is false: files are stored in the thread. */
   dir?: string | false | undefined;
 }
 
-/** `holdfast run`: starts a thread on a task, or gives a finished one another. */
+/** `holdfast run`: starts a thread with a task, or gives a finished thread another one. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.thread?.trim() === "") refuse("--thread is empty.");
   const { task, message } = await readTask(flags.task, terminal);
   refuseOwnFlags(flags);
   return withSaver(statePath(flags, terminal), async (saver) => {
     const thread = flags.thread ?? (await newThreadId(saver, task));
-    const known = await saver.getThread(thread);
-    if (!known) checkThreadId(thread);
-    if (flags.thread !== undefined && !known) await refuseBeginning(saver, flags.thread);
-    if (known && known.state !== "done" && known.state !== "running") {
+    const existing = await saver.getThread(thread);
+    if (!existing) checkThreadId(thread);
+    if (flags.thread !== undefined && !existing) await refusePrefix(saver, flags.thread);
+    if (existing && existing.state !== "done" && existing.state !== "running") {
       const id = quoted(thread);
       refuse(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
     }
     const isOwn = flags.agent !== undefined;
-    const kept = known && !isOwn ? await settingsOf(saver, thread) : undefined;
-    const settings = await settingsFrom(known || isOwn ? flags : inDirectory(flags), terminal, kept);
+    const stored = existing && !isOwn ? await settingsOf(saver, thread) : undefined;
+    const settings = await settingsFrom(existing || isOwn ? flags : inDirectory(flags), terminal, stored);
     return perform({
       terminal,
       saver,
@@ -56,18 +56,18 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       settings,
       ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
       resumeCommand: resumeCommand(flags, terminal),
-      start: (owned, options) => owned.start(message, { ...options, task, isNewTurn: true }),
+      start: (hostThread, options) => hostThread.start(message, { ...options, task, isNewTurn: true }),
     });
   });
 }
 
-/** The present directory is what a new thread works on, unless another is named, or none. */
+/** Sets the directory of a new thread: by default the current one. */
 export function inDirectory<Flags extends Pick<RunFlags, "dir">>(flags: Flags): Flags {
   return { ...flags, dir: flags.dir ?? "." };
 }
 
-/** A thread whose name begins another's would take its place wherever the beginning of a name is enough. */
-async function refuseBeginning(saver: ThreadStore, thread: string): Promise<void> {
+/** Throws `invalid-options` for a prefix of an existing id, which would no longer work as an abbreviation of that id. */
+async function refusePrefix(saver: ThreadStore, thread: string): Promise<void> {
   const other = (await saver.listThreads({ limit: MANY })).find(({ id }) => id.startsWith(thread));
   if (!other) return;
   refuse(
@@ -75,11 +75,11 @@ async function refuseBeginning(saver: ThreadStore, thread: string): Promise<void
   );
 }
 
-/** Flags of Holdfast's own agent. */
+/** Flags that only Holdfast's own agent takes. */
 const OWN_FLAGS =
   "model,effort,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
 
-/** Throws `invalid-options` for a flag that a graph of the user's own does not take. */
+/** Throws `invalid-options` for a flag that the user's own graph does not take. */
 export function refuseOwnFlags({ agent, ...flags }: { agent?: string | undefined }): void {
   if (agent === undefined) return;
   const own = OWN_FLAGS.split(",").find((flag) => (flags as Record<string, unknown>)[flag] !== undefined);
@@ -89,7 +89,7 @@ export function refuseOwnFlags({ agent, ...flags }: { agent?: string | undefined
   refuse(message);
 }
 
-/** The command to go on with, as the user started this one, with what it needs to find the thread again. */
+/** The command that continues a thread, without the thread's id, with the flags to find it again. */
 export function resumeCommand(
   { state, database, agent }: StateFlags & { agent?: string | undefined },
   { env }: Terminal,
@@ -99,34 +99,33 @@ export function resumeCommand(
   return state === undefined ? command : `${command} --state ${quoted(state)}`;
 }
 
-interface Task {
-  /** The text that names the thread. */
-  task: string;
-  /** The message to the model. */
-  message: string;
-}
-
-/** The task that was given, together with what was piped; without one, or for `-`, standard input is the task. */
-async function readTask(given: string | undefined, terminal: Terminal): Promise<Task> {
-  const task = given?.trim();
+/**
+ * The task, which also names the thread, and the message to the model: the task with piped text. Without an argument, or
+ * for `-`, standard input is the task.
+ */
+async function readTask(
+  argument: string | undefined,
+  terminal: Terminal,
+): Promise<{ task: string; message: string }> {
+  const task = argument?.trim();
   if (task && task !== "-") {
     const piped = isPiped(terminal) ? await readStandardInput(terminal) : "";
     return { task, message: piped ? withPipedText(task, piped) : task };
   }
   const isExpected = task === "-" || (task === undefined && !terminal.stdin.isTTY);
-  const typed = isExpected ? await readStandardInput(terminal) : "";
-  if (!typed) refuse('There is no task: holdfast run "task", or give it on standard input.');
-  return { task: typed, message: typed };
+  const input = isExpected ? await readStandardInput(terminal) : "";
+  if (!input) refuse('There is no task: holdfast run "task", or give it on standard input.');
+  return { task: input, message: input };
 }
 
 /**
- * Settings from flags; else those that the thread was run with before, or the defaults. Consent is only ever added
- * to: `--yes` alone removes it, and whoever asks for more is asked about commands again.
+ * Settings from flags, over the stored settings of the thread or the defaults. Only `--yes` removes rules of `--ask`;
+ * `--ask` and `--shell` end a stored mode `auto`, unless `--mode` is set.
  */
 export async function settingsFrom(
   flags: Omit<RunFlags, "task">,
   { cwd }: Terminal,
-  known: RunSettings | undefined,
+  stored: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
   const { model, effort, plan, preset, approve, dir, shell, sandbox, network, mcpConfig, web } = flags;
   const { ask, yes, mode, project, maxTurns, budget, background } = flags;
@@ -134,7 +133,7 @@ export async function settingsFrom(
   if (yes && ask) refuse("--yes and --ask say the opposite of each other: leave out one.");
   if (yes && mode !== undefined && mode !== "auto") refuse("--yes is --mode auto: leave out one.");
   if (mode === "plan" && plan === false) refuse("--mode plan needs a plan: leave out --no-plan.");
-  const before = known ?? DEFAULT_SETTINGS;
+  const before = stored ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
     startedIn: cwd,
@@ -149,21 +148,21 @@ export async function settingsFrom(
   }
   if (yes) return { ...settings, ask: [], mode: "auto" };
   if (!ask && !shell) return settings;
-  const { mode: kept, ...rest } = settings;
-  const isKept = mode !== undefined || (kept !== undefined && chosenMode(before) !== "auto");
+  const { mode: currentMode, ...rest } = settings;
+  const isModeKept = mode !== undefined || (currentMode !== undefined && chosenMode(before) !== "auto");
   return {
     ...rest,
     ask: [...new Set([...before.ask, ...(ask ?? [])])],
-    ...(isKept && kept !== undefined && { mode: kept }),
+    ...(isModeKept && currentMode !== undefined && { mode: currentMode }),
   };
 }
 
-/** The values that are there. */
+/** Removes undefined values. */
 function defined<T extends object>(values: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as object;
 }
 
-/** Throws `invalid-options` for a rule that would never be asked. Tools of servers have a mark in their names. */
+/** Throws `invalid-options` for a rule that matches no tool. Names of MCP tools (with `__`, `.` or `:`) may be any. */
 function checkRule(text: string): void {
   const rule = RULE.test(text) ? compileRule(text) : refuse(`--ask: ${JSON.stringify(text)} is no rule.`);
   if (RUN_TOOLS.some((tool) => rule.names(tool)) || /__|[.:]/.test(text)) return;

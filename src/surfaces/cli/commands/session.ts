@@ -19,7 +19,7 @@ import { projectFor } from "../run/index.ts";
 import {
   type SessionModel,
   displayFor,
-  keptSettings,
+  settingsToContinue,
   History,
   listFiles,
   type Suggestion,
@@ -45,7 +45,7 @@ export interface SessionFlags extends Omit<RunFlags, "json" | "quiet" | "thread"
   plain?: boolean | undefined;
 }
 
-/** `holdfast` alone: a session on this directory, until the person leaves. */
+/** `holdfast` without a command: a session in this directory, until the person leaves. */
 export async function session(flags: SessionFlags, terminal: Terminal): Promise<number> {
   if (!canAsk(terminal, {})) {
     refuse('A session needs a terminal: use holdfast run "task" here.');
@@ -54,24 +54,24 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
   const path = statePath(flags, terminal);
   return withSaver(path, async (saver) => {
     const thread = flags.continue ? await latestHere(saver, terminal) : undefined;
-    const kept = thread === undefined ? undefined : await settingsOfThread(saver, thread);
-    const wanted = await settingsFrom(withDefaults(flags, kept !== undefined), terminal, kept);
+    const stored = thread === undefined ? undefined : await settingsOfThread(saver, thread);
+    const requested = await settingsFrom(withDefaults(flags, stored !== undefined), terminal, stored);
     const { project, notice } = await projectFor(
-      { ...wanted, trustProject: flags.trustProject },
+      { ...requested, trustProject: flags.trustProject },
       terminal,
       {},
     );
-    const isKept = kept !== undefined && flags.mode === undefined && !flags.yes;
-    const { settings, notice: modeNotice } = isKept
-      ? keptSettings(wanted, project.config)
-      : { settings: wanted, notice: undefined };
-    const named = async (name: string | undefined) =>
+    const keepsMode = stored !== undefined && flags.mode === undefined && !flags.yes;
+    const { settings, notice: modeNotice } = keepsMode
+      ? settingsToContinue(requested, project.config)
+      : { settings: requested, notice: undefined };
+    const modelNamed = async (name: string | undefined) =>
       modelFor(name, { env: await withKeptKeys(env), isWatched: true, timeout: flags.timeout });
-    const { model, notice: modelNotice } = await modelOf(flags.model ?? settledModel(project, env), {
-      // A thread that was begun without a model goes on with the one that there is now.
-      before: flags.model !== undefined || kept?.model === OFFLINE ? undefined : kept?.model,
-      named,
-      isOffered: isLive(terminal) && !flags.plain,
+    const { model, notice: modelNotice } = await modelFrom(flags.model ?? settledModel(project, env), {
+      // A thread that was started without a model continues with the one that is set up now.
+      previous: flags.model !== undefined || stored?.model === OFFLINE ? undefined : stored?.model,
+      modelNamed,
+      offersLogin: isLive(terminal) && !flags.plain,
       terminal,
     });
     const { dir } = settings;
@@ -99,9 +99,9 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       allowed: dir === undefined ? undefined : new Allowed(dir, env),
       copies: copiesFolder(path),
       thread,
-      modelNamed: named,
+      modelNamed,
     });
-    // Throws where commands have to be isolated and cannot be.
+    // Throws if commands must be isolated and cannot be.
     const isolation = isolationNotice({ ...settings, mode: conversation.mode }, project.config);
     const leave = (): void => conversation.quit();
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, leave);
@@ -129,36 +129,36 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
   });
 }
 
-interface ModelWishes {
-  /** The model of the thread that is gone on with. */
-  before: string | undefined;
-  named: (name: string | undefined) => Promise<SessionModel>;
-  /** Whether a model is set up where there is none. */
-  isOffered: boolean;
+interface ModelSources {
+  /** The stored model of the thread that the session continues. */
+  previous: string | undefined;
+  modelNamed: (name: string | undefined) => Promise<SessionModel>;
+  /** Whether to offer a login if no model is set up. */
+  offersLogin: boolean;
   terminal: Terminal;
 }
 
-/** The model of a session: the thread's where it can be used, else the one that is set up, now if need be. */
-async function modelOf(
-  wanted: string | undefined,
-  { before, named, isOffered, terminal }: ModelWishes,
+/** The model of a session: the thread's if it is available, otherwise the one that is set up, after a login if needed. */
+async function modelFrom(
+  name: string | undefined,
+  { previous, modelNamed, offersLogin, terminal }: ModelSources,
 ): Promise<{ model: SessionModel; notice?: string }> {
   let notice: string | undefined;
-  if (before !== undefined) {
-    const model = await named(before).catch((error: unknown) => {
-      notice = `${before} answered before and cannot now: ${HarnessError.from(error)?.message ?? String(error)}`;
+  if (previous !== undefined) {
+    const model = await modelNamed(previous).catch((error: unknown) => {
+      notice = `${previous} answered before and cannot now: ${HarnessError.from(error)?.message ?? String(error)}`;
     });
     if (model) return { model };
   }
-  const model = await named(wanted);
-  const chosen = model.isFallback && isOffered ? await logIn({ mayLeave: true }, terminal) : undefined;
-  const used = chosen === undefined ? model : await named(chosen);
+  const model = await modelNamed(name);
+  const login = model.isFallback && offersLogin ? await logIn({ isOptional: true }, terminal) : undefined;
+  const used = login === undefined ? model : await modelNamed(login);
   return { model: used, ...(notice !== undefined && { notice }) };
 }
 
-/** The directory is what a session is about, with commands, each of which is asked for. */
-function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {
-  return isKept ? flags : inDirectory({ ...flags, shell: flags.shell ?? flags.dir !== false });
+/** The defaults of a new session: the current directory, and commands. */
+function withDefaults(flags: SessionFlags, isStored: boolean): RunFlags {
+  return isStored ? flags : inDirectory({ ...flags, shell: flags.shell ?? flags.dir !== false });
 }
 
 function commandsOf(project: Project): Suggestion[] {
@@ -169,12 +169,12 @@ function commandsOf(project: Project): Suggestion[] {
   ];
 }
 
-/** The files of the directory, listed when they are first asked for and again after a while. */
+/** Returns a function that lists the files of the directory, at most once in `FRESH_MS`. */
 function filesOf(dir: string | undefined): () => readonly string[] {
-  let [known, at]: [readonly string[], number] = [[], 0];
+  let [files, at]: [readonly string[], number] = [[], 0];
   return () => {
-    if (dir !== undefined && Date.now() - at > FRESH_MS) [known, at] = [listFiles(dir), Date.now()];
-    return known;
+    if (dir !== undefined && Date.now() - at > FRESH_MS) [files, at] = [listFiles(dir), Date.now()];
+    return files;
   };
 }
 
@@ -188,7 +188,7 @@ async function latestHere(saver: ThreadStore, terminal: Terminal): Promise<strin
   refuse("There is no thread of this directory yet: start one with holdfast.");
 }
 
-/** Where it works, what answers, how commands are run, and what was read: `~/project · offline · …`. */
+/** Directory, model, isolation and project files: `holdfast · ~/project · offline · …`. */
 function firstLine(
   { settings, model, paint, isIsolated }: Session,
   project: Project,

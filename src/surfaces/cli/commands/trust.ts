@@ -11,7 +11,7 @@ export interface TrustFlags {
   revoke?: boolean | undefined;
 }
 
-/** `holdfast trust`: says yes to the project in a folder, takes it back, or lists the folders that are trusted. */
+/** `holdfast trust`: trusts the project in a folder, revokes that, or lists the trusted folders. */
 export async function trust({ folder, revoke }: TrustFlags, terminal: Terminal): Promise<number> {
   const { stdout, env, cwd } = terminal;
   if (folder === undefined && !revoke) {
@@ -30,7 +30,7 @@ export async function trust({ folder, revoke }: TrustFlags, terminal: Terminal):
   const before = await trustedFolders(env);
   const root = await sayTrust(dir, true, env);
   const { files } = await openProject({ dir, env }).catch(async (error: unknown) => {
-    // What cannot be used would stop every run from now on.
+    // Invalid settings would stop every run from now on.
     if (!before.includes(root)) await forgetTrust(dir, env);
     throw error;
   });

@@ -25,7 +25,7 @@ export async function machineFindings(terminal: Terminal): Promise<Finding[]> {
 
 function versions(): Finding {
   const require = createRequire(import.meta.url);
-  // The command has its own copies inside; these are the ones that a program beside it would use.
+  // The command bundles its own copies; these are the ones that a program in this project would use.
   const packages = PACKAGES.flatMap((name) => {
     const manifest = attempt(() => require(`${name}/package.json`) as { version: string });
     return manifest ? `${name} ${manifest.version}` : [];
@@ -52,10 +52,12 @@ const LIMITS = {
 
 function sandbox(): Finding {
   if (bubblewrapWorks()) {
-    const holds = Object.entries(limitsInNamespaces());
-    const listed = (wanted: boolean): string =>
-      holds.flatMap(([name, one]) => (one === wanted ? LIMITS[name as keyof typeof LIMITS] : [])).join(", ");
-    const without = holds.every(([, one]) => one) ? "" : `; no limit on ${listed(false)}`;
+    const limits = Object.entries(limitsInNamespaces());
+    const listed = (isEnforced: boolean): string =>
+      limits
+        .flatMap(([name, one]) => (one === isEnforced ? LIMITS[name as keyof typeof LIMITS] : []))
+        .join(", ");
+    const without = limits.every(([, one]) => one) ? "" : `; no limit on ${listed(false)}`;
     const text = `bubblewrap works: commands of --shell and of lead agents are isolated; ${callsAreFiltered() ? "system calls are filtered" : "no filter of system calls"}; limits on ${listed(true) || "nothing"}${without}`;
     return { area: "sandbox", level: "ok", tested: true, text };
   }
@@ -80,7 +82,7 @@ function editor({ env }: Terminal): Finding {
   return { area: "editor", level: "note", tested: false, text: `editor: ${command} (${source}; not tested)` };
 }
 
-/** A command that needs a package which only those install who use it. */
+/** A command that needs an optional package. */
 function protocol({ area, command, sdk }: (typeof PROTOCOLS)[number]): Finding {
   const about = { area, level: "note", tested: false } as const;
   const state = packageState(sdk);

@@ -14,27 +14,30 @@ import { shortList } from "../../../threads/events/index.ts";
 import { PLAYED } from "../../../threads/prepare/index.ts";
 import type { Finding } from "./finding.ts";
 
-/** Time limits for a server on this machine, one elsewhere, and a model's answer. */
-const PATIENCE_MS = { near: 1500, far: 10_000, answer: 60_000 };
+/** Time limits for a local server, a remote one, and an answer of a model. */
+const TIMEOUT_MS = { local: 1500, remote: 10_000, answer: 60_000 };
 
 /** Checks the model that a run would use, and all others that are set up. */
 export async function modelFindings(
   env: Environment,
-  { ask, set }: { ask: boolean; /** The model that settings files name. */ set?: string | undefined },
+  {
+    ask,
+    configured,
+  }: { ask: boolean; /** The model in the settings files. */ configured?: string | undefined },
 ): Promise<Finding[]> {
-  const chosen = await chosenModel(env, set);
+  const chosen = await chosenModel(env, configured);
   const id = "name" in chosen ? chosen.name.split(":")[0] : undefined;
   const reports = describeModels(env);
   const used = reports.find(({ provider }) => provider === id);
   const others = eachVariableOnce(reports).filter((report) => report.provider !== id);
-  const [tested, ...found] = await Promise.all([
+  const [tested, ...rest] = await Promise.all([
     "name" in chosen ? testModel(chosen, { env, ask, variables: used?.variables ?? [] }) : [chosen],
     ...others.map((report) => providerFindings(report, env)),
   ]);
-  return [...tested, ...found.flat()];
+  return [...tested, ...rest.flat()];
 }
 
-/** Some variables are read for several providers; the first one is meant. */
+/** Assigns a variable that several providers read to the first of them. */
 function eachVariableOnce(reports: readonly ModelReport[]): ModelReport[] {
   const names = new Set<string>();
   return reports.map((report) => {
@@ -45,18 +48,18 @@ function eachVariableOnce(reports: readonly ModelReport[]): ModelReport[] {
 }
 
 /** The model that a run would use, or why there is none. */
-async function chosenModel(env: Environment, set: string | undefined): Promise<ChosenModel | Finding> {
+async function chosenModel(env: Environment, configured: string | undefined): Promise<ChosenModel | Finding> {
   const variable = env["HOLDFAST_MODEL"]?.trim();
   const source = variable ? "HOLDFAST_MODEL" : "settings";
-  const program = PLAYED.find((name) => name === (variable || set));
+  const program = PLAYED.find((name) => name === (variable || configured));
   if (program) {
     return { area: "model", level: "ok", tested: false, text: `model: ${program} (${source})` };
   }
   try {
-    const model = variable ? undefined : set;
+    const model = variable ? undefined : configured;
     const chosen = await chooseModel({
       env,
-      settings: { maxRetries: 0, timeout: PATIENCE_MS.answer },
+      settings: { maxRetries: 0, timeout: TIMEOUT_MS.answer },
       ...(model !== undefined && { model }),
     });
     return model === undefined ? chosen : { ...chosen, source };
@@ -75,7 +78,7 @@ async function chosenModel(env: Environment, set: string | undefined): Promise<C
   }
 }
 
-/** Tests address and key by the list of models, which is free; the model itself only when `ask` says so. */
+/** Tests address and key with the list of models, which is free; asks the model itself only with `ask`. */
 async function testModel(
   chosen: ChosenModel,
   { env, ask, variables }: { env: Environment; ask: boolean; variables: readonly string[] },
@@ -96,7 +99,7 @@ async function testModel(
   const problem = (error: unknown): Finding =>
     finding("problem", "", { fix: explainModelError(error, { name, baseUrl, env }) });
   try {
-    const names = await listModels(id, { env, timeoutMs: PATIENCE_MS.far });
+    const names = await listModels(id, { env, timeoutMs: TIMEOUT_MS.remote });
     const isListed = names?.some((one) => one === model || one === `${model}:latest`);
     const listing =
       names === undefined
@@ -117,17 +120,17 @@ const has = (names: readonly string[]): string =>
 
 async function answer({ model, name }: ChosenModel): Promise<Finding> {
   const start = performance.now();
-  await model.invoke("Answer with the word ok.", { signal: AbortSignal.timeout(PATIENCE_MS.answer) });
+  await model.invoke("Answer with the word ok.", { signal: AbortSignal.timeout(TIMEOUT_MS.answer) });
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   return { area: "model", level: "ok", tested: true, text: `${name} answered a question in ${seconds} s` };
 }
 
-/** Asks a server on this machine; of another provider, reports the variables that are set. */
+/** Tests a local server; for any other provider, reports the variables that are set. */
 async function providerFindings(report: ModelReport, env: Environment): Promise<Finding[]> {
   const { provider, installed, install, variables, baseUrl = "" } = report;
   const { label, local } = PROVIDERS[provider]!;
   if (local) {
-    const names = await listModels(provider, { env, timeoutMs: PATIENCE_MS.near }).catch(() => undefined);
+    const names = await listModels(provider, { env, timeoutMs: TIMEOUT_MS.local }).catch(() => undefined);
     const [level, text] = names
       ? (["ok", `${label} answers at ${baseUrl}; there ${has(names)}`] as const)
       : (["note", `no ${label} server at ${baseUrl}`] as const);

@@ -5,7 +5,7 @@ import { packageState, type Finding } from "./finding.ts";
 
 const MCP_CLIENT = "@modelcontextprotocol/client";
 
-/** Every file that a run in this directory would read, what it sets, and why something is left out. */
+/** Lists every file that a run in this directory would read, what it sets, and why it may be left out. */
 export async function projectFindings(
   { env, cwd }: Pick<Terminal, "env" | "cwd">,
   { stateOf = packageState }: { stateOf?: typeof packageState } = {},
@@ -15,7 +15,7 @@ export async function projectFindings(
     const findings = project.files.map(({ path, kind, isUsed, says }): Finding => {
       const finding = { area: "project", text: `${kind}: ${path}: ${says}` } as const;
       if (kind !== "mcp" || !isUsed) return { ...finding, level: isUsed ? "ok" : "note", tested: isUsed };
-      // Its servers are not started here.
+      // Servers are not started here.
       if (stateOf(MCP_CLIENT)) return { ...finding, level: "note", tested: false };
       return { ...finding, level: "problem", tested: true, fix: `npm install ${MCP_CLIENT}@2` };
     });

@@ -5,7 +5,7 @@ import { isDatabaseUrl } from "../../../storage/open/index.ts";
 import { MANY, shownState, withSaver } from "../threads/index.ts";
 import type { Finding } from "./finding.ts";
 
-/** Looks at where threads are kept. */
+/** Checks the thread file or the database. */
 export async function storageFindings(path: string): Promise<Finding[]> {
   if (!isDatabaseUrl(path)) return [await fileFinding(path)];
   const probes = await databaseProbes(path).catch(() => []);
@@ -13,18 +13,18 @@ export async function storageFindings(path: string): Promise<Finding[]> {
   return [await databaseFinding(path), ...probes];
 }
 
-/** The checks of a database that servers and workers make at their start. */
+/** The checks of a database that servers and workers perform when they start. */
 async function databaseProbes(url: string): Promise<Finding[]> {
   const { probeDatabase } = await import("../../../threads/cluster/database/probes.ts");
   const probes = await probeDatabase(url, { heartbeat: true });
-  const good = probes.filter(({ level }) => level === "ok").map(({ says }) => says);
+  const passed = probes.filter(({ level }) => level === "ok").map(({ says }) => says);
   const others = probes.filter(({ level }) => level !== "ok");
-  return [...(good.length > 0 ? [{ level: "ok" as const, says: good.join("; ") }] : []), ...others].map(
+  return [...(passed.length > 0 ? [{ level: "ok" as const, says: passed.join("; ") }] : []), ...others].map(
     ({ level, says }) => finding(level, `${shownState(url)} ${says}`),
   );
 }
 
-/** Reads all of a database, which is made ready where it is not. */
+/** Reads an entire database; creates its tables if they are missing. */
 async function databaseFinding(url: string): Promise<Finding> {
   try {
     const threads = await threadCount(url);
@@ -37,7 +37,7 @@ async function databaseFinding(url: string): Promise<Finding> {
   }
 }
 
-/** Opens the thread file, reads all of it and lists its threads; one that is not there is not made. */
+/** Reads the entire thread file and counts its threads. Does not create a missing file. */
 async function fileFinding(path: string): Promise<Finding> {
   const stats = await stat(path).catch(() => undefined);
   if (!stats) {

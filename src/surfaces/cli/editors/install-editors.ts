@@ -9,11 +9,11 @@ import { refuse } from "../wording.ts";
 
 const NAME = "Holdfast";
 
-/** `holdfast acp --install`: adds the agent to the settings of Zed, and says what to add elsewhere. */
+/** `holdfast acp --install`: adds the agent to the settings of Zed, and prints what to add in other editors. */
 export async function installEditors({ stdout, env }: Terminal): Promise<number> {
   const folder = env["XDG_CONFIG_HOME"] || join(env["HOME"] || homedir(), ".config");
   const file = join(folder, "zed", "settings.json");
-  // By whole paths: an editor that was not started in a terminal has another PATH.
+  // Absolute paths: an editor that was not started in a terminal has another PATH.
   const command = process.execPath;
   const args = [packageFile("dist/surfaces/cli/main.js"), "acp"];
   const before = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -25,10 +25,10 @@ export async function installEditors({ stdout, env }: Terminal): Promise<number>
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, after);
   }
-  const said =
+  const result =
     after === undefined ? "has it already, and was not changed" : "was changed: choose it in the agent panel";
   const entry = JSON.stringify({ agent_servers: { [NAME]: { command, args } } }, undefined, 2);
-  const text = `Zed: ${file} ${said}.
+  const text = `Zed: ${file} ${result}.
 
 JetBrains: put this into ~/.jetbrains/acp.json, and choose it in AI Chat.
 ${entry}
@@ -42,21 +42,18 @@ holdfast doctor says; an editor that was not started in a terminal may lack its 
   return EXIT.done;
 }
 
-/**
- * Settings with the agent in them; undefined where they name it already. What stands there stays as it is, comments
- * included.
- */
+/** Adds the agent to settings; undefined if they have it already. Everything else stays as it is, comments included. */
 export function withAgent(settings: string, agent: object): string | undefined {
   const entry = `${JSON.stringify(NAME)}: ${JSON.stringify(agent)}`;
   if (settings.trim() === "") return `{\n  "agent_servers": {\n    ${entry}\n  }\n}\n`;
   const servers = /"agent_servers"\s*:\s*\{/.exec(settings);
   if (!servers) return insert(settings, firstBrace(settings), `\n  "agent_servers": {\n    ${entry}\n  }`);
   const start = servers.index + servers[0].length;
-  const known = settings.slice(start);
-  return known.includes(`"${NAME}":`) ? undefined : insert(settings, start, `\n    ${entry}`);
+  const entries = settings.slice(start);
+  return entries.includes(`"${NAME}":`) ? undefined : insert(settings, start, `\n    ${entry}`);
 }
 
-/** The place behind the brace that opens the settings, which comments may stand in front of. */
+/** The position after the opening brace of the settings, which comments may precede. */
 function firstBrace(settings: string): number {
   const [front] = /^(?:\s|\/\/[^\n]*\n|\/\*[^]*?\*\/)*/.exec(settings)!;
   if (settings[front.length] !== "{") {
@@ -65,7 +62,7 @@ function firstBrace(settings: string): number {
   return front.length + 1;
 }
 
-/** Puts an entry first into an object. */
+/** Inserts an entry as the first one of an object. */
 function insert(settings: string, at: number, entry: string): string {
   const rest = settings.slice(at);
   const isEmpty = /^(?:\s|\/\/[^\n]*\n|\/\*[^]*?\*\/)*\}/.test(rest);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { attempt } from "../../../errors.ts";
 import { userPlaces, type Environment, UserFile } from "../../../project/index.ts";
 
-/** The system's store for secrets: Keychain, Credential Manager, Secret Service. Throws where there is none. */
+/** The credential store of the system: Keychain, Credential Manager, Secret Service. Throws if there is none. */
 export interface SystemStore {
   get: (variable: string) => string | null;
   set: (variable: string, value: string) => void;
@@ -23,34 +23,33 @@ async function systemStore(): Promise<SystemStore> {
 }
 
 function noStore(): Promise<SystemStore> {
-  return Promise.reject(new Error("The system's store is not wanted."));
+  return Promise.reject(new Error("The system's credential store is switched off."));
 }
 
-/** A value in the file itself, or in the system's store. */
-const KEPT = z.union([z.object({ value: z.string() }), z.object({ isInSystem: z.literal(true) })]);
+/** A value in the file itself, or a reference to the credential store. */
+const ENTRY = z.union([z.object({ value: z.string() }), z.object({ isInSystem: z.literal(true) })]);
 
 /**
- * The keys and addresses of providers that a person gave to `holdfast login`, by variable: in the system's store, or
- * else in a file of the user alone, outside every project. Every method throws `invalid-options` if the file cannot be
- * read.
+ * Keys and addresses of providers from `holdfast login`, by variable: in the credential store of the system, or in a
+ * file that only the user can read. Every method throws `invalid-options` if the file cannot be read.
  */
 export class KeptKeys {
-  readonly #kept: UserFile<z.output<typeof KEPT>>;
+  readonly #entries: UserFile<z.output<typeof ENTRY>>;
   readonly #system: () => Promise<SystemStore>;
 
-  /** `HOLDFAST_KEYS=file` leaves the system's store alone. */
+  /** `HOLDFAST_KEYS=file` disables the credential store. */
   constructor(env: Environment, system: () => Promise<SystemStore> = systemStore) {
-    this.#kept = new UserFile(join(userPlaces(env).config, "keys.json"), KEPT, "variables");
+    this.#entries = new UserFile(join(userPlaces(env).config, "keys.json"), ENTRY, "variables");
     this.#system = env["HOLDFAST_KEYS"] === "file" ? noStore : system;
   }
 
   get file(): string {
-    return this.#kept.path;
+    return this.#entries.path;
   }
 
-  /** The values. One that is gone from the system's store is left out. */
+  /** All values, except those that are missing in the credential store. */
   async all(): Promise<Record<string, string>> {
-    const entries = [...(await this.#kept.read())];
+    const entries = [...(await this.#entries.read())];
     const needsSystem = entries.some(([, one]) => "isInSystem" in one);
     const system = needsSystem ? await this.#system().catch(() => undefined) : undefined;
     const values = entries.map(([variable, one]) => [
@@ -60,35 +59,35 @@ export class KeptKeys {
     return Object.fromEntries(values.filter(([, value]) => value));
   }
 
-  /** Keeps a value, and says where: in `system`, or in the file. */
+  /** Stores a value. Returns where it is stored. */
   async keep(variable: string, value: string): Promise<"system" | "file"> {
     const system = await this.#system().catch(() => undefined);
     const isInSystem = attempt(() => {
       system?.set(variable, value);
       return system?.get(variable) === value;
     });
-    await this.#kept.change((kept) => kept.set(variable, isInSystem ? { isInSystem } : { value }));
+    await this.#entries.change((entries) => entries.set(variable, isInSystem ? { isInSystem } : { value }));
     return isInSystem ? "system" : "file";
   }
 
-  /** Forgets variables. Returns those that were kept. */
+  /** Deletes variables. Returns those that existed. */
   async forget(variables: readonly string[]): Promise<string[]> {
-    const stored = await this.#kept.read();
+    const stored = await this.#entries.read();
     const removals = variables.filter((variable) => stored.has(variable));
     if (removals.length === 0) return [];
     const system = await this.#system().catch(() => undefined);
     for (const variable of removals) attempt(() => system?.remove(variable));
-    await this.#kept.change((entries) => {
+    await this.#entries.change((entries) => {
       for (const variable of removals) entries.delete(variable);
     });
     return removals;
   }
 }
 
-/** The environments without kept keys, by those with them. */
+/** The original environment of each environment with stored keys. */
 const originals = new WeakMap<Environment, Environment>();
 
-/** The environment with the keys that are kept now. A variable that is set wins. */
+/** Adds the keys that are stored now to an environment. A variable that is set wins. */
 export async function withKeptKeys(env: Environment): Promise<Environment> {
   const original = originals.get(env) ?? env;
   const keys = await new KeptKeys(original).all();

@@ -24,17 +24,16 @@ export interface LoginFlags {
   model?: string | undefined;
 }
 
-/** Options of a login. */
 export interface LoginOptions extends LoginFlags {
-  /** Whether the person came for something else, and may go on without a model. */
-  mayLeave?: boolean;
+  /** Whether the login is offered on the way to something else, and may be skipped. */
+  isOptional?: boolean;
 }
 
-/** Time limits for a server on this machine, and one elsewhere. */
-const PATIENCE_MS = { near: 1000, far: 15_000 };
-const MOST_TRIES = 3;
+/** Time limits for a local server, and a remote one. */
+const TIMEOUT_MS = { local: 1000, remote: 15_000 };
+const MAX_TRIES = 3;
 
-/** `holdfast login`: takes a provider's key, tries it, and keeps it with a model. */
+/** `holdfast login`: asks for a provider's key, tests it, and stores it with a model. */
 export async function login(flags: LoginFlags, terminal: Terminal): Promise<number> {
   const name = await logIn(flags, terminal);
   if (name === undefined) return EXIT.interrupted;
@@ -42,43 +41,40 @@ export async function login(flags: LoginFlags, terminal: Terminal): Promise<numb
   return EXIT.done;
 }
 
-/** Asks for a provider, its key and a model, and keeps them. Returns the model; undefined when the person would rather not. */
+/** Asks for a provider, its key and a model, and stores them. Returns the model; undefined if the person cancels. */
 export async function logIn(flags: LoginOptions, terminal: Terminal): Promise<string | undefined> {
   const isAsked = canAsk(terminal, {});
   const id = flags.provider ?? (isAsked ? await chooseProvider(terminal, flags) : undefined);
   if ((id === undefined || id === NONE) && isAsked) return undefined;
-  if (id === undefined || !Object.hasOwn(PROVIDERS, id)) {
-    const names = Object.keys(PROVIDERS).join(", ");
-    const problem = id === undefined ? "Say which provider" : `There is no provider "${id}"`;
-    refuse(`${problem}: one of ${names}.`);
-  }
-  const provider = PROVIDERS[id]!;
+  if (id === undefined) refuse(`Say which provider: one of ${Object.keys(PROVIDERS).join(", ")}.`);
+  const provider = providerNamed(id);
   const access = await accessTo(id, terminal);
   if (access === undefined) return undefined;
   const { variables, names } = access;
   const model = flags.model ?? (isAsked ? await chooseModel(names, provider, terminal) : names?.[0]);
   if (model === undefined && isAsked) return undefined;
   const env = { ...terminal.env, ...variables };
-  const name = (({ id: of, model: named }) => `${of}:${named}`)(readModelName(`${id}:${model ?? ""}`, env));
+  const parsed = readModelName(`${id}:${model ?? ""}`, env);
+  const name = `${parsed.id}:${parsed.model}`;
   await keep(name, variables, terminal);
   return name;
 }
 
-/** Servers on this machine that answer come first. */
-async function chooseProvider(terminal: Terminal, { mayLeave }: LoginOptions): Promise<string | undefined> {
+/** Asks for a provider. Local servers that answer come first. */
+async function chooseProvider(terminal: Terminal, { isOptional }: LoginOptions): Promise<string | undefined> {
   const { env } = terminal;
   const providers = Object.entries(PROVIDERS);
   const local = providers.filter(([, one]) => one.local);
   const running = await Promise.all(
     local.map(async ([id]) =>
-      (await listModels(id, { env, timeoutMs: PATIENCE_MS.near }).catch(() => undefined)) ? [id] : [],
+      (await listModels(id, { env, timeoutMs: TIMEOUT_MS.local }).catch(() => undefined)) ? [id] : [],
     ),
   );
   const here = new Set(running.flat());
-  const hint = (id: string, { needsKey, local: own, baseUrl }: Provider): Harmless =>
+  const hint = (id: string, { needsKey, local: localServer, baseUrl }: Provider): Harmless =>
     here.has(id)
       ? shown`runs here`
-      : own
+      : localServer
         ? shown`not running`
         : needsKey
           ? shown`key`
@@ -87,9 +83,9 @@ async function chooseProvider(terminal: Terminal, { mayLeave }: LoginOptions): P
             : shown`your address`;
   const sorted = providers.toSorted(([one], [other]) => Number(here.has(other)) - Number(here.has(one)));
   const choices = sorted.map(([id, one]) => ({ value: id, label: oneLine(one.label), hint: hint(id, one) }));
-  // The person came for something else, and may have begun to type it.
-  if (mayLeave) await dropTyped(terminal);
-  return mayLeave
+  // The person did not ask for a login, and may be typing something else.
+  if (isOptional) await dropTyped(terminal);
+  return isOptional
     ? choose(shown`No model is set up yet. Which provider?`, [...choices, LATER], terminal)
     : choose(shown`Which provider?`, choices, terminal);
 }
@@ -101,24 +97,20 @@ const LATER = {
   hint: shown`offline, it can only survey a directory`,
 };
 
-interface Access {
-  /** The variables to keep. */
-  variables: Record<string, string>;
-  /** The models that the provider lists. */
-  names: readonly string[] | undefined;
-}
-
-/** Takes address and key until the provider accepts them. */
-async function accessTo(id: string, terminal: Terminal): Promise<Access | undefined> {
+/** Asks for address and key until the provider accepts them. Returns the variables to store, and its models. */
+async function accessTo(
+  id: string,
+  terminal: Terminal,
+): Promise<{ variables: Record<string, string>; names: readonly string[] | undefined } | undefined> {
   const { label, endpoints, needsKey, baseUrl: usual } = PROVIDERS[id]!;
   const isAsked = canAsk(terminal, {});
   const [{ baseUrl: address, keys }] = endpoints;
   const variables: Record<string, string> = {};
-  for (let left = MOST_TRIES; ; left--) {
+  for (let left = MAX_TRIES; ; left--) {
     if (usual === undefined && isAsked) {
-      const given = await askForWords(shown`Address`, terminal, shown`http://localhost:8000/v1`);
-      if (given === undefined) return undefined;
-      variables[address] = given;
+      const url = await askForWords(shown`Address`, terminal, shown`http://localhost:8000/v1`);
+      if (url === undefined) return undefined;
+      variables[address] = url;
     }
     const [variable] = keys;
     if (variable !== undefined) {
@@ -131,7 +123,7 @@ async function accessTo(id: string, terminal: Terminal): Promise<Access | undefi
     const env: Environment = { ...terminal.env, ...variables };
     try {
       if (needsKey && !variables[variable!]) throw new HarnessError("missing-setting", "There is no key.");
-      return { variables, names: await listModels(id, { env, timeoutMs: PATIENCE_MS.far }) };
+      return { variables, names: await listModels(id, { env, timeoutMs: TIMEOUT_MS.remote }) };
     } catch (error) {
       const { baseUrl = "" } = describeModels(env).find(({ provider }) => provider === id)!;
       const problem = explainModelError(error, { name: `${id}:`, baseUrl, env });
@@ -171,24 +163,26 @@ async function keep(name: string, variables: Record<string, string>, terminal: T
   stdout.write(shown`${oneLine(`${name} is your model, by ${await keepModel(env, name)}.`)}\n`);
 }
 
-/** `holdfast logout`: forgets keys and addresses. */
+/** `holdfast logout`: deletes keys and addresses. */
 export async function logout({ provider }: LoginFlags, terminal: Terminal): Promise<number> {
   const { env, stdout } = terminal;
-  if (provider !== undefined && !Object.hasOwn(PROVIDERS, provider)) {
-    const names = Object.keys(PROVIDERS).join(", ");
-    refuse(`There is no provider "${provider}": one of ${names}.`);
-  }
-  const providers = provider === undefined ? Object.values(PROVIDERS) : [PROVIDERS[provider]!];
+  const providers = provider === undefined ? Object.values(PROVIDERS) : [providerNamed(provider)];
   const variables = providers.flatMap(({ endpoints }) =>
     endpoints.flatMap(({ baseUrl, keys }) => [baseUrl, ...keys]),
   );
-  const forgotten = await new KeptKeys(env).forget([...new Set(variables)]);
-  const text = forgotten.length > 0 ? `Forgotten: ${forgotten.join(", ")}.` : "Nothing was kept.";
+  const removals = await new KeptKeys(env).forget([...new Set(variables)]);
+  const text = removals.length > 0 ? `Forgotten: ${removals.join(", ")}.` : "Nothing was kept.";
   stdout.write(shown`${oneLine(text)}\n`);
   return EXIT.done;
 }
 
-/** Makes a model the user's default, in their own settings. Returns the file. */
+/** Throws `invalid-options` for an unknown provider. */
+function providerNamed(id: string): Provider {
+  if (Object.hasOwn(PROVIDERS, id)) return PROVIDERS[id]!;
+  refuse(`There is no provider "${id}": one of ${Object.keys(PROVIDERS).join(", ")}.`);
+}
+
+/** Makes a model the default in the user's settings. Returns the file. */
 export async function keepModel(env: Environment, model: string): Promise<string> {
   const file = join(userPlaces(env).config, "config.json");
   await rewrite(file, async () => {

@@ -1,10 +1,18 @@
 import type { InferredOptionTypes, Options } from "yargs";
-import { APPROVALS, EFFORTS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
+
+// Literals, so that help and completion need not load the modules that define these values.
+export const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
+export const APPROVALS = ["first", "always", "never"] as const;
+export const MODES = ["plan", "ask", "edits", "auto"] as const;
+export const EFFORTS = ["off", "low", "medium", "high"] as const;
+export const SANDBOXES = ["auto", "always", "never"] as const;
+export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 
 export const EXIT_CODES = `Exit codes: 0 done, 1 failed, 2 usage, 3 stopped with open items or waiting for an answer,
 130 interrupted.`;
 
-/** The flags of a table, as a command gets them. */
+/** The parsed flags of a table of options. */
 export type FlagsOf<Table extends Record<string, Options>> = {
   [Name in keyof Table as InCamelCase<Name>]?: InferredOptionTypes<Table>[Name];
 };
@@ -17,11 +25,11 @@ export const flag = (describe: string) => ({ type: "boolean", describe }) as con
 export const word = (describe: string) => ({ type: "string", describe }) as const;
 export const text = (describe: string) => ({ type: "string", requiresArg: true, describe }) as const;
 
-/** A flag that may be given several times. */
+/** A flag that may be repeated. */
 export const list = (describe: string) =>
   ({
     ...text(describe),
-    coerce: (given: string | string[] | undefined) => (given === undefined ? undefined : [given].flat()),
+    coerce: (value: string | string[] | undefined) => (value === undefined ? undefined : [value].flat()),
   }) as const;
 
 /** A whole number above 0. */
@@ -38,12 +46,14 @@ export const PROVIDER = word("Its name in front of a model's, such as anthropic 
 export const JSON_LINES = flag("One JSON object per line");
 
 export const STATE_FLAGS = {
-  state: text("The file that threads are kept in ($HOLDFAST_STATE, or your state directory)"),
+  state: text("The file with the threads ($HOLDFAST_STATE, or one in your state directory)"),
   database: text("A Postgres database instead, postgres://… ($HOLDFAST_DATABASE_URL)"),
 } as const;
 
 export const MCP_FLAGS = {
-  "mcp-config": list("A file with MCP servers, such as .mcp.json; calls that do not only read are asked for"),
+  "mcp-config": list(
+    "A file with MCP servers, such as .mcp.json; calls that may change something need consent",
+  ),
 } as const;
 
 const MODEL_FLAGS = {
@@ -51,31 +61,34 @@ const MODEL_FLAGS = {
     ...text("provider:name, offline or demo ($HOLDFAST_MODEL, or the first provider with a key)"),
     alias: "m",
   },
-  effort: { choices: EFFORTS, describe: "How much the model thinks, where it can be told" },
-  "max-turns": count("max-turns", "Stop after so many turns, sub-agents' included; resume goes on"),
+  effort: { choices: EFFORTS, describe: "How much the model thinks, if it supports that" },
+  "max-turns": count("max-turns", "Stop after this many turns, sub-agents' included; resume continues"),
   budget: text(
-    "Stop after tokens=200000,cost=5,minutes=30 (item-tokens and so on for one item); resume goes on",
+    "Stop after tokens=200000,cost=5,minutes=30 (item-tokens and so on for one item); resume continues",
   ),
-  timeout: count("timeout", "Give up a model that is silent for so many seconds ($HOLDFAST_TIMEOUT, or 300)"),
+  timeout: count(
+    "timeout",
+    "Abort a request if the model is silent for this many seconds ($HOLDFAST_TIMEOUT, or 300)",
+  ),
 } as const;
 
 const PROJECT_FLAGS = {
   project: flag(
-    "Read AGENTS.md, skills and settings of a trusted project, the default; --no-project does not",
+    "Read AGENTS.md, skills and settings of a trusted project (default); --no-project ignores them",
   ),
-  "trust-project": flag("Say that the project in the directory is trusted, as holdfast trust does"),
+  "trust-project": flag("Trust the project in the directory, as holdfast trust does"),
 } as const;
 
 const SANDBOX_FLAGS = {
   sandbox: {
     choices: SANDBOXES,
-    describe: "Isolate commands where that works, always, or never (default auto)",
+    describe: "Isolate commands if possible, always, or never (default auto)",
   },
-  network: flag("Let commands reach the network, where they are isolated"),
+  network: flag("Let isolated commands reach the network"),
 } as const;
 
 const OWN_AGENT_FLAGS = {
-  agent: text("A file with a graph of your own (agent.ts, agent.ts:name), in the place of Holdfast's agent"),
+  agent: text("A file with your own graph (agent.ts, agent.ts:name), instead of Holdfast's agent"),
 } as const;
 
 /** Flags for the agent of a thread. */
@@ -86,11 +99,11 @@ const AGENT_FLAGS = {
   mode: {
     choices: MODES,
     describe:
-      "How much to ask: before a plan is begun, writes and commands, commands, nothing (default edits)",
+      "How much to ask: before work on a plan, writes and commands, commands, nothing (default edits)",
   },
   dir: {
     ...text(
-      "Work on the files of this directory; a session and run: the present one, unless --no-dir keeps them in the thread",
+      "Work on the files of this directory; in a session and run by default the current one, --no-dir keeps files in the thread",
     ),
     alias: "d",
   },
@@ -98,7 +111,7 @@ const AGENT_FLAGS = {
   background: flag("Let sub-agents work while the agent goes on"),
   web: flag("Let the agent read pages, and search where $TAVILY_API_KEY, $EXA_API_KEY or $BRAVE_API_KEY is"),
   preset: { choices: PRESETS, describe: "How the agent plans (default lean)" },
-  plan: flag("Plan, which is the default; --no-plan leaves it out"),
+  plan: flag("Plan (default); --no-plan works without a plan"),
   approve: {
     choices: APPROVALS,
     describe: "Ask before the first plan, or before every change of scope (default never)",
@@ -114,7 +127,7 @@ const AGENT_FLAGS = {
             .map((name) => name.trim())
             .filter(Boolean),
   },
-  yes: { ...flag("The same as --mode auto, and forgets what --ask has asked for"), alias: "y" },
+  yes: { ...flag("The same as --mode auto, and removes the rules of --ask"), alias: "y" },
 } as const;
 
 const OUTPUT_FLAGS = {
@@ -134,9 +147,9 @@ export const RESUME_FLAGS = {
   ...SANDBOX_FLAGS,
   ...OUTPUT_FLAGS,
   ...OWN_AGENT_FLAGS,
-  dir: { ...text("Where the directory is now, when it was moved"), alias: "d" },
+  dir: { ...text("The new path of the directory, if it was moved"), alias: "d" },
   answer: {
-    ...list("What it waits for: approve, reject: reason, your words, @file or @-. Once per question"),
+    ...list("The answer it waits for: approve, reject: reason, your words, @file or @-. Once per question"),
     alias: "a",
   },
 } as const;
@@ -149,6 +162,6 @@ export const ACP_FLAGS = {
   preset: AGENT_FLAGS.preset,
   web: flag("Let the agent read pages, as in run"),
   background: AGENT_FLAGS.background,
-  install: flag("Add it to the settings of Zed, and say what to add elsewhere"),
-  setup: flag("Say what a model lacks, as doctor does"),
+  install: flag("Add it to the settings of Zed, and print what to add elsewhere"),
+  setup: flag("Test the model and report problems, as doctor does"),
 } as const;

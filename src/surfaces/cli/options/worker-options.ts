@@ -3,32 +3,32 @@ import { QUEUE_NAME } from "../../../threads/host/index.ts";
 import { refuse } from "../wording.ts";
 import { count, list, text, type FlagsOf } from "./command-options.ts";
 
-/** Flags of a command that does runs of a cluster. */
+/** Flags of a command that executes runs of a cluster. */
 export const WORKER_FLAGS = {
   slots: {
-    ...count<number>("slots", "How many runs of a queue at a time; the same number for all its workers"),
+    ...count<number>("slots", "The most concurrent runs of a queue; the same number for all its workers"),
     requiresArg: true,
     default: 10,
   },
   queues: {
-    ...text("Take runs of these queues, such as runs,nightly; runs that name none are in runs"),
+    ...text("Take runs from these queues, such as runs,nightly; the default queue is runs"),
     coerce: (names: string | undefined) => names?.split(",").map((name) => queueName(name.trim())),
   },
-  limit: list("At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times"),
+  limit: list("The most concurrent runs, such as model:openai:gpt-5.1=20 or tenant:*=5; repeatable"),
 } as const;
 
 export type WorkerFlags = FlagsOf<typeof WORKER_FLAGS> & { slots: number };
 
-/** Throws for what cannot be the name of a queue. */
+/** Checks the name of a queue. Throws if it is invalid. */
 export function queueName<Name extends string | undefined>(name: Name): Name {
   if (name === undefined || QUEUE_NAME.test(name)) return name;
   throw new Error(`${JSON.stringify(name)} is no name of a queue: letters, digits, -, _ and ., at most 64.`);
 }
 
-/** Reads limits such as `tenant:*=5`. Throws `invalid-options` for what is none. */
-export function limitsFrom(given: readonly string[] = []): Limits {
+/** Parses limits such as `tenant:*=5`. Throws `invalid-options` for an invalid one. */
+export function limitsFrom(texts: readonly string[] = []): Limits {
   return Object.fromEntries(
-    given.map((limit) => {
+    texts.map((limit) => {
       const at = limit.lastIndexOf("=");
       const most = Number(limit.slice(at + 1));
       if (at < 1 || !Number.isInteger(most) || most < 1) {

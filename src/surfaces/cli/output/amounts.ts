@@ -8,7 +8,7 @@ export function clock(milliseconds: number): string {
     : `${Math.floor(seconds / 60)}:${pad(seconds % 60)}`;
 }
 
-/** A clock, and nothing for what took less than a second. */
+/** A clock; undefined for less than a second. */
 export function duration(milliseconds: number): string | undefined {
   return milliseconds < 1000 ? undefined : clock(milliseconds);
 }

@@ -3,16 +3,16 @@ import { joined, part, shown, type Harmless } from "./harmless.ts";
 
 /** The output that turns one drawn row into another. */
 export interface Change {
-  /** Where it begins. */
+  /** The first column. */
   column: number;
   text: Harmless;
-  /** The column behind it. */
+  /** The column after the text. */
   end: number;
-  /** Whether something is left behind it that has to go. */
+  /** Whether the rest of the row has to be cleared. */
   clears: boolean;
 }
 
-/** A character as people see it, with the colours that are on. */
+/** A grapheme cluster with its colours. */
 interface Cell {
   text: Harmless;
   width: number;
@@ -24,15 +24,15 @@ const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 // oxlint-disable-next-line no-control-regex -- our own colours are control characters
 const COLOUR = /\u001B\[(\d+)m/g;
 
-/** The least that has to be written: from the first cell that differs to the last. */
+/** Finds the shortest change: from the first cell that differs to the last. */
 export function changeOf(was: Harmless, line: Harmless): Change {
   const [before, after] = [cellsOf(was), cellsOf(line)];
   const [oldWidth, newWidth] = [widthOf(before), widthOf(after)];
-  const front = before.findIndex((cell, at) => !isSame(cell, after[at]) || isOdd(cell));
+  const front = before.findIndex((cell, at) => !isSame(cell, after[at]) || isComposed(cell));
   const from = front < 0 ? before.length : front;
   let to = after.length;
-  // Terminals do not agree on the width of what is made of several characters, and so not on what is behind it.
-  if (oldWidth === newWidth && ![...before, ...after].some(isOdd)) {
+  // Terminals disagree on the width of composed characters, and so on the columns after them.
+  if (oldWidth === newWidth && ![...before, ...after].some(isComposed)) {
     const by = before.length - after.length;
     while (to > from && to + by > from && isSame(before[to + by - 1], after[to - 1])) to--;
   }
@@ -42,17 +42,17 @@ export function changeOf(was: Harmless, line: Harmless): Change {
     column,
     text: textOf(changed),
     end: column + widthOf(changed),
-    clears: newWidth < oldWidth || before.some(isOdd),
+    clears: newWidth < oldWidth || before.some(isComposed),
   };
 }
 
 function cellsOf(line: Harmless): Cell[] {
   const cells: Cell[] = [];
-  let on: string[] = [];
+  let codes: string[] = [];
   let at = 0;
   const add = (to: number): void => {
     const colours = joined(
-      on.map((number) => shown`\u001B[${Number(number)}m`),
+      codes.map((number) => shown`\u001B[${Number(number)}m`),
       "",
     );
     const text = part(line, at, to);
@@ -64,15 +64,15 @@ function cellsOf(line: Harmless): Cell[] {
   for (const { 0: code, 1: number = "", index } of line.matchAll(COLOUR)) {
     add(index);
     at = index + code.length;
-    on = on.filter((one) => ENDS[number]?.test(one) !== true);
-    if (!(number in ENDS)) on.push(number);
+    codes = codes.filter((one) => RESETS[number]?.test(one) !== true);
+    if (!(number in RESETS)) codes.push(number);
   }
   add(line.length);
   return cells;
 }
 
 /** The styles that each reset code switches off. */
-const ENDS: Readonly<Record<string, RegExp>> = {
+const RESETS: Readonly<Record<string, RegExp>> = {
   0: /./,
   22: /^[12]$/,
   23: /^3$/,
@@ -84,20 +84,21 @@ const ENDS: Readonly<Record<string, RegExp>> = {
 };
 
 function textOf(cells: readonly Cell[]): Harmless {
-  let on = shown``;
+  let current = shown``;
   const parts = cells.map(({ text, colours }) => {
-    const turn = colours === on ? shown`` : shown`${on ? RESET : shown``}${colours}`;
-    on = colours;
-    return shown`${turn}${text}`;
+    const change = colours === current ? shown`` : shown`${current ? RESET : shown``}${colours}`;
+    current = colours;
+    return shown`${change}${text}`;
   });
-  return shown`${joined(parts, "")}${on ? RESET : shown``}`;
+  return shown`${joined(parts, "")}${current ? RESET : shown``}`;
 }
 
 function isSame(one: Cell | undefined, other: Cell | undefined): boolean {
   return one?.text === other?.text && one?.colours === other?.colours;
 }
 
-function isOdd({ text }: Cell): boolean {
+/** Whether it consists of several UTF-16 units. */
+function isComposed({ text }: Cell): boolean {
   return text.length > 1;
 }
 

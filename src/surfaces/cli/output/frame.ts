@@ -19,7 +19,7 @@ import { STATUS_STYLES, type Paint } from "./paint.ts";
 
 export interface FrameOptions {
   columns: number;
-  /** The most lines. */
+  /** The maximum number of lines. */
   rows: number;
   now: number;
   paint: Paint;
@@ -29,17 +29,17 @@ export interface FrameOptions {
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPIN_MS = 100;
 
-/** The live plan as lines that fit the terminal: what is done, what is being done by whom, what is left. Pure. */
+/** Renders the live plan and a status line as lines that fit the terminal. Pure. */
 export function frame(view: RunView, options: FrameOptions): Harmless[] {
   const main = view.agents.get(MAIN);
   const items = main ? planLines(view, main, { ...options, indent: shown`` }) : [];
-  const lines = [...window(items, options.rows - 1, options.paint), statusLine(view, options)];
+  const lines = [...visibleLines(items, options.rows - 1, options.paint), statusLine(view, options)];
   return lines.map((line) => fit(line, options.columns));
 }
 
 interface Line {
   text: Harmless;
-  /** Lines that are about what is going on now are kept when there is no room for all. */
+  /** Whether it is about current work; such lines are kept if there is no room for all. */
   isActive: boolean;
 }
 
@@ -54,9 +54,9 @@ function planLines(view: RunView, agent: AgentView, options: FrameOptions & { in
     },
     ...helpers.filter((helper) => helper.todoId === todo.id).flatMap(under),
   ]);
-  const known = new Set(agent.todos.map((todo) => todo.id));
-  const free = helpers.filter((helper) => helper.todoId === undefined || !known.has(helper.todoId));
-  return [...own, ...free.flatMap(under)];
+  const ids = new Set(agent.todos.map((todo) => todo.id));
+  const others = helpers.filter((helper) => helper.todoId === undefined || !ids.has(helper.todoId));
+  return [...own, ...others.flatMap(under)];
 }
 
 function helperLines(view: RunView, helper: AgentView, options: FrameOptions & { indent: Harmless }): Line[] {
@@ -143,8 +143,8 @@ function spinner(now: number): string {
   return SPINNER[Math.floor(now / SPIN_MS) % SPINNER.length]!;
 }
 
-/** The lines around what is going on, with a count of those above and below that are left out. */
-function window(lines: readonly Line[], rows: number, paint: Paint): Harmless[] {
+/** The lines around the current work, with counts of those left out above and below. */
+function visibleLines(lines: readonly Line[], rows: number, paint: Paint): Harmless[] {
   const texts = lines.map(({ text }) => text);
   if (texts.length <= rows) return texts;
   if (rows < 3)

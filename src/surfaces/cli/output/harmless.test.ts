@@ -8,11 +8,11 @@ import { HOSTILE, left } from "../../../../test/hostile.ts";
 import { countTodos } from "../../../plan/index.ts";
 import type { RunEvent, RunEventBody } from "../../../threads/events/events.ts";
 import { EMPTY_VIEW, reduce } from "../../../threads/view/view.ts";
-import { jsonOutput, liveOutput, plainOutput, quietOutput } from "../run/plain.ts";
+import { jsonOutput, liveOutput, plainOutput, quietOutput, type Output } from "../run/plain.ts";
 import { LiveDisplay, type LiveDisplayOptions } from "../session/display/live-display.ts";
 import { History } from "../session/prompt/history.ts";
 import { exact, harmless, oneLine, shown, shownJson, type Harmless } from "./harmless.ts";
-import type { Output, Screen } from "./output.ts";
+import type { Screen } from "./live-region.ts";
 import { colourPaint } from "./paint.ts";
 
 class Paper extends EventEmitter implements Screen {

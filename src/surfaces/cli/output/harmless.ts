@@ -7,18 +7,18 @@ import { jsonText, UNSEEN } from "../../../threads/json-text/index.ts";
 declare const HARMLESS: unique symbol;
 
 /**
- * Text that neither steers a terminal nor hides what it says, but for our own colours. Only this can be written, and
- * only this file makes it: everything else, also what looks like our own, may come from a model, a file or a server.
+ * Text without control sequences, except for our own colours, and without invisible characters. Only such text can be
+ * written, and only this file creates it: any other text may come from a model, a file or a server.
  */
 export type Harmless = string & { readonly [HARMLESS]: true };
 
-/** A stream of the process, as everything but this file sees it. */
+/** An output stream of the process that accepts harmless text only. */
 export type Sink = Omit<NodeJS.WriteStream, "write" | "end"> & {
-  // A property, not a method: TypeScript would take a stream that wants any text for one of these.
+  // A property, not a method, whose parameters TypeScript would compare bivariantly.
   write: (text: Harmless) => unknown;
 };
 
-/** Text of several lines without what would steer the terminal; tabs become spaces. */
+/** Removes control sequences and invisible characters from a text; tabs become spaces. */
 export function harmless(text: string): Harmless {
   return stripVTControlCharacters(text).replaceAll("\t", "    ").replaceAll(UNSEEN, "") as Harmless;
 }
@@ -33,12 +33,12 @@ export function oneLine(text: string): Harmless {
   return harmless(text.replaceAll(/[^\S\ufeff]+/g, " ")).trim() as Harmless;
 }
 
-/** Our own words, as they are, around what was made harmless. */
+/** A template tag: our own literal text, with harmless values in it. */
 export function shown(words: TemplateStringsArray, ...parts: readonly (Harmless | number)[]): Harmless {
   return String.raw({ raw: words }, ...parts) as Harmless;
 }
 
-/** A value as JSON, which stays the same value. */
+/** A value as JSON, with unsafe characters as escapes. */
 export function shownJson(value: unknown): Harmless {
   return jsonText(value) as Harmless;
 }
@@ -65,17 +65,17 @@ export function fit(line: Harmless, columns: number): Harmless {
   return `${sliceAnsi(line, 0, Math.max(0, width - 1))}…` as Harmless;
 }
 
-/** The rows that a text takes, broken at words where it can be. In prose the space of a break is left out. */
+/** Wraps a text into rows, at words if possible. In prose, spaces at the breaks are removed. */
 export function wrapped(text: Harmless, columns: number, isProse = false): Harmless[] {
   return wrapAnsi(text, columns, { hard: true, trim: isProse }).split("\n") as Harmless[];
 }
 
-/** A cell of a table, filled with spaces to its width. */
+/** Pads a table cell with spaces. */
 export function padded(cell: Harmless, width: number): Harmless {
   return (cell + " ".repeat(Math.max(0, width - stringWidth(cell)))) as Harmless;
 }
 
-/** A part of a text that was made harmless: `from` and `to` are no places within a colour. */
+/** A slice of harmless text. `from` and `to` must not be inside a colour sequence. */
 export function part(text: Harmless, from: number, to?: number): Harmless {
   return text.slice(from, to) as Harmless;
 }

@@ -17,5 +17,4 @@ export {
   wrapped,
 } from "./harmless.ts";
 export { LiveRegion, type Place } from "./live-region.ts";
-export type { Output } from "./output.ts";
 export { colourPaint, type Paint, plainPaint, STATUS_STYLES } from "./paint.ts";

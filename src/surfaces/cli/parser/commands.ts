@@ -20,7 +20,7 @@ import {
 } from "../options/index.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** A command with its flags, as it was read. Thrown: for a handler that returns yargs draws help that nobody sees. */
+/** A parsed command with its flags. It is thrown, as yargs renders the help after a handler that returns. */
 export class ChosenCommand {
   /** Returns the exit code. */
   readonly run: (terminal: Terminal) => Promise<number>;
@@ -30,7 +30,7 @@ export class ChosenCommand {
   }
 }
 
-/** Every command with its options. What a command does is loaded when it is run: help need not wait for LangChain. */
+/** Declares every command with its options. A command is loaded when it runs, so that help does not load LangChain. */
 export function commands(parser: Argv): void {
   const on =
     <Flags>(load: () => Promise<(flags: Flags, terminal: Terminal) => Promise<number>>) =>
@@ -41,38 +41,39 @@ export function commands(parser: Argv): void {
   parser
     .command(
       "session [task]",
-      "Talk with an agent that works on this directory; holdfast alone is the same",
+      "Start a session in this directory, as holdfast without a command does",
       (args) =>
         args
           .options(RUNNING_FLAGS)
-          .positional("task", word("What to begin with"))
-          .option("continue", { ...flag("Go on with the latest thread of this directory"), alias: "c" })
-          .option("resume", flag("Choose a thread of this directory to go on with"))
-          .option("plain", flag("Plain lines, as for screen readers"))
+          .positional("task", word("The first task"))
+          .option("continue", { ...flag("Continue the latest thread of this directory"), alias: "c" })
+          .option("resume", flag("Choose a thread of this directory to continue"))
+          .option("plain", flag("Plain lines, such as for screen readers"))
           .conflicts("continue", "resume"),
       on(async () => (await import("../commands/session.ts")).session),
     )
     .command(
       "demo",
-      "Try everything without a key: a program plays the model on a scratch project",
+      "Try everything without a key: a scripted model works on a scratch project",
       (args) =>
         args
           .options(STATE_FLAGS)
-          .option("yes", { ...flag("Ask nothing, as one run"), alias: "y" })
-          .option("serve", flag("On the page, in a browser"))
-          .option("make", flag("Make the scratch project alone, such as for an editor"))
+          .option("yes", { ...flag("Ask nothing, in a single run"), alias: "y" })
+          .option("serve", flag("Use the page, in a browser"))
+          .option("make", flag("Only create the scratch project, such as for an editor"))
           .conflicts({ yes: ["serve", "make"], serve: "make" }),
       on(async () => (await import("../commands/demo.ts")).demo),
     )
     .command(
       "login [provider]",
-      "Set up a model: take a provider's key, try it, and keep it; a key may also be piped",
-      (args) => args.positional("provider", PROVIDER).option("model", text("The model, without asking")),
+      "Set up a model: a provider's key is tested and stored; it can also be piped",
+      (args) =>
+        args.positional("provider", PROVIDER).option("model", text("The model; by default you are asked")),
       on(async () => (await import("../login/login.ts")).login),
     )
     .command(
       "logout [provider]",
-      "Forget the key of a provider, or all",
+      "Delete the key of a provider, or all keys",
       (args) => args.positional("provider", PROVIDER),
       on(async () => (await import("../login/login.ts")).logout),
     )
@@ -83,8 +84,11 @@ export function commands(parser: Argv): void {
         args
           .options(RUN_FLAGS)
           .epilogue(EXIT_CODES)
-          .positional("task", word("What to do, with what is piped to it; - or nothing: the task is piped"))
-          .option("thread", word("A name for the thread, or a finished thread to go on with"))
+          .positional(
+            "task",
+            word("The task, followed by piped text; with - or without a task, the piped text is the task"),
+          )
+          .option("thread", word("A name for the thread, or a finished thread to continue"))
           .example('$0 run "Survey this directory"', "")
           .example('git log -9 | $0 run "Write release notes"', "")
           .example('$0 run -d . --shell --approve first "Fix the failing test"', ""),
@@ -92,50 +96,50 @@ export function commands(parser: Argv): void {
     )
     .command(
       "resume [thread]",
-      "Go on with a thread where it stopped",
+      "Continue a thread where it stopped",
       (args) =>
         args
           .options(RESUME_FLAGS)
           .epilogue(EXIT_CODES)
           .positional(
             "thread",
-            word("Its id or the beginning of it; else the latest unfinished of this directory"),
+            word("Its id or the beginning of it; by default the latest unfinished thread of this directory"),
           ),
       on(async () => (await import("../commands/resume.ts")).resume),
     )
     .command(
       "serve [agent]",
-      "Serve a page to work in, and LangGraph's protocol for programs",
+      "Serve a page for people, and LangGraph's protocol for programs",
       (args) =>
         args
           .options({ ...RUNNING_FLAGS, ...WORKER_FLAGS })
           .positional(
             "agent",
-            word("A file with a graph of your own (agent.ts, agent.ts:name), or a langgraph.json"),
+            word("A file with your own graph (agent.ts, agent.ts:name), or a langgraph.json"),
           )
           .option("port", {
             type: "number",
             requiresArg: true,
             default: 2024,
-            describe: "The port; 0 takes any that is free",
+            describe: "The port; 0 chooses a free one",
             coerce: portNumber,
           })
           .option("host", {
-            ...text("The address to listen on; another than this machine's own needs a token"),
+            ...text("The address to listen on; an address that other machines reach needs a token"),
             default: "127.0.0.1",
           })
           .option("open", flag("Open the page in a browser"))
-          .option("token", text("What clients must send ($HOLDFAST_TOKEN, or a new one at each start)"))
+          .option("token", text("The token of clients ($HOLDFAST_TOKEN, or a new one at each start)"))
           .option("allow-origin", {
-            ...text("A site whose pages may use the server, such as https://chat.example.com"),
+            ...text("An origin that may use the server, such as https://chat.example.com"),
             array: true,
           })
           .option("allow-host", {
-            ...text("A name that the server is reached by, such as the one of a proxy"),
+            ...text("A host name of the server, such as the one of a proxy"),
             array: true,
           })
           .option("work", {
-            ...flag("With a database: do runs, too; --no-work leaves them to holdfast worker"),
+            ...flag("With a database: execute runs, too; --no-work leaves them to holdfast worker"),
             default: true,
           })
           .example("$0 serve --dir . --open", "")
@@ -144,29 +148,29 @@ export function commands(parser: Argv): void {
     )
     .command(
       "acp",
-      "Be an agent for editors, such as Zed and JetBrains, by the Agent Client Protocol",
+      "Start an agent for editors, such as Zed and JetBrains, with the Agent Client Protocol",
       (args) => args.options(ACP_FLAGS),
       on(async () => (await import("../commands/servers/acp.ts")).acp),
     )
     .command(
       "mcp",
-      "Be a server of the Model Context Protocol: threads as tools for other agents",
+      "Start a server of the Model Context Protocol, with threads as tools for other agents",
       (args) => args.options(RUNNING_FLAGS).example("claude mcp add holdfast -- $0 mcp --dir .", ""),
       on(async () => (await import("../commands/servers/mcp.ts")).mcp),
     )
     .command(
       "worker",
-      "Do the runs that servers on the same database are asked for",
+      "Execute the runs that servers on the same database accept",
       (args) => args.options({ ...RUNNING_FLAGS, ...WORKER_FLAGS }).example("$0 worker --database $URL", ""),
       on(async () => (await import("../commands/servers/worker.ts")).worker),
     )
     .command(
       "migrate",
-      "Make the tables of a database, or bring them up to date, with a user that may",
+      "Create or update the tables of a database, as a user with that right",
       (args) =>
         args
           .options(STATE_FLAGS)
-          .option("role", word("Let this user use them, who may make none"))
+          .option("role", word("Let this role use the tables, which cannot create any"))
           .example("$0 migrate --database $OWNERS_URL --role app", ""),
       on(async () => (await import("../commands/servers/migrate.ts")).migrate),
     )
@@ -174,23 +178,20 @@ export function commands(parser: Argv): void {
       "status",
       "Show the workers, the queue and the runs of a database",
       (args) =>
-        args
-          .options(STATE_FLAGS)
-          .option("watch", flag("Again and again, until Ctrl-C"))
-          .option("json", JSON_LINES),
+        args.options(STATE_FLAGS).option("watch", flag("Repeat until Ctrl-C")).option("json", JSON_LINES),
       on(async () => (await import("../commands/servers/status.ts")).status),
     )
     .command(
       "schedule [cron] [task]",
-      "Start a task again and again, by `holdfast serve` or workers; without one list what is scheduled",
+      "Schedule a task for `holdfast serve` or workers; without one, list the schedules",
       (args) =>
         args
           .options(RUNNING_FLAGS)
           .positional("cron", word('When, in UTC, such as "0 9 * * 1-5"'))
           .positional("task", word("What to do"))
-          .option("thread", word("Go on with this thread, not with a new one each time"))
-          .option("queue", { ...text("Let workers do it that take from this queue"), coerce: queueName })
-          .option("remove", text("The id of a schedule to end"))
+          .option("thread", word("Continue this thread, instead of a new one each time"))
+          .option("queue", { ...text("The queue of the workers that execute it"), coerce: queueName })
+          .option("remove", text("The id of a schedule to remove"))
           .option("json", JSON_LINES),
       on(async () => (await import("../commands/threads/schedule.ts")).schedule),
     )
@@ -201,11 +202,11 @@ export function commands(parser: Argv): void {
         args
           .options(STATE_FLAGS)
           .option("limit", {
-            ...count<number>("limit", "Show at most so many"),
+            ...count<number>("limit", "The most threads to list"),
             requiresArg: true,
             default: 20,
           })
-          .option("all", flag("All of them, however many"))
+          .option("all", flag("All threads"))
           .option("here", flag("Only those of this directory"))
           .option("json", JSON_LINES),
       on(async () => (await import("../commands/threads/threads.ts")).threads),
@@ -240,21 +241,23 @@ export function commands(parser: Argv): void {
     )
     .command(
       "export <thread> [file]",
-      "Make one HTML file of a thread: plan, timeline, conversation, diffs, cost; or .md, .json",
+      "Write a thread to one HTML file: plan, timeline, conversation, diffs, cost; or .md, .json",
       (args) =>
         args
           .options(STATE_FLAGS)
           .positional("thread", THREAD)
           .positional(
             "file",
-            word("The new file: .html, .md or .json; <thread>.html in this directory, - for standard output"),
+            word(
+              "The new file (.html, .md, .json), - for standard output; by default <thread>.html in this directory",
+            ),
           )
-          .option("force", flag("Replace the file if it is there")),
+          .option("force", flag("Replace an existing file")),
       on(async () => (await import("../commands/threads/export.ts")).exportThread),
     )
     .command(
       "say <thread> <words>",
-      "Tell something to the agent at work on a thread, in any process; it reads it at its next call",
+      "Send a message to the agent at work on a thread, in any process; it reads it at its next call",
       (args) =>
         args
           .options(STATE_FLAGS)
@@ -281,42 +284,42 @@ export function commands(parser: Argv): void {
     )
     .command(
       "backup [file]",
-      "Copy all threads into another file, also while runs go on",
+      "Copy all threads into another file, also during runs",
       (args) =>
         args
           .options(STATE_FLAGS)
-          .positional("file", word("The new file; with the time in its name beside the old one")),
+          .positional("file", word("The new file; by default beside the old one, with the time in its name")),
       on(async () => (await import("../commands/store/backup.ts")).backup),
     )
     .command(
       "check",
-      "Read all threads from end to end and say what is damaged",
+      "Read all threads completely and report damage",
       (args) => args.options(STATE_FLAGS),
       on(async () => (await import("../commands/store/check.ts")).check),
     )
     .command(
       "repair",
-      "Save what can be saved of damaged threads into a new file",
+      "Recover damaged threads into a new file",
       (args) => args.options(STATE_FLAGS),
       on(async () => (await import("../commands/store/repair.ts")).repair),
     )
     .command(
       "doctor",
-      "Test the model, servers and storage, and say what to do",
+      "Test the model, servers and storage, and say how to fix them",
       (args) =>
         args
           .options({ ...STATE_FLAGS, ...MCP_FLAGS })
-          .option("ask", flag("Also ask the model something, which may cost a little"))
+          .option("ask", flag("Also ask the model a question, which may cost a little"))
           .option("json", JSON_LINES),
       on(async () => (await import("../commands/doctor.ts")).doctor),
     )
     .command(
       "trust [folder]",
-      "Say yes to the files by which a project tells agents how to work; without a folder, list those trusted",
+      "Trust the files by which a project tells agents how to work; without a folder, list trusted folders",
       (args) =>
         args
           .positional("folder", word("A folder of the project, such as ."))
-          .option("revoke", flag("Take it back")),
+          .option("revoke", flag("Revoke the trust")),
       on(async () => (await import("../commands/trust.ts")).trust),
     )
     .command(

@@ -7,18 +7,18 @@ import { commandPath } from "./unknown-words.ts";
 /** Placeholders that the shell replaces by files or folders. */
 const [FILES, FOLDERS] = [":files", ":folders"];
 
-/** Computes the completions of a word. */
 type Offer = (line: Line) => readonly string[] | Promise<readonly string[]>;
 
 interface Line {
   terminal: Terminal;
   /** The words before the one to complete. */
   before: readonly string[];
+  current: string;
 }
 
 const NOTHING: Offer = () => [];
 
-/** The flags that take a value, and what it may be. */
+/** The flags that take a value, with its completions. */
 const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--model": models,
   "-m": models,
@@ -54,7 +54,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--token": NOTHING,
 };
 
-/** Completions after a command, for its first word or for each. */
+/** Completions of the arguments of a command: of the first one, or of each (`isList`). */
 const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> = {
   resume: { offer: threadIds },
   show: { offer: threadIds },
@@ -68,69 +68,64 @@ const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> 
   completion: { offer: () => SHELLS },
 };
 
-/** Completions of the last of these words, which may be empty or partial. */
+/** Completions of the last word, which may be empty or partial. */
 export async function complete(words: readonly string[], terminal: Terminal): Promise<string[]> {
-  const { before, current, done } = joined(words);
-  const line: Line = { terminal, before };
-  const [, flag, begun] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
+  const { before, current, offset } = joined(words);
+  const line: Line = { terminal, before, current };
+  const [, flag, valueStart] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
   const value = VALUES[flag ?? before.at(-1) ?? ""];
-  const offered = await (value ?? wordsFor(current))(line);
+  const completions = await (value ?? wordsFor)(line);
   const prefix = flag === undefined ? "" : `${flag}=`;
-  return offered.flatMap((one) => {
+  return completions.flatMap((one) => {
     if (one === FILES || one === FOLDERS) return [one];
-    return one.startsWith(begun ?? current) ? [(prefix + one).slice(done)] : [];
+    return one.startsWith(valueStart ?? current) ? [(prefix + one).slice(offset)] : [];
   });
 }
 
-/** Flags after a dash; else commands, or what the command takes. */
-function wordsFor(current: string): Offer {
-  return async ({ terminal, before }) => {
-    if (before.includes("--")) return [];
-    const offers = (words: readonly string[], kind: "" | "-") => offersAfter(words, kind, terminal);
-    const plain = before.filter((word, at) => !word.startsWith("-") && !VALUES[before[at - 1] ?? ""]);
-    const path = await commandPath(plain, offers);
-    if (current.startsWith("-")) {
-      const flags = (await offers(path, "-")).filter((one) => one.startsWith("--"));
-      return (
-        flags
-          .filter((one) => !before.includes(one))
-          // These are on by default: their negation is what there is to say.
-          .map((one) => (one === "--plan" || one === "--project" ? `--no-${one.slice(2)}` : one))
-      );
-    }
-    const taken = WORDS[path.join(" ")];
-    if (!taken) return offers(path, "");
-    const given = plain.slice(path.length);
-    if (given.length > 0 && !taken.isList) return [];
-    return (await taken.offer({ terminal, before })).filter((one) => !given.includes(one));
-  };
+/** Completes flags after a dash, otherwise commands or arguments. */
+async function wordsFor(line: Line): Promise<readonly string[]> {
+  const { terminal, before, current } = line;
+  if (before.includes("--")) return [];
+  const offers = (words: readonly string[], kind: "" | "-") => offersAfter(words, kind, terminal);
+  const plain = before.filter((word, at) => !word.startsWith("-") && !VALUES[before[at - 1] ?? ""]);
+  const path = await commandPath(plain, offers);
+  if (current.startsWith("-")) {
+    const flags = (await offers(path, "-")).filter((one) => one.startsWith("--") && !before.includes(one));
+    // These are on by default, so the negated form is offered.
+    return flags.map((one) => (one === "--plan" || one === "--project" ? `--no-${one.slice(2)}` : one));
+  }
+  const argument = WORDS[path.join(" ")];
+  if (!argument) return offers(path, "");
+  const present = plain.slice(path.length);
+  if (present.length > 0 && !argument.isList) return [];
+  return (await argument.offer(line)).filter((one) => !present.includes(one));
 }
 
 /**
- * The words as they were typed: bash breaks them at : and =, and puts in what it is offered for the last piece only.
- * `done` is how much of the current word stands before that piece.
+ * Joins the pieces into which bash breaks words at : and =. Bash replaces the last piece only, which begins at `offset`
+ * in the current word.
  */
-function joined(pieces: readonly string[]): { before: string[]; current: string; done: number } {
+function joined(pieces: readonly string[]): { before: string[]; current: string; offset: number } {
   const words: string[] = [];
-  let done = 0;
+  let offset = 0;
   let isOpen = false;
   for (const piece of pieces) {
     const isBreak = piece === ":" || piece === "=";
     const last = words.at(-1);
     const isSame = last !== undefined && (isBreak || (isOpen && piece !== ""));
     if (isSame) {
-      done = last.length + (isBreak ? 1 : 0);
+      offset = last.length + (isBreak ? 1 : 0);
       words[words.length - 1] = last + piece;
     } else {
-      done = 0;
+      offset = 0;
       words.push(piece);
     }
     isOpen = isBreak;
   }
-  return { before: words.slice(0, -1), current: words.at(-1) ?? "", done };
+  return { before: words.slice(0, -1), current: words.at(-1) ?? "", offset };
 }
 
-/** Every provider, with the model it has by default. */
+/** Every provider with its default model. */
 async function models(): Promise<string[]> {
   const { PROVIDERS } = await import("../../../models/clients/providers.ts");
   return ["offline", "demo", ...Object.entries(PROVIDERS).map(([id, { model = "" }]) => `${id}:${model}`)];
@@ -146,13 +141,13 @@ async function threadIds({ before, terminal }: Line): Promise<string[]> {
     const { isDatabaseUrl } = await import("../../../storage/open/index.ts");
     const { statePath, withSaver } = await import("../threads/threads.ts");
     const path = statePath({ state: after("--state"), database: after("--database") }, terminal);
-    // To open a file that is not there would be to make it.
+    // Opening a missing file would create it.
     if (!isDatabaseUrl(path) && !existsSync(path)) return [];
-    const found = await withSaver(path, (saver) => saver.listThreads());
-    // Another program may have called a thread anything: what a shell would not take for one word is not offered.
-    return found.map(({ id }) => id).filter(isThreadId);
+    const threads = await withSaver(path, (saver) => saver.listThreads());
+    // Ids of other programs may contain characters that a shell would interpret; those are not offered.
+    return threads.map(({ id }) => id).filter(isThreadId);
   } catch {
-    // Completion has no place to say what is wrong; the command will.
+    // Completion cannot show an error; the command itself will.
     return [];
   }
 }

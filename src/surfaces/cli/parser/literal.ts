@@ -1,10 +1,10 @@
 /**
- * The parser takes every word that begins with a dash for flags, also after `--`. Words that cannot be meant so are
- * marked with a character that no argument of a process can hold, and unmarked when they are parsed.
+ * Marks a word as text. Yargs parses every word that begins with a dash as flags, even after `--`, so text is marked
+ * with a character that no process argument can contain, and unmarked after parsing.
  */
 const MARK = "\0";
 
-/** Marks what is no flag: what stands after `--`, which for `run` and `session` is one task, a dash alone, and a text like "-x is broken". */
+/** Marks words that are not flags: all after `--` (joined as one task for `run` and `session`), `-`, and "-x is broken". */
 export function markLiterals(args: readonly string[]): string[] {
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const rest = args.slice(end + 1);
@@ -15,7 +15,7 @@ export function markLiterals(args: readonly string[]): string[] {
   ];
 }
 
-/** Takes the marks away again. */
+/** Removes the marks from all arguments. */
 export function unmarkLiterals(argv: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(argv)) {
     argv[name] = Array.isArray(value) ? value.map(unmarked) : unmarked(value);
@@ -26,7 +26,7 @@ export function unmarked<T>(value: T): T | string {
   return typeof value === "string" ? value.replaceAll(MARK, "") : value;
 }
 
-/** A flag has no space before its value. */
+/** Whether a word is text: a flag has no space before its `=`. */
 function isText(word: string): boolean {
   return word === "-" || /^-[^=\s]*\s/.test(word);
 }

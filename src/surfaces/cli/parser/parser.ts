@@ -8,8 +8,8 @@ import { ChosenCommand, commands } from "./commands.ts";
 import { unmarkLiterals } from "./literal.ts";
 
 /**
- * Reads the words of a command line. Undefined where that was all, as with `--help`. What the parser does not like is an
- * `invalid-options` in its own words.
+ * Parses a command line. Undefined if nothing is left to do, as after `--help`. Throws `invalid-options` with the
+ * message of the parser.
  */
 export async function readCommand(
   args: readonly string[],
@@ -47,18 +47,15 @@ function createParser(args: readonly string[], { stdout }: Terminal): Argv {
   return parser;
 }
 
-/**
- * The commands that may follow these words or, with a dash, the flags. The parser tells them only while it completes
- * a line.
- */
+/** The commands that may follow some words, or the flags with `-`. Yargs lists them only as completions of a line. */
 export function offersAfter(words: readonly string[], kind: "" | "-", terminal: Terminal): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const line = ["--get-yargs-completions", "holdfast", ...words, kind];
     const parser = createParser(line, terminal);
     const take: Completion = (_current, _argv, defaults, done) => {
-      defaults((_error, found = []) => {
-        // For some shells descriptions are added to the names; where there are no commands it offers flags.
-        const names = found.map((one) => one.replace(/[:\t].*/s, ""));
+      defaults((_error, completions = []) => {
+        // Yargs appends descriptions for some shells, and offers flags if there are no commands.
+        const names = completions.map((one) => one.replace(/[:\t].*/s, ""));
         resolve(names.filter((one) => one.startsWith("-") === (kind === "-")));
         done([]);
       });
@@ -75,7 +72,7 @@ type Completion = (
   done: (words: string[]) => void,
 ) => void;
 
-/** Options that may be given several times. */
+/** Options that may be repeated. */
 const LISTS = [
   "_",
   "threads",
@@ -92,7 +89,7 @@ const LISTS = [
 ];
 
 function eachOnce(flags: Record<string, unknown>): true {
-  const twice = Object.keys(flags).find((name) => Array.isArray(flags[name]) && !LISTS.includes(name));
-  if (twice === undefined) return true;
-  throw new Error(`--${twice} was given more than once.`);
+  const repeated = Object.keys(flags).find((name) => Array.isArray(flags[name]) && !LISTS.includes(name));
+  if (repeated === undefined) return true;
+  throw new Error(`--${repeated} was given more than once.`);
 }

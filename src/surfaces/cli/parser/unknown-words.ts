@@ -4,10 +4,10 @@ import { quoted } from "../wording.ts";
 /** Returns the commands, or flags with a dash, that may follow some words. */
 type Offers = (after: readonly string[], kind: "" | "-") => Promise<readonly string[]>;
 
-/** The complaint of the parser about words it does not know: those of flags without their dashes, one in two spellings. */
+/** The parser's message about unknown words. Flags have no dashes in it, and may appear in two spellings. */
 const UNKNOWN = /^Unknown (?:argument|command)s?: ([^,]*)/;
 
-/** Says about a word that the parser did not know what may have been meant; undefined for any other complaint. */
+/** Explains an unknown command, flag or argument, with a suggestion; undefined for any other message of the parser. */
 export async function unknownWord(
   complaint: string,
   args: readonly string[],
@@ -22,14 +22,14 @@ export async function unknownWord(
   const flag = args.map((arg) => arg.replace(/=.*/s, "")).find((arg) => isFlag(arg, name));
   if (flag !== undefined) {
     const [, dashes = "", bare = ""] = /^(--no-|--?)(.*)/s.exec(flag) ?? [];
-    const known = (await offers(path, "-")).map((one) => one.replace(/^-+(?:no-)?/, ""));
-    const near = nearWords(bare, known).map((one) => (one.length === 1 ? `-${one}` : dashes + one));
+    const flags = (await offers(path, "-")).map((one) => one.replace(/^-+(?:no-)?/, ""));
+    const near = nearWords(bare, flags).map((one) => (one.length === 1 ? `-${one}` : dashes + one));
     return `Unknown flag ${flag}; ${near.length > 0 ? `did you mean ${near[0]}?` : help}`;
   }
   const isCommand = name === words[path.length];
-  const known = isCommand ? await offers(path, "") : [];
-  if (known.length > 0) {
-    const near = nearWords(name, known);
+  const commands = isCommand ? await offers(path, "") : [];
+  if (commands.length > 0) {
+    const near = nearWords(name, commands);
     if (near.length > 0) return `Unknown command ${name}; did you mean ${[...path, near[0]].join(" ")}?`;
     return /\s/.test(name)
       ? `There is no command ${quoted(name)}; for a task it is holdfast run ${quoted(name)}.`
@@ -39,7 +39,7 @@ export async function unknownWord(
   return `Unknown argument ${quoted(name)}. ${hint}${hint ? help : `S${help.slice(1)}`}`;
 }
 
-/** The words that are commands: `plan edit` is one. */
+/** The leading words that form a command, such as `plan edit`. */
 export async function commandPath(words: readonly string[], offers: Offers): Promise<string[]> {
   const path: string[] = [];
   for (const word of words) {

@@ -2,22 +2,22 @@ import type { Question } from "../../../threads/questions/index.ts";
 import { quoted } from "../wording.ts";
 
 const REJECT = '"reject: reason"';
-/** Clearly a blank, and nothing to copy. */
-const BLANK = '"…"';
+/** A placeholder that is obviously not an answer. */
+const PLACEHOLDER = '"…"';
 
-/** Answers to a question to copy, the likeliest first. */
+/** Example answers to a question, the likeliest first. */
 function wordsFor({ kind, options }: Question): readonly string[] {
   if (kind === "plan-approval") return ["approve", REJECT, "@plan.md"];
   if (kind === "permission") return ["approve", REJECT];
-  return [options[0] === undefined ? BLANK : quoted(options[0])];
+  return [options[0] === undefined ? PLACEHOLDER : quoted(options[0])];
 }
 
-/** The flags that answer all open questions, one for each, in their order. */
+/** The flags that answer all open questions, in their order. */
 export function answerFlags(questions: readonly Question[]): string {
   return questions.map((question) => `--answer ${wordsFor(question)[0]}`).join(" ");
 }
 
-/** Explains how to answer open questions, if there is more than one way. */
+/** Explains how to answer open questions; undefined if there is only one way. */
 export function answerHint(questions: readonly Question[]): string | undefined {
   const ways = [...new Set(questions.flatMap(wordsFor))].map((words) => `--answer ${words}`);
   if (ways.length < 2) return undefined;

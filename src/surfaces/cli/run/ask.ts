@@ -3,26 +3,17 @@ import { answerFor, type Asker, displayFor, type History } from "../session/inde
 import { paintOf } from "../terminal.ts";
 
 export interface AskPlace extends Pick<Asker, "terminal" | "settings" | "mode" | "thread"> {
-  /** The lines that were typed before. */
+  /** Texts typed earlier. */
   history: History;
   signal: AbortSignal;
 }
 
-/**
- * Puts a question to the person at the terminal, as a session does. Undefined when they would rather not answer now
- * (Ctrl-C).
- */
+/** Asks the person at the terminal a question, as a session does. Undefined on Ctrl-C. */
 export async function ask(question: Question, { history, signal, ...place }: AskPlace): Promise<unknown> {
   const { terminal } = place;
   const paint = paintOf(terminal);
   const nothing = (): undefined => undefined;
-  const display = displayFor({
-    terminal,
-    paint,
-    commands: () => [],
-    files: () => [],
-    history,
-  });
+  const display = displayFor({ terminal, paint, history });
   const dismiss = (): void => display.dismiss();
   display.open({
     submit: nothing,
@@ -36,12 +27,12 @@ export async function ask(question: Question, { history, signal, ...place }: Ask
   });
   signal.addEventListener("abort", dismiss, { once: true });
   try {
-    const asking: Asker["display"] = {
-      ask: async (asked) => (signal.aborted ? undefined : display.ask(asked)),
+    const askDisplay: Asker["display"] = {
+      ask: async (request) => (signal.aborted ? undefined : display.ask(request)),
       lend: (use) => display.lend(use),
       print: (lines) => display.print(lines),
     };
-    return await answerFor(question, { ...place, paint, display: asking, agreesTo: () => false });
+    return await answerFor(question, { ...place, paint, display: askDisplay, agreesTo: () => false });
   } finally {
     signal.removeEventListener("abort", dismiss);
     await display.close();

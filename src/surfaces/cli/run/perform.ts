@@ -20,13 +20,13 @@ import { tracesFrom } from "../../../threads/traces/index.ts";
 import { pricesOf } from "../../../threads/view/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
-import { harmless, shown, type Output } from "../output/index.ts";
+import { harmless, shown } from "../output/index.ts";
 import { History } from "../session/index.ts";
 import { canAsk, isLive, type OutputFlags, type Terminal } from "../terminal.ts";
 import { copiesFolder, historyFile, statePath, type StateFlags } from "../threads/index.ts";
 import { asTyped, quoted } from "../wording.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
-import { outputFor } from "./plain.ts";
+import { outputFor, type Output } from "./plain.ts";
 import type { ProjectOfRun } from "./project.ts";
 import { questioner } from "./questioner.ts";
 
@@ -34,13 +34,13 @@ export interface PerformOptions extends ProjectOfRun {
   terminal: Terminal;
   saver: ThreadStore;
   thread: string;
-  /** `agent`: a file with graphs of the user's own, in the place of Holdfast's agent. */
+  /** `agent`: a file with the user's own graphs, instead of Holdfast's agent. */
   flags: OutputFlags & StateFlags & { agent?: string | undefined };
-  /** Without a model: whatever the environment says. */
+  /** Default model: the one of the project or the environment. */
   settings: WantedSettings;
-  /** Answers for questions that the thread asks, in their order. */
+  /** Answers to the open questions of the thread, in their order. */
   answers?: readonly string[];
-  /** Printed in front of a thread's name to say how to go on. */
+  /** The command that continues a thread, without the thread's name. */
   resumeCommand: string;
   start: (thread: HostThread, options: StartThreadOptions) => Promise<Run>;
 }
@@ -92,11 +92,11 @@ export async function perform(options: PerformOptions): Promise<number> {
         settings,
         show: (event, view) => output?.show(event, view),
         answer: (question) => answer(question),
-        onBegin: async ({ thread: owned, ready }) => {
+        onBegin: async ({ thread: runThread, ready }) => {
           output = await outputFor(terminal, flags, { prices: () => ready.prices, history });
           answer = await questioner({
-            thread: owned,
-            given: answers,
+            thread: runThread,
+            answers,
             place: canAsk(terminal, flags)
               ? { terminal, settings, mode, thread: client, history }
               : undefined,
@@ -107,8 +107,8 @@ export async function perform(options: PerformOptions): Promise<number> {
           const notices = [ready.notice && asTyped(ready.notice, env), options.notice];
           return notices.filter((line) => line !== undefined).join(" ") || undefined;
         },
-        onEnd: async ({ outcome }, owned) => {
-          const questions = outcome === "waiting" ? await owned.questions() : [];
+        onEnd: async ({ outcome }, runThread) => {
+          const questions = outcome === "waiting" ? await runThread.questions() : [];
           const hint = answerHint(questions);
           if (hint !== undefined) run?.notify(hint);
           const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
@@ -116,7 +116,7 @@ export async function perform(options: PerformOptions): Promise<number> {
             const why = harmless(`stopped, since ${interruption.outputError}. Go on with: ${resume}`);
             terminal.stderr.write(shown`holdfast: ${why}\n`);
           }
-          return outcome !== "done" && (await isLeft(owned)) ? { resume } : {};
+          return outcome !== "done" && (await hasWorkLeft(runThread)) ? { resume } : {};
         },
       },
     });
@@ -131,8 +131,8 @@ export async function perform(options: PerformOptions): Promise<number> {
   }
 }
 
-/** Whether a thread has something to go on with. Where that cannot be read, it may have. */
-async function isLeft(thread: Thread): Promise<boolean> {
+/** Whether a thread can be continued; true if its state cannot be read. */
+async function hasWorkLeft(thread: Thread): Promise<boolean> {
   const state = await thread.state().catch(() => undefined);
   return state === undefined || isUnfinished(state);
 }

@@ -1,25 +1,26 @@
-import {
-  exact,
-  joined,
-  shown,
-  shownJson,
-  type Sink,
-  type Output,
-  plainPaint,
-  type Paint,
-} from "../output/index.ts";
+import type { RunEvent } from "../../../threads/events/index.ts";
+import type { RunView } from "../../../threads/view/index.ts";
+import { exact, joined, shown, shownJson, type Sink, plainPaint, type Paint } from "../output/index.ts";
 import type { LiveDisplay, LiveDisplayOptions } from "../session/index.ts";
 import { canAsk, isLive, type OutputFlags, paintOf, type Terminal } from "../terminal.ts";
 import { linesOf } from "../view/index.ts";
 
-/** One line per thing that happened, for logs and pipes. */
+/** Shows a run. `view` is the state after the event. */
+export interface Output {
+  show(event: RunEvent, view: RunView): void;
+  /** Releases the terminal while `work` asks a question. */
+  lend?<T>(work: () => Promise<T>): Promise<T>;
+  close?(): Promise<void>;
+}
+
+/** Prints plain lines for each event, for logs and pipes. */
 export function plainOutput(
   screen: Pick<Sink, "write">,
   { paint = plainPaint, asks = false }: { paint?: Paint; asks?: boolean } = {},
 ): Output {
   return {
     show: (event, view) => {
-      // A question is put with its choices.
+      // A person who is asked sees the question with its choices.
       const lines = asks && event.type === "question" ? [] : linesOf(event, view, paint);
       if (lines.length > 0) screen.write(shown`${joined(lines, "\n")}\n`);
     },
@@ -27,26 +28,26 @@ export function plainOutput(
 }
 
 /**
- * Only the answer, at the end; questions, and what keeps a run from ending well, go to the error stream. On a terminal
- * the answer is made harmless; in a pipe it is what the model wrote.
+ * Prints only the answer, at the end; questions and failures go to `errors`. The answer is made harmless on a terminal,
+ * and is unchanged in a pipe.
  */
 export function quietOutput(screen: Pick<Sink, "write" | "isTTY">, errors: Pick<Sink, "write">): Output {
   return {
     show: (event, view) => {
-      const isTold = event.type === "question" || (event.type === "run-end" && event.outcome !== "done");
-      if (isTold) errors.write(shown`${joined(linesOf(event, view, plainPaint), "\n")}\n`);
+      const isError = event.type === "question" || (event.type === "run-end" && event.outcome !== "done");
+      if (isError) errors.write(shown`${joined(linesOf(event, view, plainPaint), "\n")}\n`);
       if (event.type !== "run-end" || !event.answer) return;
       screen.write(shown`${exact(event.answer, screen)}\n`);
     },
   };
 }
 
-/** Every event as one line of JSON. */
+/** Prints every event as one line of JSON. */
 export function jsonOutput(screen: Pick<Sink, "write">): Output {
   return { show: (event) => void screen.write(shown`${shownJson(event)}\n`) };
 }
 
-/** The output that the flags and the terminal ask for. */
+/** Creates the output for the flags and the terminal. */
 export async function outputFor(
   terminal: Terminal,
   { json, quiet }: OutputFlags,
@@ -58,35 +59,33 @@ export async function outputFor(
   const asks = canAsk(terminal, {});
   const paint = paintOf(terminal);
   if (!isLive(terminal)) return plainOutput(stdout, { asks });
-  // Markdown and colours of code are loaded where somebody looks.
+  // Loaded on demand: it renders Markdown and code, which the other outputs do not need.
   const { LiveDisplay } = await import("../session/display/live-display.ts");
-  return liveOutput(new LiveDisplay({ ...NO_PROMPT, ...options, terminal, paint }), { paint, asks });
+  return liveOutput(new LiveDisplay({ ...options, terminal, paint }), { paint, asks });
 }
 
-const NO_PROMPT = { commands: () => [], files: () => [] };
-
-/** Text that scrolls, as in a session, and below it the plan as it stands. */
+/** Prints scrolling text, as in a session, with the live plan below it. */
 export function liveOutput(display: LiveDisplay, { paint, asks }: { paint: Paint; asks: boolean }): Output {
   let lent: Promise<unknown> | undefined;
   display.watch();
   return {
     show: (event, view) => {
-      // A question is put with its choices.
+      // A person who is asked sees the question with its choices.
       const isPrinted = event.type === "run-start" || (event.type === "question" && !asks);
       if (isPrinted) display.print(linesOf(event, view, paint));
       display.show(event, view);
     },
     lend: async (work) => {
-      const done = display.lend(work);
-      lent = done.catch(() => {});
+      const result = display.lend(work);
+      lent = result.catch(() => {});
       try {
-        return await done;
+        return await result;
       } finally {
         lent = undefined;
       }
     },
     close: async () => {
-      // A stop ends the run before the question is taken away: what there is to say comes after it.
+      // A stop ends the run before its question is dismissed: the last lines are printed after that.
       if (lent) await lent;
       await display.close();
     },

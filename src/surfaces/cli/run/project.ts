@@ -10,15 +10,15 @@ export interface ProjectFlags {
   trustProject?: boolean | undefined;
 }
 
-/** A project, and what a person should know of it before a run begins. */
+/** A project, and a notice about it to show before a run. */
 export interface ProjectOfRun {
   project: Project;
   notice?: string;
 }
 
 /**
- * The settings and files of the user and of the project in a directory. A person at the terminal is asked once about
- * a new project; without one, its files are left out and a line says so.
+ * Opens the project in a directory. A person at the terminal is asked once whether to trust a new project; without one,
+ * its files are left out, and the notice says so.
  */
 export async function projectFor(
   { dir, project: use = true, trustProject }: ProjectFlags & { dir?: string | undefined },
@@ -29,28 +29,28 @@ export async function projectFor(
   if (trustProject && dir === undefined) {
     refuse("--trust-project is about a directory: add --dir, such as --dir .");
   }
-  const found = await withAllowed(
+  const project = await withAllowed(
     await openProject({ dir, env, use: trustProject ? "trust" : use }),
     dir,
     env,
   );
-  const isOpen = found.trust === "unknown" || found.trust === "changed";
-  if (dir === undefined || !isOpen || !canAsk(terminal, output)) return withNotice(found, terminal);
-  const answer = await askTrust(found, terminal);
-  // Who does not want what has changed still trusts the rest, and is asked again.
-  if (answer === undefined || (!answer && found.trust === "changed")) return withNotice(found, terminal);
+  const isUndecided = project.trust === "unknown" || project.trust === "changed";
+  if (dir === undefined || !isUndecided || !canAsk(terminal, output)) return withNotice(project, terminal);
+  const answer = await askTrust(project, terminal);
+  // A no to changed files does not revoke the trust in the others; the question comes again with the next run.
+  if (answer === undefined || (!answer && project.trust === "changed")) return withNotice(project, terminal);
   await sayTrust(dir, answer, env);
   return withNotice(await withAllowed(await openProject({ dir, env }), dir, env), terminal);
 }
 
-/** Reads the project of each run anew: what has changed since is heard, and what is no longer trusted is not. */
+/** Returns a function that opens the project of a run anew, so that changes of files and of trust take effect. */
 export function projectIn(
   env: Terminal["env"],
 ): (settings: { dir?: string | undefined; project?: boolean | undefined }) => Promise<Project> {
   return async ({ dir, project: use = true }) => withAllowed(await openProject({ dir, env, use }), dir, env);
 }
 
-/** Adds the rules that were allowed for good in the directory. */
+/** Adds the rules that are allowed permanently in the directory. */
 async function withAllowed(
   project: Project,
   dir: string | undefined,
@@ -61,7 +61,7 @@ async function withAllowed(
   return rules.length > 0 ? { ...project, config: { ...project.config, allow } } : project;
 }
 
-/** Undefined when the person would rather not say. */
+/** Asks whether to trust a project. Undefined on Ctrl-C. */
 async function askTrust(project: Project, terminal: Terminal): Promise<boolean | undefined> {
   const { root = "", trust, offers } = project;
   const head =

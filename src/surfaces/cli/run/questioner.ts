@@ -2,15 +2,15 @@ import { HarnessError } from "../../../errors.ts";
 import { readAnswer, type Question } from "../../../threads/questions/index.ts";
 import type { Thread } from "../../../threads/thread/index.ts";
 import type { Interruption } from "../interruption.ts";
-import type { Output } from "../output/index.ts";
 import { quoted, refuse } from "../wording.ts";
 import type { AskPlace } from "./ask.ts";
+import type { Output } from "./plain.ts";
 
 export interface QuestionerOptions {
   thread: Thread;
-  /** Words for the questions that are open now, in their order. */
-  given: readonly string[];
-  /** Absent when there is nobody to ask. */
+  /** Answers to the questions that are open now, in their order. */
+  answers: readonly string[];
+  /** Absent if nobody can be asked. */
   place?: Omit<AskPlace, "signal"> | undefined;
   output: Output;
   interruption: Interruption;
@@ -18,42 +18,42 @@ export interface QuestionerOptions {
 }
 
 /**
- * Answers the questions of a run: those that are open now with the words that were given for them, others by asking.
- * Words are never kept for a question that nobody has seen yet: throws `invalid-options` when there are too many.
+ * Returns a function that answers the questions of a run: those that are open now with `answers`, others by asking a
+ * person. Throws `invalid-options` for more answers than open questions: they are never kept for a later question.
  */
 export async function questioner(
   options: QuestionerOptions,
 ): Promise<(question: Question) => Promise<unknown>> {
-  const { thread, given, place, output, interruption, notify } = options;
-  const open = given.length > 0 ? await thread.questions() : [];
-  if (given.length > open.length) {
-    const message = `Thread ${quoted(thread.id)} has ${open.length} open questions, and there are ${given.length} answers.`;
+  const { thread, answers, place, output, interruption, notify } = options;
+  const open = answers.length > 0 ? await thread.questions() : [];
+  if (answers.length > open.length) {
+    const message = `Thread ${quoted(thread.id)} has ${open.length} open questions, and there are ${answers.length} answers.`;
     refuse(message);
   }
-  const words = new Map(given.map((one, at) => [open[at]!.id, one]));
+  const answerById = new Map(answers.map((answer, at) => [open[at]!.id, answer]));
   return async (question) => {
-    const said = words.get(question.id);
-    // Once only: when the same question comes again, the answer was not good enough.
-    words.delete(question.id);
-    if (said !== undefined) return understood(question, said, notify);
+    const answer = answerById.get(question.id);
+    // Used once: if the same question is asked again, the answer was not accepted.
+    answerById.delete(question.id);
+    if (answer !== undefined) return parsedAnswer(question, answer, notify);
     if (!place) return undefined;
-    // Prompts are loaded when there is something to ask: most runs start sooner without.
+    // Loaded on demand, as most runs ask nothing and start faster without it.
     const { ask } = await import("./ask.ts");
-    const asked = (): Promise<unknown> => ask(question, { ...place, signal: interruption.signal });
-    const value = await (output.lend ? output.lend(asked) : asked());
+    const askPerson = (): Promise<unknown> => ask(question, { ...place, signal: interruption.signal });
+    const value = await (output.lend ? output.lend(askPerson) : askPerson());
     if (value === undefined && !interruption.signal.aborted) interruption.interrupt();
     return value;
   };
 }
 
-/** An answer that cannot be meant leaves the question open: the run waits for a better one. */
-function understood(question: Question, words: string, notify: QuestionerOptions["notify"]): unknown {
+/** Parses an answer. An invalid one leaves the question open, and the run waits for another. */
+function parsedAnswer(question: Question, answer: string, notify: QuestionerOptions["notify"]): unknown {
   try {
-    return readAnswer(question, words);
+    return readAnswer(question, answer);
   } catch (error) {
-    const known = HarnessError.from(error);
-    if (!known) throw error;
-    notify(known.message);
+    const refusal = HarnessError.from(error);
+    if (!refusal) throw error;
+    notify(refusal.message);
     return undefined;
   }
 }

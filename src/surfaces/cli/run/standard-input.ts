@@ -3,21 +3,21 @@ import { shown } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { refuse } from "../wording.ts";
 
-/** The most bytes of standard input, which the model gets with every request of the run. */
-const MOST = 200_000;
+/** The most characters of standard input, which every request of the run contains. */
+const MAX_LENGTH = 200_000;
 
-/** When somebody who waits should hear for what. */
-const SILENT_MS = 3000;
+/** The time after which a hint says what the command waits for. */
+const HINT_MS = 3000;
 
-/** Reads standard input to its end. Throws `invalid-options` when it is too much for a model, or no text. */
+/** Reads standard input to its end. Throws `invalid-options` if it is too long or not text. */
 export async function readStandardInput({ stdin, stderr }: Terminal): Promise<string> {
   const hint = shown`holdfast: waiting for the end of standard input (Ctrl-D, or < /dev/null for none)\n`;
-  const timer = setTimeout(() => stderr.write(hint), SILENT_MS);
+  const timer = setTimeout(() => stderr.write(hint), HINT_MS);
   let text = "";
   try {
     for await (const chunk of stdin.setEncoding("utf8")) {
       text += String(chunk);
-      if (text.length > MOST) fail(`is longer than ${MOST} characters, too much to send along`);
+      if (text.length > MAX_LENGTH) fail(`is longer than ${MAX_LENGTH} characters, too much to send along`);
     }
   } finally {
     clearTimeout(timer);
@@ -27,15 +27,15 @@ export async function readStandardInput({ stdin, stderr }: Terminal): Promise<st
 }
 
 /**
- * Whether somebody has put text there for us: `… | holdfast run` or `holdfast run < file`. A socket, as other programs
- * hand it down, or a terminal may never end.
+ * Whether standard input is a pipe or a file: `… | holdfast run` or `holdfast run < file`. A terminal, or a socket
+ * inherited from another program, may never end.
  */
 export function isPiped({ stdin }: Pick<Terminal, "stdin">): boolean {
   if (stdin.fd === undefined) return false;
-  const found = fstatSync(stdin.fd);
-  return found.isFIFO() || found.isFile();
+  const stats = fstatSync(stdin.fd);
+  return stats.isFIFO() || stats.isFile();
 }
 
-function fail(what: string): never {
-  refuse(`Standard input ${what}: save it as a file, and name it in the task of a run with --dir.`);
+function fail(problem: string): never {
+  refuse(`Standard input ${problem}: save it as a file, and name it in the task of a run with --dir.`);
 }

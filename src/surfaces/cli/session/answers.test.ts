@@ -3,7 +3,7 @@ import type { Question } from "../../../threads/questions/index.ts";
 import { shown } from "../output/harmless.ts";
 import { plainPaint } from "../output/paint.ts";
 import { answerFor, type Asker } from "./consent.ts";
-import type { Answered, Asked } from "./display/display.ts";
+import type { DisplayAnswer, DisplayQuestion } from "./display/display.ts";
 import { PromptKeys, type PromptKeysOptions } from "./prompt/prompt-keys.ts";
 
 const QUESTION: Question = {
@@ -15,9 +15,9 @@ const QUESTION: Question = {
 };
 
 /** Puts a question to somebody who gives an answer, and returns what was shown and read. */
-async function asked(question: Question, answer: Answered) {
+async function asked(question: Question, answer: DisplayAnswer) {
   const about: string[] = [];
-  const ask = async (shownToThem: Asked): Promise<Answered> => {
+  const ask = async (shownToThem: DisplayQuestion): Promise<DisplayAnswer> => {
     about.push(...(shownToThem.about ?? []));
     return answer;
   };

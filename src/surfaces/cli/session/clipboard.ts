@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { mediaTypeOf } from "../../../files/text/index.ts";
 import type { Environment } from "../../../models/index.ts";
 
-/** A program that writes the clipboard's image to standard output, and how its bytes are found there. */
+/** A program that writes the image on the clipboard to standard output, and the decoding of that output. */
 interface Reader {
   command: readonly [string, ...string[]];
   bytesOf?: (output: Buffer) => Buffer;
@@ -17,7 +17,7 @@ const READERS: Partial<Record<NodeJS.Platform, readonly Reader[]>> = {
     { command: ["wl-paste", "--no-newline", "--type", "image/png"] },
     { command: ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"] },
   ],
-  // It prints «data PNGf…», in hexadecimal.
+  // Prints «data PNGf…» in hexadecimal.
   darwin: [
     {
       command: ["osascript", "-e", "get the clipboard as «class PNGf»"],
@@ -38,7 +38,7 @@ const READERS: Partial<Record<NodeJS.Platform, readonly Reader[]>> = {
   ],
 };
 
-/** Images that were pasted, as files for as long as the session lasts: a message takes them along when it is sent. */
+/** Stores pasted images as temporary files until the session ends. */
 export class Clipboard {
   readonly #env: Environment;
   #folder: Promise<string> | undefined;
@@ -49,8 +49,8 @@ export class Clipboard {
   }
 
   /**
-   * The file with the image that is on the clipboard; undefined where there is none, or nobody can read it. Throws where
-   * there is no place for the file.
+   * Saves the image on the clipboard and returns its file; undefined if there is none or no program can read it. Throws
+   * if the file cannot be written.
    */
   async image(): Promise<string | undefined> {
     for (const { command, bytesOf = (output: Buffer) => output } of READERS[process.platform] ?? []) {
@@ -58,7 +58,7 @@ export class Clipboard {
       if (!mediaTypeOf(bytes)?.startsWith("image/")) continue;
       this.#folder ??= mkdtemp(join(tmpdir(), "holdfast-"));
       const folder = await this.#folder.catch((error: unknown) => {
-        // There may be room the next time.
+        // The next call tries again.
         this.#folder = undefined;
         throw error;
       });
@@ -70,22 +70,22 @@ export class Clipboard {
     return undefined;
   }
 
-  /** Does not throw: what cannot be deleted is left to the system. */
+  /** Deletes the files. Does not throw. */
   async close(): Promise<void> {
     const folder = await this.#folder?.catch(() => undefined);
     if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => {});
   }
 
-  /** Empty where the program is not there, or has nothing to say. */
+  /** The output of a program; empty if it is missing or fails. */
   async #output([program, ...args]: Reader["command"]): Promise<Buffer> {
     const child = spawn(program, args, {
       env: this.#env,
       stdio: ["ignore", "pipe", "ignore"],
-      timeout: PATIENCE_MS,
+      timeout: TIMEOUT_MS,
     });
     const failed = new Promise<Buffer>((resolve) => child.once("error", () => resolve(Buffer.alloc(0))));
     return Promise.race([buffer(child.stdout), failed]);
   }
 }
 
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;

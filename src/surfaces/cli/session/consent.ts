@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, HarnessError } from "../../../errors.ts";
 import { shortened } from "../../../middleware/text/index.ts";
-import { compileRule, isRule, type RuledCall } from "../../../project/index.ts";
+import { isMutation } from "../../../middleware/tools/index.ts";
+import { compileRule, isRule, type Mode, type RuledCall } from "../../../project/index.ts";
 import { ruledCall, isNeverForGood, isObeyedFile } from "../../../threads/consent/index.ts";
 import type { HostThread } from "../../../threads/host/index.ts";
 import { inPlainSight } from "../../../threads/json-text/index.ts";
@@ -13,27 +14,27 @@ import { fileChange } from "../../../threads/undo/index.ts";
 import { MAIN, ownerName } from "../../../threads/view/index.ts";
 import { fit, harmless, harmlessLines, oneLine, shown, type Harmless } from "../output/index.ts";
 import { editInEditor, planText } from "../threads/index.ts";
-import { planLines, ruleLines, questionLines, argumentLines, callText, changeLines } from "../view/index.ts";
+import { questionLines, argumentLines, callText, changeLines } from "../view/index.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Answered, Display, QuestionChoice } from "./display/display.ts";
+import type { DisplayAnswer, Display, QuestionChoice } from "./display/display.ts";
 
 type Call = NonNullable<Question["call"]>;
 
-/** Whoever puts questions of a run to a person. */
+/** The parts of a conversation that asking a person needs. */
 export interface Asker extends Pick<Conversation, "terminal" | "paint" | "mode" | "agreesTo"> {
   display: Pick<Display, "ask" | "lend" | "print">;
   settings: Pick<RunSettings, "dir">;
   thread: Pick<HostThread, "read"> | undefined;
-  /** Agrees to calls for good; absent where a yes is for one call. */
+  /** Allows calls permanently; absent if a yes is for one call only. */
   allow?: (rules: readonly string[]) => Promise<void>;
 }
 
-/** Puts a question of a run to the person. Undefined when they would rather not answer now. */
-export async function answerFor(question: Question, session: Asker): Promise<unknown> {
+/** Asks the person a question of a run. Undefined if they do not answer now. */
+export async function answerFor(question: Question, asker: Asker): Promise<unknown> {
   const { kind, options, call } = question;
-  const { display, paint } = session;
-  if (kind === "permission" && call) return permission(question, call, session);
-  if (kind === "plan-approval") return approval(question, session);
+  const { display, paint } = asker;
+  if (kind === "permission" && call) return permission(question, call, asker);
+  if (kind === "plan-approval") return approval(question, asker);
   const choices = options.map((option): QuestionChoice => ({ value: option, label: oneLine(option) }));
   const answer = await display.ask({
     about: questionLines({ ...question, options: [] }, paint),
@@ -44,27 +45,27 @@ export async function answerFor(question: Question, session: Asker): Promise<unk
   return answer && ("words" in answer ? readAnswer(question, answer.words) : answer.value);
 }
 
-async function permission(question: Question, call: Call, session: Asker): Promise<unknown> {
-  const { display, paint, settings } = session;
+async function permission(question: Question, call: Call, asker: Asker): Promise<unknown> {
+  const { display, paint, settings } = asker;
   const ruled = ruledCall(call, settings.dir);
   const { repeated, notice } = question;
-  if (!repeated && !notice && !question.error && session.agreesTo(ruled)) return { type: "approve" };
-  const offers = repeated || !session.allow ? [] : rulesFor(call, ruled.path);
+  if (!repeated && !notice && !question.error && asker.agreesTo(ruled)) return { type: "approve" };
+  const offers = repeated || !asker.allow ? [] : rulesFor(call, ruled.path);
   const rules = offers.filter((offer) => offer.rules.every(isRule));
   const target = oneLine(
     shortened(
       callText(call.name, call.name === "execute" ? call.args : {}, inPlainSight(ruled.path ?? "")),
-      MOST_OF_TARGET,
+      MAX_TARGET,
     ),
   );
   const answer = await display.ask({
     about: [
       ...(question.error ? [paint("red", oneLine(question.error))] : []),
-      ...(await callLinesFor(call, ruled, session)),
+      ...(await callLinesFor(call, ruled, asker)),
       ...harmlessLines(question.remark ?? ""),
       ...(notice ? harmlessLines(notice).map((line) => paint("yellow", line)) : []),
     ],
-    question: shown`${repeated ? shown`It may have been done before. ` : shown``}Allow it? ${target} (mode ${harmless(session.mode)})`,
+    question: shown`${repeated ? shown`It may have been done before. ` : shown``}Allow it? ${target} (mode ${harmless(asker.mode)})`,
     choices: [
       { value: "approve", label: shown`yes` },
       ...rules.map(({ label }, at) => ({ value: String(at), label: shown`yes, and always ${label}` })),
@@ -75,8 +76,8 @@ async function permission(question: Question, call: Call, session: Asker): Promi
   });
   const rule = answer && "value" in answer ? rules[Number(answer.value)] : undefined;
   if (rule) {
-    // This call is agreed to, whether or not that can be kept.
-    await session
+    // This call is allowed even if the rule cannot be stored.
+    await asker
       .allow?.(rule.rules)
       .catch((error: Error) => display.print([paint("red", oneLine(error.message))]));
     return { type: "approve" };
@@ -84,26 +85,20 @@ async function permission(question: Question, call: Call, session: Asker): Promi
   return decision(question, answer);
 }
 
-function decision(question: Question, answer: Answered): unknown {
+function decision(question: Question, answer: DisplayAnswer): unknown {
   if (!answer) return undefined;
   if ("value" in answer) return readAnswer(question, answer.value);
   const { words } = answer;
   return attempt(() => readAnswer(question, words)) ?? readAnswer(question, `reject: ${words}`);
 }
 
-async function approval(question: Question, session: Asker): Promise<unknown> {
-  const { display, paint, terminal } = session;
+async function approval(question: Question, asker: Asker): Promise<unknown> {
+  const { display, paint, terminal } = asker;
   const { todos = [], rules = [] } = question;
   let text = planText(todos, rules);
   for (let error = question.error; ;) {
     const answer = await display.ask({
-      about: [
-        ...(error === undefined ? [] : [paint("red", oneLine(error))]),
-        ...harmlessLines(question.text),
-        ...[...planLines(todos, MAIN, paint), ...ruleLines(rules, MAIN, paint)].map(
-          (line) => shown`  ${line}`,
-        ),
-      ],
+      about: questionLines({ ...question, options: [], error }, paint),
       question: shown`Work on this plan?`,
       choices: [
         { value: "approve", label: shown`yes` },
@@ -116,23 +111,23 @@ async function approval(question: Question, session: Asker): Promise<unknown> {
     try {
       text = await display.lend(() => editInEditor(text, terminal.env));
       return { type: "edit", todos: planItems(text, todos), rules: planRules(text) };
-    } catch (caught) {
-      const known = HarnessError.from(caught);
-      if (!known) throw caught;
-      error = known.message;
+    } catch (failure) {
+      const refusal = HarnessError.from(failure);
+      if (!refusal) throw failure;
+      error = refusal.message;
     }
   }
 }
 
-/** The most characters of a call in the question's own line, which has the mode behind it. */
-const MOST_OF_TARGET = 50;
+/** The most characters of a call in the line of the question. */
+const MAX_TARGET = 50;
 
-/** The most lines of a change that are shown at once; the file has the rest. */
-const MOST_LINES = 200;
+/** The most displayed lines of a change. */
+const MAX_LINES = 200;
 
-/** Shows a call: a write as a diff, a command as it would be typed, others with their arguments. */
-async function callLinesFor(call: Call, ruled: RuledCall, session: Asker): Promise<Harmless[]> {
-  const { paint } = session;
+/** Describes a call: a write as a diff, a command as it would be typed, others with their arguments. */
+async function callLinesFor(call: Call, ruled: RuledCall, asker: Asker): Promise<Harmless[]> {
+  const { paint } = asker;
   const { owner, name, args } = call;
   const who = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} wants `;
   const path = "file_path" in args ? ruled.path : undefined;
@@ -140,22 +135,21 @@ async function callLinesFor(call: Call, ruled: RuledCall, session: Asker): Promi
     const command = harmlessLines(inPlainSight(commandOf(call)));
     return [shown`${who}${paint("bold", shown`$ ${command[0] ?? shown``}`)}`, ...command.slice(1)];
   }
-  const content = path === undefined ? undefined : await contentOf(path, session).catch(() => undefined);
+  const content = path === undefined ? undefined : await contentOf(path, asker).catch(() => undefined);
   const change = fileChange(name, args, content);
   const head = shown`${who}${paint("bold", callText(name, {}, inPlainSight(path ?? "")))}`;
   if (!change) return [head, ...argumentLines(args, paint)];
   const lines = changeLines(change, paint);
-  const rest = lines.length - MOST_LINES;
+  const rest = lines.length - MAX_LINES;
   return [
     shown`${head} ${paint("dim", shown`+${change.added} −${change.removed}`)}`,
-    ...lines.slice(0, MOST_LINES).map((line) => fit(line, 400)),
+    ...lines.slice(0, MAX_LINES).map((line) => fit(line, 400)),
     ...(rest > 0 ? [paint("dim", shown`… ${rest} more lines`)] : []),
   ];
 }
 
-/** The content of a file in the directory, or in the thread if there is none. */
-async function contentOf(path: string, session: Asker): Promise<string | undefined> {
-  const { settings, thread } = session;
+/** The content of a file in the directory, or in the thread if it has no directory. */
+async function contentOf(path: string, { settings, thread }: Asker): Promise<string | undefined> {
   if (settings.dir !== undefined) return readFile(join(settings.dir, path), "utf8");
   return thread && (await (await thread.read()).content()).files[path];
 }
@@ -170,7 +164,7 @@ interface Offer {
   rules: string[];
 }
 
-/** Rules to allow for good, from narrow to wide: a command by its first words, a folder, a tool. */
+/** The rules to offer for a call, from narrow to wide: a command by its first words, a folder, a tool. */
 function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
   if (name === "execute") {
     const command = commandOf({ args });
@@ -179,12 +173,12 @@ function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
     const words = [first, second !== undefined && /^[\w:-]+$/.test(second) ? second : undefined];
     const start = words.filter(Boolean).join(" ");
     const rule = `execute(${start} *)`;
-    // Where nobody can tell by looking at a line what it runs, it is asked for each time.
+    // A line whose words do not show what it runs is asked for each time.
     const isPlain = /^[\w./-]+( [\w:-]+)?$/.test(start) && compileRule(rule).allows({ tool: name, command });
     return isPlain ? [{ label: shown`commands that begin with ${oneLine(start)}`, rules: [rule] }] : [];
   }
   if (path !== undefined && ["write_file", "edit_file"].includes(name)) {
-    // No rule for a folder is about it.
+    // Rules for folders do not cover files that configure agents or other programs.
     if (isObeyedFile(path)) return [];
     const folder = path.slice(0, path.lastIndexOf("/") + 1);
     const rules = (pattern: string): string[] => [`write_file(${pattern})`, `edit_file(${pattern})`];
@@ -195,4 +189,28 @@ function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
     ];
   }
   return [{ label: shown`${oneLine(name)}`, rules: [name] }];
+}
+
+/** Consent that a person has given since a turn began. It answers questions that were asked before. */
+export class Agreement {
+  readonly #now: Pick<Conversation, "mode" | "project" | "settings">;
+  readonly #mode: Mode;
+  readonly #ruleCount: number;
+
+  constructor(now: Pick<Conversation, "mode" | "project" | "settings">) {
+    this.#now = now;
+    this.#mode = now.mode;
+    this.#ruleCount = now.project.config.allow?.length ?? 0;
+  }
+
+  covers(call: RuledCall): boolean {
+    const { mode, project, settings } = this.#now;
+    const askRules = [...(project.config.ask ?? []), ...settings.ask].map(compileRule);
+    // These are asked for in every mode, whatever else is allowed.
+    if (askRules.some((rule) => rule.catches(call)) || isObeyedFile(call.path ?? "")) return false;
+    const isWrite = isMutation(call.tool);
+    if (mode !== this.#mode && (mode === "auto" || (mode === "edits" && isWrite))) return true;
+    const newRules = (project.config.allow ?? []).slice(this.#ruleCount);
+    return newRules.some((rule) => compileRule(rule).allows(call));
+  }
 }

@@ -11,7 +11,7 @@ import type { Display } from "./display/display.ts";
 
 export type SessionModel = Awaited<ReturnType<typeof modelFor>>;
 
-/** A session as its commands and questions see it. */
+/** The interface of a session for its commands and questions. */
 export interface Conversation {
   readonly terminal: Terminal;
   readonly display: Display;
@@ -21,32 +21,31 @@ export interface Conversation {
   readonly allowed: Allowed | undefined;
   readonly mode: Mode;
   readonly isBusy: boolean;
-  /** Whether the person has approved the plan that is worked on. */
+  /** Whether the person has approved the open plan. */
   readonly isApproved: boolean;
-  /** Whether something isolates commands. */
+  /** Whether commands are isolated. */
   readonly isIsolated: boolean;
   /** The session's token usage. */
   readonly usage: Usage;
   readonly prices: Prices | undefined;
   settings: RunSettings;
   model: SessionModel;
-  /** The thread that is talked to; there is none before the first message. */
+  /** The current thread; undefined before the first message. */
   readonly thread: HostThread | undefined;
-  /** Whether the conversation is summarized in the next turn. */
+  /** Whether the next turn summarizes the conversation. */
   isCompactedNext: boolean;
   say: (...lines: readonly Harmless[]) => void;
   setMode: (mode: Mode) => void;
-  /** Agrees to calls for good, in this directory. */
+  /** Allows calls permanently in this directory. */
   allow: (rules: readonly string[]) => Promise<void>;
-  /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
+  /** Whether consent or a mode change since the turn began makes a question about a call unnecessary. */
   agreesTo: (call: RuledCall) => boolean;
   modelNamed: (name: string) => Promise<SessionModel>;
-  /** The MCP servers of the thread, which are started when their tools are asked for. */
+  /** The MCP servers of the thread, started on the first use of their tools. */
   servers: () => Promise<McpServers | undefined>;
-  /** Another thread is talked to from now on; undefined begins one with the next message. */
+  /** Switches to another thread; undefined starts one with the next message. */
   switchTo: (thread: string | undefined) => void;
-  takeTurn: (text: string) => Promise<void>;
-  /** Goes on where the thread stopped; a question that waits is put again. */
+  /** Continues the thread where it stopped; a question that waits is asked again. */
   goOn: () => Promise<void>;
   quit: () => void;
 }
@@ -54,10 +53,10 @@ export interface Conversation {
 export interface SlashCommand {
   name: string;
   alias?: string;
-  /** The arguments of the command. */
+  /** The arguments, for the help. */
   usage?: string;
   about: string;
-  /** Whether it can be used beside an agent at work; others wait for their turn. */
+  /** Whether it may run while the agent works; others wait until it has finished. */
   isBeside?: boolean;
   run: (args: string, conversation: Conversation) => Promise<void>;
 }

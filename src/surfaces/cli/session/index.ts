@@ -1,7 +1,7 @@
 export { answerFor, type Asker } from "./consent.ts";
 export type { SessionModel } from "./conversation.ts";
 export { displayFor, type LiveDisplay, type LiveDisplayOptions } from "./display/live-display.ts";
-export { keptSettings } from "./modes.ts";
+export { settingsToContinue } from "./modes.ts";
 export { History } from "./prompt/history.ts";
 export { listFiles, type Suggestion } from "./prompt/suggestions.ts";
 export { Session } from "./session.ts";

@@ -10,21 +10,20 @@ export const MODE_TEXTS: Readonly<Record<Mode, string>> = {
 };
 
 /**
- * The settings of a thread that a session goes on with: its mode stays. Somebody has answered for `auto` once, and is
- * asked again where nothing isolates commands.
+ * The settings with which a session continues a thread. Its mode is kept, except for `auto` if commands are not isolated
+ * here.
  */
-export function keptSettings<Settings extends Parameters<typeof hasIsolation>[0] & Pick<RunSettings, "mode">>(
-  settings: Settings,
-  config: Config,
-): { settings: Settings; notice?: Harmless } {
+export function settingsToContinue<
+  Settings extends Parameters<typeof hasIsolation>[0] & Pick<RunSettings, "mode">,
+>(settings: Settings, config: Config): { settings: Settings; notice?: Harmless } {
   if (chosenMode(settings) !== "auto" || hasIsolation(settings, config)) return { settings };
   return { settings: { ...settings, mode: DEFAULT_MODES.attended }, notice: AUTO_LEFT };
 }
 
 const AUTO_LEFT = shown`The thread was in mode auto, and nothing isolates commands here: you are asked again. /mode auto changes it.`;
 
-/** The mode that the key goes on to. Without isolation nobody gets into `auto` by a key. */
+/** The mode after `mode` for the key that switches. Skips `auto` if commands are not isolated. */
 export function nextMode(mode: Mode, isIsolated: boolean): Mode {
-  const all = MODES.filter((one) => one !== "auto" || isIsolated);
-  return all[(all.indexOf(mode) + 1) % all.length]!;
+  const modes = MODES.filter((one) => one !== "auto" || isIsolated);
+  return modes[(modes.indexOf(mode) + 1) % modes.length]!;
 }

@@ -1,17 +1,17 @@
-/** A message that waits to be sent; `isOnItsWay` while the agent at work is about to get it. */
+/** A queued message; `isOnItsWay` while it is being handed to the agent at work. */
 export interface Queued {
   text: string;
   isOnItsWay: boolean;
-  /** Whether it goes back to whoever typed it, should it not arrive. */
+  /** Whether it goes back to the prompt if it does not arrive. */
   isRecalled: boolean;
 }
 
 interface HandOver {
-  isWanted: (text: string) => boolean;
+  isIncluded: (text: string) => boolean;
   onReturn: (texts: readonly string[]) => void;
 }
 
-/** Messages typed while the agent works. A message stays in the queue until it has arrived. */
+/** Messages typed while the agent works. A message stays in the queue until the agent has received it. */
 export class Queue {
   readonly #waiting: Queued[] = [];
   readonly #onChange: () => void;
@@ -29,39 +29,39 @@ export class Queue {
     this.#onChange();
   }
 
-  /** Takes out the message that is next. */
+  /** Removes and returns the next message. */
   takeFirst(): string | undefined {
     return this.#take(this.#waiting.findIndex(isWaiting));
   }
 
-  /** Takes out the message that was added last. */
+  /** Removes and returns the message that was added last. */
   takeLast(): string | undefined {
     return this.#take(this.#waiting.findLastIndex(isWaiting));
   }
 
-  /** Takes out all but what is on its way, which comes back later where it does not arrive. */
+  /** Removes and returns all messages that are not on their way; the others are returned later if they do not arrive. */
   recall(): string[] {
-    const taken: string[] = [];
-    for (let text = this.takeFirst(); text !== undefined; text = this.takeFirst()) taken.push(text);
+    const texts: string[] = [];
+    for (let text = this.takeFirst(); text !== undefined; text = this.takeFirst()) texts.push(text);
     for (const queued of this.#waiting) queued.isRecalled = true;
-    return taken;
+    return texts;
   }
 
   /**
-   * Hands waiting messages to the agent's next call; those that come too late go on waiting, or are returned if they
-   * were recalled.
+   * Hands queued messages to the agent's next model call. Messages that come too late stay queued, or go to `onReturn` if
+   * they were recalled.
    */
-  async handOver(say: (text: string) => Promise<void>, { isWanted, onReturn }: HandOver): Promise<void> {
-    const chosen = this.#waiting.filter((queued) => isWaiting(queued) && isWanted(queued.text));
-    for (const queued of chosen) queued.isOnItsWay = true;
+  async handOver(say: (text: string) => Promise<void>, { isIncluded, onReturn }: HandOver): Promise<void> {
+    const messages = this.#waiting.filter((queued) => isWaiting(queued) && isIncluded(queued.text));
+    for (const queued of messages) queued.isOnItsWay = true;
     this.#onChange();
     await Promise.all(
-      chosen.map(async (queued) => {
+      messages.map(async (queued) => {
         try {
           await say(queued.text);
           this.#waiting.splice(this.#waiting.indexOf(queued), 1);
         } catch {
-          // No model call was to come: it is the next message.
+          // There was no further model call: it becomes the next message.
           queued.isOnItsWay = false;
         }
         const returned = this.#takeReturned();
@@ -80,9 +80,9 @@ export class Queue {
   }
 
   #take(at: number): string | undefined {
-    const [taken] = at < 0 ? [] : this.#waiting.splice(at, 1);
-    if (taken) this.#onChange();
-    return taken?.text;
+    const [message] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    if (message) this.#onChange();
+    return message?.text;
   }
 }
 

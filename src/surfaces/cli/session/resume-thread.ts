@@ -3,14 +3,14 @@ import { echoOf, typedFor, markdownRows } from "../view/index.ts";
 import { quoted } from "../wording.ts";
 import type { Conversation } from "./conversation.ts";
 
-/** So many rows of the last answer are shown. */
-const MOST_ROWS = 12;
+/** The most displayed rows of the last answer. */
+const MAX_ROWS = 12;
 
 /**
- * Shows what was said last in the thread that a session goes on with, and what is left in it. A question that waits is
- * put again where nothing else is asked.
+ * Shows the last message and answer of the thread that a session continues. With `isAsked`, a question that waits is
+ * asked again.
  */
-export async function takeUp(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
+export async function showThread(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
   const { thread, paint, terminal } = conversation;
   if (thread === undefined) return;
   const { asked, answer, isStopped, isWaiting } = await (await thread.read()).status();
@@ -19,8 +19,8 @@ export async function takeUp(conversation: Conversation, { isAsked = true } = {}
   conversation.say(
     paint("dim", oneLine(`going on with ${thread.id}`)),
     ...(asked ? [...echoOf(typedFor(asked), paint), shown``] : []),
-    ...(rows.length > MOST_ROWS ? [paint("dim", moreIn(thread.id))] : []),
-    ...rows.slice(-MOST_ROWS),
+    ...(rows.length > MAX_ROWS ? [paint("dim", moreIn(thread.id))] : []),
+    ...rows.slice(-MAX_ROWS),
     ...(rows.length > 0 ? [shown``] : []),
   );
   if (isWaiting && isAsked) return conversation.goOn();
@@ -28,7 +28,7 @@ export async function takeUp(conversation: Conversation, { isAsked = true } = {}
 }
 
 const WAITS = shown`A question waits there: /continue puts it again, a message goes on without it.`;
-const STOPPED = shown`It was stopped in the middle: /continue goes on, a message says something else.`;
+const STOPPED = shown`It was stopped in the middle: /continue resumes it, a message starts something else.`;
 
 function moreIn(thread: string): Harmless {
   return oneLine(`… the whole of it: holdfast show ${quoted(thread)} --transcript`);

@@ -22,15 +22,14 @@ import { MAIN, type Prices, pricesOf } from "../../../threads/view/index.ts";
 import { type Harmless, harmlessLines, oneLine, shown, type Paint } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { wholeCall, echoOf } from "../view/index.ts";
-import { Agreement } from "./agreement.ts";
 import { Clipboard } from "./clipboard.ts";
-import { answerFor } from "./consent.ts";
+import { Agreement, answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
 import type { Display } from "./display/display.ts";
 import { footer } from "./footer.ts";
 import { nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
-import { takeUp } from "./resume-thread.ts";
+import { showThread } from "./resume-thread.ts";
 import { commandNames, commandOf } from "./slash.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
@@ -43,9 +42,9 @@ export interface SessionOptions {
   settings: RunSettings;
   model: SessionModel;
   project: Project;
-  /** Rules allowed for good in the directory. */
+  /** Rules allowed permanently in the directory. */
   allowed?: Allowed | undefined;
-  /** Where copies of files are kept. */
+  /** The folder for copies of changed files. */
   copies: string;
   thread?: string | undefined;
   /** Finds another model by its name. */
@@ -53,7 +52,7 @@ export interface SessionOptions {
 }
 
 interface Turn {
-  /** Undefined before the host has it. */
+  /** Undefined until the host has started it. */
   run?: Run;
   isStopped: boolean;
   agreement: Agreement;
@@ -72,10 +71,8 @@ export class Session implements Conversation {
   settings: RunSettings;
   model: SessionModel;
   thread: HostThread | undefined;
-  /** The session's token usage. */
   usage = NO_TOKENS;
   isCompactedNext = false;
-  /** Whether the person has approved the plan that is open. */
   isApproved = false;
   readonly #servers: RunServers;
   readonly #clipboard: Clipboard;
@@ -113,8 +110,8 @@ export class Session implements Conversation {
     this.#clipboard = new Clipboard(env);
   }
 
-  /** Runs until the person leaves; what is given is as if it had been typed. */
-  async run(first: readonly string[] = []): Promise<void> {
+  /** Runs until the person leaves. `inputs` are handled as if they had been typed. */
+  async run(inputs: readonly string[] = []): Promise<void> {
     this.display.open({
       submit: (text) => this.submit(text),
       steer: () => this.#steer(),
@@ -126,8 +123,9 @@ export class Session implements Conversation {
       unqueue: () => this.#queue.takeLast(),
     });
     this.#showStatus();
-    if (this.thread !== undefined) await this.#guarded(() => takeUp(this, { isAsked: first.length === 0 }));
-    for (const text of first) this.submit(text);
+    if (this.thread !== undefined)
+      await this.#guarded(() => showThread(this, { isAsked: inputs.length === 0 }));
+    for (const text of inputs) this.submit(text);
     while (!this.#isOver) {
       const next = this.#queue.takeFirst();
       if (next !== undefined) await this.#guarded(() => this.#handle(next));
@@ -155,7 +153,7 @@ export class Session implements Conversation {
     return this.#turn !== undefined;
   }
 
-  /** Takes what was typed: a command that goes on beside the agent at once, everything else in its turn. */
+  /** Handles an input: runs a command that may run beside the agent at once, and queues everything else. */
   submit(text: string): void {
     const command = commandOf(text);
     if (command?.isBeside && this.isBusy) {
@@ -179,7 +177,6 @@ export class Session implements Conversation {
     this.#showStatus();
   }
 
-  /** Agrees to calls for good, in this directory. */
   async allow(rules: readonly string[]): Promise<void> {
     await this.allowed?.add(rules);
     const { config } = this.project;
@@ -195,14 +192,13 @@ export class Session implements Conversation {
     return this.#servers.of(this.settings, this.project);
   }
 
-  /** Ends what was started for the session. */
+  /** Stops the host and the MCP servers of the session, and deletes pasted images. */
   async close(): Promise<void> {
     await this.#host.stop();
     await this.#servers.close();
     await this.#clipboard.close();
   }
 
-  /** Another thread is talked to from now on; undefined begins one with the next message. */
   switchTo(thread: string | undefined): void {
     this.thread = thread === undefined ? undefined : this.#host.thread(thread);
     this.isCompactedNext = false;
@@ -214,8 +210,8 @@ export class Session implements Conversation {
     const command = commandOf(text);
     if (command) return this.#command(text, command);
     const name = commandIn(text);
-    if (name === undefined) return this.takeTurn(text);
-    if (this.project.skills.some((skill) => skill.name === name)) return this.takeTurn(text);
+    if (name === undefined) return this.#takeTurn(text);
+    if (this.project.skills.some((skill) => skill.name === name)) return this.#takeTurn(text);
     const [near] = nearWords(`/${name}`, commandNames(this.project));
     const hint = near === undefined ? "/help lists them" : `did you mean ${near}?`;
     this.say(this.paint("red", oneLine(`There is no command /${name}; ${hint}`)));
@@ -227,12 +223,12 @@ export class Session implements Conversation {
     this.#showStatus();
   }
 
-  /** Gives the thread a message and runs it until it ends or is stopped. */
-  async takeTurn(text: string): Promise<void> {
+  /** Sends a message to the thread and runs it until it ends or is stopped. */
+  async #takeTurn(text: string): Promise<void> {
     const thread = this.thread ?? this.#host.thread(await newThreadId(this.saver, text));
     this.say(...echoOf(text, this.paint), shown``);
     const compact = this.isCompactedNext;
-    const isBegun = await this.#work(thread, async (attendance) => {
+    const isBegun = await this.#runTurn(thread, async (attendance) => {
       const content = await this.#content(text);
       return thread.start(content, { task: text, isNewTurn: true, compact, attendance });
     });
@@ -241,11 +237,10 @@ export class Session implements Conversation {
     this.say(this.paint("dim", NOT_BEGUN));
   }
 
-  /** Goes on where the thread stopped; a question that waits is put again. */
   async goOn(): Promise<void> {
     const { thread } = this;
     if (thread === undefined) return this.say(shown`There is nothing to go on with yet.`);
-    const isBegun = await this.#work(thread, async (attendance) => {
+    const isBegun = await this.#runTurn(thread, async (attendance) => {
       const run = await thread.goOn({ compact: this.isCompactedNext, attendance });
       if (run) return run;
       throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
@@ -253,7 +248,7 @@ export class Session implements Conversation {
     if (!isBegun) this.say(this.paint("dim", STOPPED));
   }
 
-  /** A message with the images that it names. */
+  /** The content of a message, with the images that it names. */
   async #content(text: string): Promise<WithImages["content"]> {
     const { content, notes } = await withImages(text, { dir: this.terminal.cwd, model: this.model.model });
     this.say(...notes.map((note) => this.paint("dim", oneLine(note))));
@@ -266,14 +261,14 @@ export class Session implements Conversation {
       if (file === undefined) this.say(this.paint("dim", shown`There is no image on the clipboard.`));
       return file;
     } catch (error) {
-      const why = (error as Error).message;
-      this.say(this.paint("red", oneLine(`The image on the clipboard cannot be taken: ${why}`)));
+      const { message } = error as Error;
+      this.say(this.paint("red", oneLine(`The image on the clipboard cannot be taken: ${message}`)));
       return undefined;
     }
   }
 
-  /** Runs a turn, from the moment at which it can be stopped. False where it was stopped before it began. */
-  async #work(thread: HostThread, start: (attendance: Attendance) => Promise<Run>): Promise<boolean> {
+  /** Runs a turn, which can be stopped from now on. False if it was stopped before it began. */
+  async #runTurn(thread: HostThread, start: (attendance: Attendance) => Promise<Run>): Promise<boolean> {
     const turn: Turn = { isStopped: false, agreement: new Agreement(this) };
     this.#turn = turn;
     this.#showStatus();
@@ -281,9 +276,9 @@ export class Session implements Conversation {
       turn.run = await start({
         settings: { ...this.settings, model: this.model.name },
         prepare: { live: liveRules(() => this) },
-        onBegin: async ({ thread: owned }) => {
+        onBegin: async ({ thread: runThread }) => {
           if (turn.isStopped) return undefined;
-          this.isApproved = isApproved((await owned.state()).values);
+          this.isApproved = isApproved((await runThread.state()).values);
           this.thread = thread;
           this.isCompactedNext = false;
           this.#showStatus();
@@ -294,12 +289,12 @@ export class Session implements Conversation {
           this.display.show(event, view);
         },
         answer: async (question) => {
-          // Nobody takes away a question that comes after the stop.
+          // A question that arrives after the stop would not be dismissed.
           if (turn.isStopped) return undefined;
           const answer = await answerFor(question, this);
           if (answer === undefined) stopTurn(turn);
           if (question.kind === "plan-approval") {
-            // A no leaves an approved plan as it is.
+            // A rejection does not revoke an earlier approval.
             this.isApproved ||= ["approve", "edit"].includes(
               (answer as PlanDecision | undefined)?.type ?? "",
             );
@@ -330,7 +325,7 @@ export class Session implements Conversation {
     const { run } = this.#turn ?? {};
     if (!run) return;
     void this.#queue.handOver(async (text) => run.say(await this.#content(text)), {
-      isWanted: (text) => commandIn(text) === undefined,
+      isIncluded: (text) => commandIn(text) === undefined,
       onReturn: (texts) => this.display.draft(texts.join("\n")),
     });
   }
@@ -338,12 +333,12 @@ export class Session implements Conversation {
   #stop(): void {
     const turn = this.#turn;
     if (!turn) return;
-    // The second time it is meant to be over.
+    // The second stop leaves the session.
     if (turn.isStopped) return this.quit();
     stopTurn(turn);
-    const waiting = this.#queue.recall();
-    // What was meant to follow may not be what is wanted now.
-    if (waiting.length > 0) this.display.draft(waiting.join("\n"));
+    // Queued messages may not fit any more: they go back to the prompt.
+    const messages = this.#queue.recall();
+    if (messages.length > 0) this.display.draft(messages.join("\n"));
     this.#showStatus();
   }
 
@@ -358,8 +353,8 @@ export class Session implements Conversation {
     try {
       await work();
     } catch (error) {
-      const known = HarnessError.from(error) ?? (error as Error);
-      this.say(this.paint("red", oneLine(known.message)));
+      const { message } = HarnessError.from(error) ?? (error as Error);
+      this.say(this.paint("red", oneLine(message)));
     }
   }
 
@@ -369,7 +364,7 @@ export class Session implements Conversation {
   }
 }
 
-const NOT_BEGUN = shown`Stopped before it began; your message is in the prompt again.`;
+const NOT_BEGUN = shown`Stopped before it started; your message is in the prompt again.`;
 const STOPPED = shown`/continue goes on where it stopped.`;
 
 function stopTurn(turn: Turn): void {
@@ -377,7 +372,7 @@ function stopTurn(turn: Turn): void {
   void turn.run?.stop();
 }
 
-/** The mode and the rules of a session, as they are when a call is judged. */
+/** The mode and the rules of a session, read anew for each call. */
 function liveRules(now: () => Pick<Conversation, "mode" | "project">): LiveRules {
   return {
     get mode() {

@@ -49,12 +49,12 @@ const exportThread: SlashCommand = {
 const quit: SlashCommand = {
   name: "quit",
   alias: "exit",
-  about: "leave; the thread can be taken up again with holdfast --continue",
+  about: "leave; holdfast --continue resumes the thread",
   isBeside: true,
   run: async (_args, conversation) => conversation.quit(),
 };
 
-/** All commands of a session, in the order of the help. */
+/** All slash commands, in the order of the help. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   help,
   plan,
@@ -83,7 +83,7 @@ export function commandOf(text: string): SlashCommand | undefined {
     : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
 }
 
-/** The commands that can be typed, and the skills of a project. */
+/** The slash commands, and the skills of a project. */
 export function commandNames({ skills }: Pick<Project, "skills">): string[] {
   return [...SLASH_COMMANDS, ...skills].map(({ name }) => `/${name}`);
 }

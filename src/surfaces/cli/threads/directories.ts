@@ -9,13 +9,13 @@ import { refuse } from "../wording.ts";
 
 type Directories = Pick<RunSettings, "dir" | "startedIn">;
 
-/** Whether a thread belongs to the present directory: it works on its files, or was started in it. */
+/** Whether a thread belongs to the current directory: it works on its files, or was started in it. */
 export function isHere({ dir, startedIn }: Directories, { cwd }: Pick<Terminal, "cwd">): boolean {
   const here = real(cwd);
   return [dir, startedIn].some((one) => one !== undefined && real(one) === here);
 }
 
-/** The directory of a thread in few letters: `.` for the present one, `~` for the home directory. */
+/** The directory of a thread, abbreviated: `.` for the current one, `~` for the home directory. */
 export function directoryName(
   { dir, startedIn }: Directories,
   { cwd, env }: Pick<Terminal, "cwd" | "env">,
@@ -28,16 +28,16 @@ export function directoryName(
   return inside.startsWith("..") || inside === directory ? directory : `~${sep}${inside}`;
 }
 
-/** The directory to work in. Throws `invalid-options` when it is not there. */
+/** Resolves the directory to work in. Throws `invalid-options` if it does not exist. */
 export async function existingFolder(dir: string, cwd: string): Promise<string> {
   if (dir.trim() === "") refuse("--dir is empty; use --dir . for this one.");
   const folder = resolve(cwd, dir);
-  const found = await stat(folder).catch(() => undefined);
-  if (!found?.isDirectory()) refuse(`--dir: ${folder} is ${found ? "not a directory" : "not there"}.`);
+  const stats = await stat(folder).catch(() => undefined);
+  if (!stats?.isDirectory()) refuse(`--dir: ${folder} is ${stats ? "not a directory" : "not there"}.`);
   return folder;
 }
 
-/** The present directory may be named through a link. */
+/** The real path, as directories may be named through links; the path itself if it does not exist. */
 function real(path: string): string {
   return attempt(() => realpathSync(path)) ?? path;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Environment } from "../../../models/index.ts";
 import { refuse } from "../wording.ts";
 
-/** Lets a person change a text in `$VISUAL` or `$EDITOR`. Throws `invalid-options` when there is none or it fails. */
+/** Lets a person edit a text in `$VISUAL` or `$EDITOR`. Throws `invalid-options` if the editor fails. */
 export async function editInEditor(text: string, env: Environment): Promise<string> {
   const { command: editor } = editorOf(env);
   const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
@@ -19,7 +19,7 @@ export async function editInEditor(text: string, env: Environment): Promise<stri
   }
 }
 
-/** `$EDITOR` is a command line, such as `code --wait`: a shell reads it, and the file is an argument of its own. */
+/** Runs an editor. `$EDITOR` is a command line, such as `code --wait`, so a shell parses it. */
 async function run(editor: string, file: string): Promise<void> {
   const isWindows = process.platform === "win32";
   const child = isWindows

@@ -13,24 +13,24 @@ import {
 import { harmlessLines, oneLine, shown, type Harmless } from "../output/index.ts";
 
 export interface PlanEditing {
-  /** Lets the person change a text. */
+  /** Lets the person edit a text. */
   edit: (text: string) => Promise<string>;
-  /** Has an edit made. */
-  make: (edit: PlanEdit) => Promise<Todo[]>;
+  /** Applies an edit. */
+  apply: (edit: PlanEdit) => Promise<Todo[]>;
   /** Whether the person edits the refused text again; a throw ends the editing. */
   isAgain: (refused: HarnessError, text: string) => Promise<boolean>;
 }
 
 /**
- * Has a person edit the plan of a thread as text until it is made, and returns what was changed, in lines; undefined
- * where the person discards it. The agent goes on meanwhile: what both changed comes back to be edited again.
+ * Lets a person edit the plan of a thread as text until the edit is applied. Returns lines on what changed; undefined if
+ * the person discards the edit. The agent continues meanwhile: conflicts are put into the text, to edit again.
  */
 export async function editPlanText(
   thread: HostThread,
-  { edit, make, isAgain }: PlanEditing,
+  { edit, apply, isAgain }: PlanEditing,
 ): Promise<Harmless[] | undefined> {
-  const { todos: seen, rules } = await thread.plan();
-  let base = seen;
+  const { todos: current, rules } = await thread.plan();
+  let base = current;
   const original = planText(base, rules);
   for (let text = original; ;) {
     text = await edit(text);
@@ -38,12 +38,12 @@ export async function editPlanText(
     let todos: readonly unknown[] = [];
     try {
       todos = planItems(text, base);
-      const wanted = planRules(text);
-      const words = savedWords(base, await make({ todos, base, rules: wanted }));
-      const isRuled = wanted.join("\n") !== rules.join("\n");
+      const newRules = planRules(text);
+      const words = savedWords(base, await apply({ todos, base, rules: newRules }));
+      const hasNewRules = newRules.join("\n") !== rules.join("\n");
       return [
-        ...(isRuled && words === PLAN_SAYS.unchanged ? [] : harmlessLines(words)),
-        ...(isRuled ? [oneLine(`The rules are changed. ${PLAN_SAYS.heard}`)] : []),
+        ...(hasNewRules && words === PLAN_SAYS.unchanged ? [] : harmlessLines(words)),
+        ...(hasNewRules ? [oneLine(`The rules are changed. ${PLAN_SAYS.heard}`)] : []),
       ];
     } catch (error) {
       const refused = HarnessError.from(error);
@@ -56,7 +56,7 @@ export async function editPlanText(
   }
 }
 
-/** Each item that a person and the agent changed, as both want it. */
+/** The items that both the person and the agent changed, in both versions. */
 export function conflictLines(refused: HarnessError): Harmless[] {
   const conflicts = refused instanceof PlanConflict ? refused.conflicts : [];
   return conflicts.flatMap(({ id, mine, theirs }) => [
@@ -65,7 +65,7 @@ export function conflictLines(refused: HarnessError): Harmless[] {
   ]);
 }
 
-/** The plan as it is now with all of an edit that goes with it, and what does not in words above, to edit again. */
+/** The current plan with the edits that do not conflict, and above it a comment on those that do, to edit again. */
 function conflictText(
   { conflicts, todos }: PlanConflict,
   { base, sent, rules = [] }: { base: readonly Todo[]; sent: readonly unknown[]; rules?: readonly string[] },
@@ -74,8 +74,8 @@ function conflictText(
   const read = readEdit(base, sent);
   const mine = read.ok ? read.plan.todos.filter((todo) => !isIn(todo)) : [];
   const merge = mergeEdit({ base: base.filter((todo) => !isIn(todo)), mine, theirs: todos });
-  const wanted = conflicts.map((conflict) => `     ${conflict.id}: ${wish(conflict)}\n`).join("");
-  const note = wanted && `<!-- The agent changed these meanwhile, and you wanted:\n${wanted}-->\n`;
+  const lines = conflicts.map((conflict) => `     ${conflict.id}: ${wish(conflict)}\n`).join("");
+  const note = lines && `<!-- The agent changed these meanwhile, and you wanted:\n${lines}-->\n`;
   return note + planText(merge.ok ? merge.todos : todos, rules);
 }
 
@@ -85,7 +85,7 @@ function itemText(todo: Todo | undefined): string {
   return renderMarkdown([item]).trim();
 }
 
-/** Not a list item, which would be read back as one of the plan. */
+/** The person's version of an item; not as a list item, which would be parsed as one of the plan. */
 function wish({ mine }: Conflict): string {
   return mine ? itemText(mine).replaceAll(/\s+/g, " ").replace(/^- /, "") : "to remove it";
 }
@@ -95,7 +95,7 @@ const HELP = `<!-- One item per line. Marks: [ ] pending, [>] in progress, [x] c
      A line such as "- change nothing in tickets/", without a mark, is a rule for the whole plan. -->
 `;
 
-/** A plan as a person edits it in a file: with a word of help. */
+/** A plan as text to edit, with a comment on the syntax. */
 export function planText(todos: readonly Todo[], rules: readonly string[] = []): string {
   return HELP + textOf(todos, rules);
 }

@@ -7,7 +7,7 @@ import type { Terminal } from "../terminal.ts";
 import { quoted, refuse } from "../wording.ts";
 import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from "./threads.ts";
 
-/** The settings that a thread was started with. Throws `invalid-options` for a thread of another program. */
+/** The stored settings of a thread. Throws `invalid-options` for a thread of another program. */
 export async function settingsOf(saver: ThreadStore, thread: string): Promise<RunSettings> {
   const settings = await settingsOfThread(saver, thread);
   if (settings) return settings;
@@ -17,7 +17,7 @@ export async function settingsOf(saver: ThreadStore, thread: string): Promise<Ru
 }
 
 /**
- * Opens the thread that a command names, to read or change it and run nothing, for as long as `use` takes. One of
+ * Opens the thread that a command names for the duration of `use`, to read or change it without a run. A thread of
  * another program can only be read.
  */
 export function withThread<T>(

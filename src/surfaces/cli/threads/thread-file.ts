@@ -6,15 +6,15 @@ import { costOfThread, threadOf, type ToldThread, exportMarkdown } from "../../.
 import type { Prices } from "../../../threads/view/index.ts";
 import { refuse } from "../wording.ts";
 
-/** Formats of an exported thread, by the file's ending. */
+/** Writers of an exported thread, by file extension. */
 const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {
-  ".html": ({ title, prices, ...told }) => {
-    const thread = threadOf(told);
+  ".html": ({ title, prices, ...record }) => {
+    const thread = threadOf(record);
     return exportHtml(title, thread, costOfThread(thread, prices));
   },
-  ".md": ({ title, prices, ...told }) => {
-    const thread = threadOf(told);
-    return exportMarkdown(title, thread, { events: told.events, cost: costOfThread(thread, prices) });
+  ".md": ({ title, prices, ...record }) => {
+    const thread = threadOf(record);
+    return exportMarkdown(title, thread, { events: record.events, cost: costOfThread(thread, prices) });
   },
   ".json": ({ events }) => `${events.map((event) => jsonText(event)).join("\n")}\n`,
 };
@@ -24,17 +24,17 @@ export interface WrittenThread extends ToldThread {
   prices?: Prices | undefined;
 }
 
-/** The text of a thread's file; `otherwise` is the ending that counts where the file has none of these. */
-export function threadText(thread: WrittenThread, file: string, otherwise: ".html" | ".md"): string {
-  return (WRITERS[extname(file).toLowerCase()] ?? WRITERS[otherwise]!)(thread);
+/** The text of an exported thread; `fallback` is the format for an unknown file extension. */
+export function threadText(thread: WrittenThread, file: string, fallback: ".html" | ".md"): string {
+  return (WRITERS[extname(file).toLowerCase()] ?? WRITERS[fallback]!)(thread);
 }
 
-/** The name of a thread's file, where nobody has said one. */
+/** The default file name of an exported thread. */
 export function threadFile(thread: string, ending: ".html" | ".md"): string {
   return `${thread.replaceAll(/[^\w.-]+/g, "-")}${ending}`;
 }
 
-/** Writes a file that is not there yet. Throws `invalid-options` where it cannot be written. */
+/** Writes a new file. Throws `invalid-options` if it exists (without `force`) or cannot be written. */
 export async function writeNew(
   file: string,
   text: string,
@@ -44,7 +44,7 @@ export async function writeNew(
     await writeFile(file, text, { flag: force ? "w" : "wx" });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "EEXIST" ? `it is there already${hint}` : message;
-    refuse(`${file} cannot be written: ${why}.`);
+    const reason = code === "EEXIST" ? `it is there already${hint}` : message;
+    refuse(`${file} cannot be written: ${reason}.`);
   }
 }

@@ -11,18 +11,17 @@ import { isThreadId } from "../../../threads/thread/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { quoted, refuse } from "../wording.ts";
 
-/** More threads than anybody lists. */
+/** The most threads that a command reads. */
 export const MANY = 10_000;
 
-/** Where a command finds its threads. */
 export interface StateFlags {
   state?: string | undefined;
   database?: string | undefined;
 }
 
 /**
- * Where threads are kept: the database of `--database`, the file of `--state`, what `HOLDFAST_DATABASE_URL` or
- * `HOLDFAST_STATE` says, or a file in the user's state directory. Throws `invalid-options` for both flags at once.
+ * The address of the thread store, in this order: `--database` or `--state`, `HOLDFAST_DATABASE_URL`, `HOLDFAST_STATE`,
+ * a file in the user's state directory. Throws `invalid-options` for both flags at once.
  */
 export function statePath(
   { state, database }: StateFlags,
@@ -41,14 +40,14 @@ export function statePath(
   return path ? resolve(cwd, path) : defaultStatePath(env);
 }
 
-/** The address of the database that a command needs. Throws `invalid-options` where threads are in a file. */
+/** The address of the database. Throws `invalid-options` if threads are in a file. */
 export function databaseUrl(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
   const address = statePath(flags, terminal);
   if (isDatabaseUrl(address)) return address;
   refuse("Workers share a PostgreSQL database: give its address with --database or HOLDFAST_DATABASE_URL.");
 }
 
-/** The same, where there must be one already. */
+/** The address of an existing store. Throws `invalid-options` if its file does not exist. */
 export function existingState(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
   const path = statePath(flags, terminal);
   if (isDatabaseUrl(path) || existsSync(path)) return path;
@@ -69,22 +68,22 @@ export function maskedUrl(address: string): string {
   return url.href;
 }
 
-/** Where things are kept on this machine, wherever threads are. */
+/** The local folder for other files, also if threads are in a database. */
 function localFolder(state: string): string {
   return dirname(isDatabaseUrl(state) ? defaultStatePath() : state);
 }
 
-/** Where copies of files are kept that the agents of these threads changed. */
+/** The folder for copies of files that agents changed. */
 export function copiesFolder(state: string): string {
   return join(localFolder(state), "copies");
 }
 
-/** The file with the lines that were typed. */
+/** The file with the history of typed texts. */
 export function historyFile(state: string): string {
   return join(localFolder(state), "history");
 }
 
-/** Opens the thread store for as long as `use` takes. */
+/** Opens the thread store for the duration of `use`. */
 export async function withSaver<T>(path: string, use: (saver: ThreadStore) => Promise<T>): Promise<T> {
   const saver = await openStore(path);
   try {
@@ -94,13 +93,13 @@ export async function withSaver<T>(path: string, use: (saver: ThreadStore) => Pr
   }
 }
 
-/** Where a server or a worker has its threads: a file of its own, or a database that it shares. */
+/** The store of a server or worker; with a database also the cluster that shares it. */
 export interface Home {
   saver: ThreadStore;
   cluster?: Cluster;
 }
 
-/** Opens it for as long as `use` takes; who uses a cluster closes it. */
+/** Opens a `Home` for `use`, which has to close the cluster itself. */
 export async function withHome<T>(address: string, use: (home: Home) => Promise<T>): Promise<T> {
   if (!isDatabaseUrl(address)) return withSaver(address, (saver) => use({ saver }));
   const { openCluster } = await import("../../../threads/cluster/index.ts");
@@ -108,32 +107,32 @@ export async function withHome<T>(address: string, use: (home: Home) => Promise<
   return use({ saver: cluster.store, cluster });
 }
 
-/** Finds a thread by its id or the beginning of it. Throws `invalid-options` when there is none, or several. */
-export async function findThread(saver: ThreadStore, given: string): Promise<ThreadSummary> {
-  const exact = await saver.getThread(given);
+/** Finds a thread by its id or the beginning of it. Throws `invalid-options` if there is none, or several. */
+export async function findThread(saver: ThreadStore, prefix: string): Promise<ThreadSummary> {
+  const exact = await saver.getThread(prefix);
   if (exact) return exact;
   const all = await saver.listThreads({ limit: MANY });
-  const found = given === "" ? [] : all.filter(({ id }) => id.startsWith(given));
-  if (found.length === 1) return found[0]!;
+  const matches = prefix === "" ? [] : all.filter(({ id }) => id.startsWith(prefix));
+  if (matches.length === 1) return matches[0]!;
   const ids = (list: readonly ThreadSummary[]): string[] => list.map(({ id }) => quoted(id));
   const near = nearWords(
-    given,
+    prefix,
     all.map(({ id }) => id),
   ).map(quoted);
-  const known =
+  const hint =
     near.length > 0
       ? `did you mean ${near.join(" or ")}?`
       : all.length > 0
         ? `the latest are ${shortList(ids(all))}.`
         : "there are none yet.";
   refuse(
-    found.length > 1
-      ? `${found.length} threads begin with ${JSON.stringify(given)}: ${shortList(ids(found))}. Type more of the one you mean.`
-      : `There is no thread ${JSON.stringify(given)}: ${known} See holdfast threads.`,
+    matches.length > 1
+      ? `${matches.length} threads begin with ${JSON.stringify(prefix)}: ${shortList(ids(matches))}. Type more of the one you mean.`
+      : `There is no thread ${JSON.stringify(prefix)}: ${hint} See holdfast threads.`,
   );
 }
 
-/** Throws `invalid-options` unless a thread may be called so. One that is there keeps the name that it has. */
+/** Throws `invalid-options` for an invalid name of a new thread. */
 export function checkThreadId(id: string): void {
   if (isThreadId(id)) return;
   const rule = "letters, digits, dots, _ and -, up to 100 of them, with a letter, a digit or _ in front";

@@ -3,18 +3,17 @@ import type { RunEvent } from "../../../threads/events/index.ts";
 import { MAIN, type RunView } from "../../../threads/view/index.ts";
 import { clock, fit, oneLine, shown, type Harmless, type Paint } from "../output/index.ts";
 import { callLines } from "./call-lines.ts";
-import { echoOf } from "./echo.ts";
-import { linesOf, planLines, thoughtLine } from "./lines.ts";
+import { echoOf, linesOf, planLines, thoughtLine } from "./lines.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
 
-/** Thinking for a shorter time is not worth a line. */
-const LONG_THOUGHT_MS = 3000;
+/** Shorter thinking is not reported. */
+const MIN_THOUGHT_MS = 3000;
 
-/** Text above the plan, from the events of a run. */
+/** Renders the events of a run as the text above the plan. */
 export class AnswerView {
   readonly #paint: Paint;
   readonly #stream = new MarkdownStream();
-  /** Text that has come and is not in the stream yet: it is put there when there is something to draw. */
+  /** Text that is not in the stream yet; `advance` adds it when a frame is drawn. */
   #text = "";
   #hasText = false;
   #askedAt: number | undefined;
@@ -22,14 +21,14 @@ export class AnswerView {
   readonly #calls = new Map<string, number>();
   /** Whether the plan has changed in this run. */
   #isPlanned = false;
-  /** Whether an empty row was given out last. */
+  /** Whether the last returned row was empty. */
   #isSpaced = false;
 
   constructor(paint: Paint) {
     this.#paint = paint;
   }
 
-  /** The rows that an event makes final, besides those of text. */
+  /** The final rows for an event. */
   take(event: RunEvent, view: RunView, columns: number): Harmless[] {
     const isMain = !("owner" in event) || event.owner === MAIN;
     switch (event.type) {
@@ -56,7 +55,7 @@ export class AnswerView {
       case "model-end": {
         if (!isMain) return [];
         const thought = this.#thought(event.at, columns);
-        // A model that does not stream says it all at once.
+        // Without streaming the whole text comes with this event.
         if (!this.#hasText) this.#text = event.text;
         return [...thought, ...this.flush(columns)];
       }
@@ -83,28 +82,27 @@ export class AnswerView {
         return this.#rows(linesOf(event, view, this.#paint), columns);
       case "run-end": {
         const plan = this.#isPlanned ? planLines(view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint) : [];
-        const said = linesOf(event, view, this.#paint);
         const rest = this.flush(columns);
-        // An answer has an empty row behind it already.
+        // An answer ends with an empty row already.
         const space = plan.length > 0 && !this.#isSpaced ? [shown``] : [];
         const shownPlan = this.#rows([...space, ...plan], columns);
         this.#isSpaced = false;
-        // The last lines are not cut: they may have an error, or a command to copy.
-        return [...rest, ...shownPlan, ...said];
+        // The last lines are not cut: they may contain an error, or a command to copy.
+        return [...rest, ...shownPlan, ...linesOf(event, view, this.#paint)];
       }
       default:
         return [];
     }
   }
 
-  /** The run without a plan that was finished before it: that says nothing of what is done now. */
+  /** The view to draw: without a plan that an earlier run finished. */
   current(view: RunView): RunView {
     const main = view.agents.get(MAIN);
     if (this.#isPlanned || !main || main.todos.some(isOpen)) return view;
     return { ...view, agents: new Map(view.agents).set(MAIN, { ...main, todos: [] }) };
   }
 
-  /** Takes in the text that has come: rows that are final. */
+  /** Renders the text that has arrived. Returns the rows that became final. */
   advance(columns: number): Harmless[] {
     const text = this.#text;
     this.#text = "";
@@ -116,7 +114,7 @@ export class AnswerView {
     return this.#stream.tail(this.#options(columns));
   }
 
-  /** All that is left of the answer. */
+  /** The remaining rows of the answer, and an empty row. */
   flush(columns: number): Harmless[] {
     const rows = [...this.advance(columns), ...this.#stream.end(this.#options(columns))];
     if (rows.length === 0) return [];
@@ -128,7 +126,7 @@ export class AnswerView {
     return { columns: columns - 1, paint: this.#paint };
   }
 
-  /** Lines behind what is left of the answer. */
+  /** Some lines, after the remaining rows of the answer. */
   #rows(lines: readonly Harmless[], columns: number): Harmless[] {
     const rest = this.flush(columns);
     if (lines.length > 0) this.#isSpaced = false;
@@ -140,8 +138,8 @@ export class AnswerView {
     const thoughts = this.#thoughts.trim();
     this.#askedAt = undefined;
     this.#thoughts = "";
-    const verb = took < LONG_THOUGHT_MS ? "thought" : `thought for ${clock(took)}`;
+    const verb = took < MIN_THOUGHT_MS ? "thought" : `thought for ${clock(took)}`;
     if (thoughts) return [fit(thoughtLine(thoughts, this.#paint, verb), columns)];
-    return took < LONG_THOUGHT_MS ? [] : [this.#paint("dim", oneLine(verb))];
+    return took < MIN_THOUGHT_MS ? [] : [this.#paint("dim", oneLine(verb))];
   }
 }

@@ -8,7 +8,7 @@ import { duration, harmlessLines, oneLine, shown, type Harmless, type Paint } fr
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 
-/** Tools that have lines of their own. */
+/** Tools whose effects are shown by lines for other events. */
 const OWN_LINES = [...PLAN_TOOLS, "task"];
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -18,16 +18,16 @@ const VERBS: Readonly<Record<string, string>> = {
   delete_file: "delete",
 };
 
-/** The lines shown of a failed command's output, from its end. */
+/** The most displayed lines of a command's output, from its end. */
 const MAX_OUTPUT_LINES = 5;
 
 export interface CallLinesOptions {
   tookMs?: number;
-  /** Files may be named by their address in it. */
+  /** The directory, which absolute paths of files may include. */
   dir?: string | undefined;
 }
 
-/** A call that has ended, in a line: what matters of it, and of a failure why. */
+/** A finished call in one line, with the reason of a failure and the end of a command's output. */
 export function callLines(
   event: ToolEnd,
   paint: Paint,
@@ -45,14 +45,14 @@ export function callLines(
         ? stopWords(output)
         : `exit ${exitCode}`;
   const tail = [repeated && "was stopped before", why, duration(tookMs)].filter(Boolean).join(" · ");
-  const head = shown`${by}${sign} ${callText(name, args, meant(event, dir))}`;
+  const head = shown`${by}${sign} ${callText(name, args, targetOf(event, dir))}`;
   const first = tail ? shown`${head} ${paint(ok ? "dim" : "red", oneLine(tail))}` : head;
-  const said = exitCode === undefined ? [] : lastLines(output);
-  return [first, ...said.map((line) => shown`    ${paint("dim", line)}`)];
+  const outputLines = exitCode === undefined ? [] : lastLines(output);
+  return [first, ...outputLines.map((line) => shown`    ${paint("dim", line)}`)];
 }
 
-/** The target of a call, as the file tools take it. */
-function meant({ name, about }: ToolEnd, dir: string | undefined): string {
+/** The target of a call; for the file tools, the path that they resolve it to. */
+function targetOf({ name, about }: ToolEnd, dir: string | undefined): string {
   return dir === undefined || !(name in VERBS) ? about : (pathMeant(about, dir) ?? about);
 }
 
@@ -92,7 +92,7 @@ function linesIn(content: string): string {
   return ` ${length} ${length === 1 ? "line" : "lines"}`;
 }
 
-/** A call in full: its arguments and what came of it. */
+/** A call in full: its arguments and its result. */
 export function wholeCall({ name, args, about, result, output = result }: ToolEnd, paint: Paint): Harmless[] {
   const change = fileChange(name, args, undefined);
   return [
@@ -116,7 +116,7 @@ export function changeLines({ lines }: FileChange, paint: Paint): Harmless[] {
   );
 }
 
-/** Arguments by name; texts of several lines as they are, with invisible characters as escapes. */
+/** Arguments by name. Strings are printed with their line breaks, and with escapes for invisible characters. */
 export function argumentLines(args: unknown, paint: Paint): Harmless[] {
   if (typeof args !== "object" || args === null) return harmlessLines(jsonText(args));
   return Object.entries(args).flatMap(([name, value]) => {

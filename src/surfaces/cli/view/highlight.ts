@@ -1,6 +1,6 @@
 import { joined, part, type Harmless, type Style, type Paint } from "../output/index.ts";
 
-/** Styles of words, strings and comments in code. The rest of a line has none. */
+/** The styles of tokens; everything else in a line is not coloured. */
 const STYLES = {
   comment: "dim",
   string: "green",
@@ -13,12 +13,12 @@ const STYLES = {
 type Kind = keyof typeof STYLES;
 
 /**
- * A line of code in colours. Each line is looked at by itself, as it comes: what begins in one line and ends in another
- * has its colour in the first alone.
+ * Colours a line of code. Each line is tokenized by itself: a token that spans several lines is coloured in the first
+ * one only.
  */
 export function highlighted(line: Harmless, language: string, paint: Paint): Harmless {
-  // Nobody reads such a line, and it would take long.
-  if (line.length > LONGEST) return line;
+  // Nobody reads such a line, and matching it would be slow.
+  if (line.length > MAX_LENGTH) return line;
   const parts: Harmless[] = [];
   let at = 0;
   for (const { index, groups = {}, 0: text } of line.matchAll(patternFor(language))) {
@@ -30,11 +30,11 @@ export function highlighted(line: Harmless, language: string, paint: Paint): Har
   return joined([...parts, part(line, at)], "");
 }
 
-const LONGEST = 1000;
+const MAX_LENGTH = 1000;
 
 const STRING = String.raw`(?<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|${"`"}(?:\\.|[^${"`"}\\])*${"`"})`;
 const NUMBER = String.raw`(?<number>\b(?:0x[\da-fA-F]+|\d[\d_]*(?:\.\d+)?)\b)`;
-/** Words that are reserved in most languages, and so look the same in all. */
+/** Reserved words of common languages; all languages share this list. */
 const WORDS = `abstract|and|as|async|await|begin|break|case|catch|class|const|continue|def|default|del|do|done|elif|else|end|enum|except|export|extends|false|fi|finally|fn|for|foreach|from|func|function|if|impl|implements|import|in|interface|is|let|match|mod|module|mut|namespace|new|nil|none|not|null|of|or|package|pass|private|protected|pub|public|raise|readonly|return|self|static|struct|super|switch|then|this|throw|trait|true|try|type|typeof|undefined|use|using|var|void|when|where|while|with|yield`;
 const QUERY_WORDS = `${WORDS}|add|alter|asc|by|create|cross|delete|desc|distinct|drop|exists|group|having|index|inner|insert|into|join|key|left|like|limit|local|offset|on|order|outer|primary|references|right|select|set|table|union|unique|update|values|view`;
 
@@ -56,7 +56,7 @@ const DATA = new RegExp(
 );
 const NONE = /(?!)/g;
 
-/** The languages that look different from what has `//` in it. */
+/** Patterns by language; all others have `//` comments. */
 const PATTERNS: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:diff|patch)$/, CHANGES],
   [/^(?:json[c5]?|ya?ml|toml|ini|properties|env)$/, DATA],

@@ -1,5 +1,4 @@
 export { AnswerView } from "./answer-view.ts";
 export { argumentLines, callText, changeLines, wholeCall } from "./call-lines.ts";
-export { echoOf, typedFor } from "./echo.ts";
-export { linesOf, planLines, questionLines, ruleLines } from "./lines.ts";
+export { echoOf, linesOf, planLines, questionLines, ruleLines, typedFor } from "./lines.ts";
 export { markdownRows } from "./markdown.ts";

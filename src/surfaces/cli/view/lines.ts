@@ -3,6 +3,7 @@ import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import { itemWords } from "../../../plan/render/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
 import { amount, answerWords, dollars, sentBackWords, summaryWords } from "../../../threads/story/index.ts";
+import { CONTINUE } from "../../../threads/thread/index.ts";
 import { MAIN, tokensOf, workedMs, type RunView } from "../../../threads/view/index.ts";
 import {
   clock,
@@ -20,11 +21,11 @@ import { callLines } from "./call-lines.ts";
 type PlanChange = Extract<RunEvent, { type: "plan-change" }>;
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
-/** Plain lines for an event, given the view after it. Empty for events that only a live view shows. */
+/** Plain lines for an event; `view` is the state after it. Empty for events that only the live display shows. */
 export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[] {
   switch (event.type) {
     case "run-start": {
-      // Who starts a run has just said where; who goes on with one may be somewhere else.
+      // A new run is in the directory that the person just named; a resumed one may be in another.
       const where = event.resumed && event.dir !== undefined ? ` in ${event.dir}` : "";
       const verb = event.resumed ? "resumed" : "started";
       return [paint("dim", oneLine(`${verb} ${event.thread} with ${event.model}${where}`))];
@@ -51,7 +52,7 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
     }
     case "subagent-start":
       return [
-        shown`${prefix(event.owner)}${paint("magenta", shown`started`)} ${oneLine(shortened(event.description, MOST))}`,
+        shown`${prefix(event.owner)}${paint("magenta", shown`started`)} ${oneLine(shortened(event.description, MAX_EXCERPT))}`,
       ];
     case "subagent-end":
       return [
@@ -82,20 +83,36 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
   }
 }
 
-/** The beginning of what a model has thought, in one line. */
+/** The beginning of the thoughts of a model, in one line. */
 export function thoughtLine(thoughts: string, paint: Paint, verb = "thought"): Harmless {
-  return paint("dim", oneLine(`${verb}: ${shortened(thoughts, MOST)}`));
+  return paint("dim", oneLine(`${verb}: ${shortened(thoughts, MAX_EXCERPT)}`));
 }
 
-/** The characters shown of a sub-agent's task. */
-const MOST = 100;
+/** The most characters of a sub-agent's task, and of thoughts. */
+const MAX_EXCERPT = 100;
+
+const MAX_ECHOED = 12;
+
+/** Renders a typed message, above the answer. */
+export function echoOf(text: string, paint: Paint): Harmless[] {
+  const lines = harmlessLines(text);
+  const more = lines.length - MAX_ECHOED;
+  const rows = lines.slice(0, MAX_ECHOED).map((line, at) => shown`${at === 0 ? shown`>` : shown` `} ${line}`);
+  const rest = more > 0 ? [paint("dim", shown`  … ${more} more lines`)] : [];
+  return [shown``, ...rows.map((row) => paint("bold", row)), ...rest];
+}
+
+/** The typed text of a message. For `/continue`, the harness wrote another text into the thread. */
+export function typedFor(text: string): string {
+  return text === CONTINUE ? "/continue" : text;
+}
 
 /** All items of a plan, one line each. */
 export function planLines(todos: readonly Todo[], owner: string, paint: Paint): Harmless[] {
   return todos.map((todo) => shown`${prefix(owner)}${itemLine(todo, paint)}`);
 }
 
-/** A question with what it is about, for a person to answer. */
+/** A question with its plan and options. */
 export function questionLines(
   {
     text,
@@ -122,7 +139,7 @@ export function questionLines(
   ];
 }
 
-/** The conditions that hold for a whole plan, under it. */
+/** The rules of a plan, one line each. */
 export function ruleLines(rules: readonly string[], owner: string, paint: Paint): Harmless[] {
   return rules.map((rule) => shown`${prefix(owner)}${paint("dim", shown`rule:`)} ${oneLine(rule)}`);
 }
@@ -132,13 +149,13 @@ function changeLines({ owner, changes, todos, counts, rules }: PlanChange, paint
   const isNew = changes.filter(({ type }) => type === "todo-add").length === list.length;
   const ids = new Set(changes.map((change) => idOf(change)));
   const changed = isNew ? list : list.filter((todo) => ids.has(todo.id));
-  const gone = changes
+  const removals = changes
     .filter(({ type }) => type === "todo-remove")
     .map((change) => oneLine(`removed ${idOf(change)}`));
   const progress = paint("dim", shown`${counts.completed}/${counts.total - counts.cancelled} `);
   return [
     ...changed.map((todo) => shown`${prefix(owner)}${progress}${itemLine(todo, paint)}`),
-    ...gone.map((line) => shown`${prefix(owner)}${progress}${line}`),
+    ...removals.map((line) => shown`${prefix(owner)}${progress}${line}`),
     ...(rules?.length === 0
       ? [shown`${prefix(owner)}${paint("dim", shown`the plan has no rules any more`)}`]
       : ruleLines(rules ?? [], owner, paint)),
@@ -169,8 +186,8 @@ const OUTCOMES = {
 function endLines(event: RunEnd, view: RunView, paint: Paint): Harmless[] {
   const { agents, usage, waitedMs } = view;
   const [style, outcome] = OUTCOMES[event.outcome];
-  const isUsedUp = event.reason !== undefined && event.answer !== undefined;
-  const word = isUsedUp ? event.answer!.replace(/\.$/, "") : outcome;
+  const isLimitReached = event.reason !== undefined && event.answer !== undefined;
+  const word = isLimitReached ? event.answer!.replace(/\.$/, "") : outcome;
   const { completed, cancelled, total } = countTodos(agents.get(MAIN)?.todos ?? []);
   const parts = [
     total > 0 ? `${completed}/${total - cancelled}` : undefined,
@@ -182,12 +199,12 @@ function endLines(event: RunEnd, view: RunView, paint: Paint): Harmless[] {
   const why = event.error === undefined ? shown`` : shown`: ${oneLine(event.error)}`;
   return [
     shown`${paint(style, oneLine(word))}${why} ${paint("dim", oneLine(`(${parts.filter(Boolean).join(", ")})`))}`,
-    // Not made one line: a quoted word may have two spaces.
+    // Not `oneLine`, which would merge spaces inside a quoted word.
     ...(event.resume === undefined ? [] : [shown`Go on with: ${harmless(event.resume)}`]),
   ];
 }
 
-/** Sub-agents' lines begin with who speaks: `general-purpose: `. */
+/** The prefix of a sub-agent's lines: `general-purpose: `. */
 function prefix(owner: string): Harmless {
   if (owner === MAIN) return shown``;
   const names = owner.split("/").slice(1);

@@ -2,23 +2,24 @@ import type { Token, Tokens } from "marked";
 import { shown, type Harmless } from "../output/index.ts";
 import { blockRows, blocksOf, paragraphRows, type MarkdownOptions } from "./markdown.ts";
 
-/** A paragraph that is longer is taken for several, so that it is not read again as a whole with each word. */
-const LONG = 4000;
+/** A longer paragraph is split, so that it is not parsed again as a whole with each word. */
+const MAX_PARAGRAPH = 4000;
 
 /**
- * Markdown that is still being written: rows that are final, and those that may change with the next words. Nothing
- * that was given out as final is ever taken back.
+ * Renders Markdown while it is being written, as final rows and rows that may still change. A row that was returned as
+ * final never changes.
  */
 export class MarkdownStream {
-  /** Source that is not final: a block from its beginning, or from where it was cut. */
+  /** Source that is not final: a block, from its beginning or from where it was cut. */
   #source = "";
-  /** The opening line of the code that the source goes on with. */
+  /** The opening line of the code block that the source continues. */
   #fence: string | undefined;
-  /** Whether something of the first block has been given out, and whether anything has. */
-  #isBegun = false;
-  #isAny = false;
+  /** Whether rows of the first block in the source have been returned. */
+  #isBlockStarted = false;
+  /** Whether any rows have been returned. */
+  #hasRows = false;
 
-  /** Takes in a piece of text and gives back the rows that are final. */
+  /** Adds text, and returns the rows that became final. */
   write(text: string, options: MarkdownOptions): Harmless[] {
     this.#source += text.replaceAll("\r\n", "\n");
     const whole = this.#whole;
@@ -41,7 +42,7 @@ export class MarkdownStream {
     const rows = this.#take(blocksOf(this.#whole), options);
     this.#source = "";
     this.#fence = undefined;
-    this.#isAny = false;
+    this.#hasRows = false;
     return rows;
   }
 
@@ -55,21 +56,21 @@ export class MarkdownStream {
       .flatMap((block) => {
         const rows = this.#spaced(this.#rest(block, options));
         this.#fence = undefined;
-        this.#isBegun = false;
-        this.#isAny = true;
+        this.#isBlockStarted = false;
+        this.#hasRows = true;
         return rows;
       });
   }
 
-  /** The rows of the first block that have not been given out. */
+  /** The rows of a block that have not been returned. */
   #rest(block: Token, options: MarkdownOptions): Harmless[] {
-    const isGiven = this.#fence !== undefined && block.type === "code" && block.text === "";
-    return isGiven ? [] : blockRows(block, options);
+    const isDone = this.#fence !== undefined && block.type === "code" && block.text === "";
+    return isDone ? [] : blockRows(block, options);
   }
 
-  /** An empty row stands between two blocks. */
+  /** Adds an empty row between two blocks. */
   #spaced(rows: Harmless[]): Harmless[] {
-    return this.#isAny && !this.#isBegun && rows.length > 0 ? [shown``, ...rows] : rows;
+    return this.#hasRows && !this.#isBlockStarted && rows.length > 0 ? [shown``, ...rows] : rows;
   }
 
   /** The final part of the open block: whole lines of code, all items but the last, most of a very long paragraph. */
@@ -85,8 +86,8 @@ export class MarkdownStream {
     if (!cut) return [];
     const rows = this.#spaced(cut.rows ?? blockRows(cut.block!, options));
     this.#source = this.#source.slice(cut.length);
-    this.#isBegun = true;
-    this.#isAny = true;
+    this.#isBlockStarted = true;
+    this.#hasRows = true;
     return rows;
   }
 
@@ -97,7 +98,7 @@ export class MarkdownStream {
     const length = this.#source.lastIndexOf("\n") + 1;
     if (length <= start) return undefined;
     const text = this.#source.slice(start, length - 1);
-    // Where it may be closed, it is whole when something follows it.
+    // A fence in the text may close the block, so the text is not final until another block follows.
     if (/^ {0,3}(?:```|~~~)/m.test(text)) return undefined;
     this.#fence = fence;
     const lang = fence.replace(/^ *[`~]+/, "").trim();
@@ -118,15 +119,16 @@ function wholeItems(list: Tokens.List, source: string): Cut | undefined {
   return { block: { ...list, items: list.items.slice(0, last) }, length: placeOf(list.items, last, source) };
 }
 
-/** Where one of several parts begins. The parser leaves out spaces at the end of some, and adds one to a box. */
+/** The position of a part in the source. The parser drops trailing spaces of some parts, and adds one to a checkbox. */
 function placeOf(parts: readonly { raw: string }[], at: number, source: string): number {
   const before = parts.slice(0, at).reduce((sum, { raw }) => sum + raw.length, 0);
   return Math.max(before, source.indexOf(parts[at]!.raw.trimEnd(), before));
 }
 
-/** The beginning of a paragraph that is too long to be read again with each word, unless it may become a table. */
+/** The start of a paragraph that is too long, unless it may become a table. */
 function longStart(raw: string, options: MarkdownOptions): Cut | undefined {
-  if (raw.length <= LONG || /^\s*\|/m.test(raw)) return undefined;
-  const length = Math.max(raw.lastIndexOf(" ", LONG), raw.lastIndexOf("\n", LONG)) + 1 || LONG;
+  if (raw.length <= MAX_PARAGRAPH || /^\s*\|/m.test(raw)) return undefined;
+  const length =
+    Math.max(raw.lastIndexOf(" ", MAX_PARAGRAPH), raw.lastIndexOf("\n", MAX_PARAGRAPH)) + 1 || MAX_PARAGRAPH;
   return { rows: paragraphRows(raw.slice(0, length), options), length };
 }

@@ -18,12 +18,11 @@ export interface MarkdownOptions {
   paint: Paint;
 }
 
-/** Markdown as rows for a terminal: no box or mark that would be copied with the text but those of lists and tables. */
+/** Renders Markdown as rows for a terminal. Only lists and tables have marks, which would be copied with the text. */
 export function markdownRows(source: string, options: MarkdownOptions): Harmless[] {
   return rowsOf(blocksOf(source), options);
 }
 
-/** The blocks of a text. */
 export function blocksOf(source: string): Token[] {
   return new Lexer({ gfm: true }).blockTokens(source).filter(({ type }) => type !== "def");
 }
@@ -56,12 +55,12 @@ export function blockRows(block: Token, options: MarkdownOptions): Harmless[] {
     case "hr":
       return [paint("dim", harmless("─".repeat(Math.min(40, columns))))];
     default:
-      // HTML and whatever else stays as it was written.
+      // HTML and other blocks are printed as they are.
       return paragraphRows("text" in block ? String(block.text) : block.raw, options);
   }
 }
 
-/** A paragraph; line breaks in it are kept, as models mean them. */
+/** A paragraph. Its line breaks are kept, as models intend them. */
 export function paragraphRows(text: string, { paint, columns }: MarkdownOptions): Harmless[] {
   return text
     .trimEnd()
@@ -87,7 +86,7 @@ function listRows({ ordered, start, items }: Tokens.List, { paint, columns }: Ma
   });
 }
 
-/** Columns as wide as their cells, and where they do not fit, rows of `name: value`. */
+/** A table; rows of `name: value` if it is too wide. */
 function tableRows({ header, rows }: Tokens.Table, { paint, columns }: MarkdownOptions): Harmless[] {
   const cell = ({ text }: Tokens.TableCell): Harmless =>
     inlineText(text.replaceAll(/<br\s*\/?>/g, " "), paint);
@@ -96,8 +95,8 @@ function tableRows({ header, rows }: Tokens.Table, { paint, columns }: MarkdownO
   const widths = names.map((name, at) =>
     Math.max(stringWidth(name), ...body.map((row) => stringWidth(row[at] ?? ""))),
   );
-  const whole = widths.reduce((sum, width) => sum + width + 2, -2);
-  if (whole > columns) {
+  const total = widths.reduce((sum, width) => sum + width + 2, -2);
+  if (total > columns) {
     return body.flatMap((row, index) => [
       ...(index > 0 ? [shown``] : []),
       ...row.flatMap((value, at) =>
@@ -114,8 +113,8 @@ function tableRows({ header, rows }: Tokens.Table, { paint, columns }: MarkdownO
   return [paint("bold", line(names)), paint("dim", joined(rule, "  ")), ...body.map(line)];
 }
 
-/** The marks of a line as colours. */
-export function inlineText(source: string, paint: Paint): Harmless {
+/** Renders inline Markdown as colours. */
+function inlineText(source: string, paint: Paint): Harmless {
   return joined(
     Lexer.lexInline(source.replaceAll("\n", " ")).map((token) => inlinePart(token, paint)),
     "",

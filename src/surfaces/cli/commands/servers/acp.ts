@@ -6,12 +6,12 @@ import { Interruption } from "../../interruption.ts";
 import type { Terminal } from "../../terminal.ts";
 import type { AcpFlags } from "./editor-sessions.ts";
 
-/** `holdfast acp`: an agent for editors, over standard input and output, until the editor goes away. */
+/** `holdfast acp`: an agent for editors over standard input and output, until the editor disconnects. */
 export async function acp(flags: AcpFlags, terminal: Terminal): Promise<number> {
   if (flags.install) return (await import("../../editors/install-editors.ts")).installEditors(terminal);
   if (flags.setup) return (await import("../doctor.ts")).doctor({ state: flags.state }, terminal);
   const output = ownOutput(terminal);
-  const interruption = new Interruption(terminal.stdout, () => {});
+  const interruption = new Interruption(terminal.stdout);
   let close = async (): Promise<void> => {};
   try {
     await serveAcp({
@@ -19,12 +19,12 @@ export async function acp(flags: AcpFlags, terminal: Terminal): Promise<number> 
       output,
       signal: interruption.signal,
       version: version(),
-      // Whatever runs agents is loaded when there is something to run.
+      // The code that runs agents is loaded with the first session.
       open: async (editor) => {
         const { openSessions } = await import("./editor-sessions.ts");
-        const opened = await openSessions(flags, terminal, editor);
-        ({ close } = opened);
-        return opened.sessions;
+        const editorSessions = await openSessions(flags, terminal, editor);
+        ({ close } = editorSessions);
+        return editorSessions.sessions;
       },
     });
     return EXIT.done;

@@ -19,7 +19,7 @@ import { settingsFrom } from "../run.ts";
 
 export type AcpFlags = FlagsOf<typeof ACP_FLAGS>;
 
-/** Opens the sessions with an editor, by flags and environment, and returns a function that ends them. */
+/** Opens the sessions of an editor, and returns them with a function that closes them. */
 export async function openSessions(
   flags: AcpFlags,
   terminal: Terminal,

@@ -10,20 +10,14 @@ import type { HostedGraph } from "../../../../threads/host/index.ts";
 import { hostedGraphs, type GraphSource } from "../../../server/index.ts";
 import { refuse } from "../../wording.ts";
 
-/** The exports that are taken for the graph where none is named. */
+/** The exports to look for if the place names none. */
 const NAMES = ["default", "graph", "agent"];
-
-/** Graphs of the user's own in a file, with the items of the same store. */
-export interface OwnGraphs {
-  graphs: ReadonlyMap<string, HostedGraph>;
-  close: () => Promise<void>;
-}
 
 /** Opens the graphs that `--agent` names, for a run in a terminal. */
 export async function openGraphs(
   agent: string,
   { saver, path, cwd }: { saver: ThreadStore; path: string; cwd: string },
-): Promise<OwnGraphs> {
+): Promise<{ graphs: ReadonlyMap<string, HostedGraph>; close: () => Promise<void> }> {
   const sources = await loadGraphs(agent, cwd);
   const store = await openItems(path);
   return {
@@ -46,7 +40,7 @@ export async function loadGraphs(place: string, cwd: string): Promise<Record<str
   return Object.fromEntries(await Promise.all(loaded));
 }
 
-/** A name after the last colon, which is not the colon of a Windows drive. */
+/** Splits `file:name` at the last colon, unless it is the colon of a Windows drive. */
 function splitPlace(place: string): [file: string, name: string | undefined] {
   const [, file = place, name] = /^(.+\.[cm]?[jt]sx?):(\w+)$/.exec(place) ?? [];
   return [file, name];
@@ -59,19 +53,19 @@ async function readConfig(path: string, place: string): Promise<Record<string, s
     throw new TypeError("graphs");
   } catch (error) {
     const isMissing = (error as { code?: unknown }).code === "ENOENT";
-    const why = isMissing ? "there is no such file" : 'it needs "graphs", with a file for each name';
-    refuse(`${place}: ${why}.`, error);
+    const reason = isMissing ? "there is no such file" : 'it needs "graphs", with a file for each name';
+    refuse(`${place}: ${reason}.`, error);
   }
 }
 
 async function loadGraph(file: string, name: string | undefined): Promise<GraphSource> {
   const exported = await importFile(file);
   const names = name === undefined ? NAMES : [name];
-  const found = names.map((each) => exported[each]).find(isSource);
-  if (found) return found;
-  const wanted = name === undefined ? "a graph as its default, graph or agent" : `a graph named ${name}`;
+  const source = names.map((each) => exported[each]).find(isSource);
+  if (source) return source;
+  const expected = name === undefined ? "a graph as its default, graph or agent" : `a graph named ${name}`;
   const present = Object.keys(exported).toSorted().join(", ") || "nothing";
-  refuse(`${file} does not export ${wanted}; it exports ${present}.`);
+  refuse(`${file} does not export ${expected}; it exports ${present}.`);
 }
 
 function isSource(value: unknown): value is GraphSource {
@@ -83,7 +77,7 @@ function isSource(value: unknown): value is GraphSource {
   return typeof stream === "function" || (typeof graph === "object" && graph !== null);
 }
 
-/** Imports a module; TypeScript by Node where it can, by the project's `tsx` where Node cannot. */
+/** Imports a module. Loads TypeScript with the project's `tsx` if Node does not support it. */
 async function importFile(file: string): Promise<Record<string, unknown>> {
   if (!existsSync(file)) refuse(`${file}: there is no such file.`);
   const isTyped = /\.[cm]?tsx?$/.test(file);
@@ -97,7 +91,7 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
   }
 }
 
-/** Has this process load TypeScript by the `tsx` of a file's project. */
+/** Registers the `tsx` of a file's project in this process. */
 async function useTsx(file: string): Promise<void> {
   let hooks: string;
   try {

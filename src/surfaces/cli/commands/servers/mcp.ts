@@ -8,7 +8,7 @@ import type { Terminal } from "../../terminal.ts";
 import { statePath, withSaver } from "../../threads/index.ts";
 import { graphOptions, type AgentFlags } from "./worker.ts";
 
-/** `holdfast mcp`: threads as tools for other agents, over standard input and output, until the caller goes away. */
+/** `holdfast mcp`: an MCP server over standard input and output, with threads as tools, until the client disconnects. */
 export async function mcp(flags: AgentFlags, terminal: Terminal): Promise<number> {
   const { stdin, stdout, env } = terminal;
   const options = await graphOptions(flags, terminal, { isWatched: false });
@@ -20,7 +20,6 @@ export async function mcp(flags: AgentFlags, terminal: Terminal): Promise<number
         await serveMcp({ host, saver }, { input: stdin, output, signal });
         return EXIT.done;
       } finally {
-        // Runs are stopped where nothing is lost.
         await host.stop();
         await options.servers.close();
       }

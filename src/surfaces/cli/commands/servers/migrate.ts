@@ -4,7 +4,7 @@ import { oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
 import { databaseUrl, shownState, type StateFlags } from "../../threads/index.ts";
 
-/** `holdfast migrate`: makes the tables of a database, or brings them up to date, for a role that may not. */
+/** `holdfast migrate`: creates or updates the tables of a database, and grants their use to a role. */
 export async function migrate(
   flags: StateFlags & { role?: string | undefined },
   terminal: Terminal,

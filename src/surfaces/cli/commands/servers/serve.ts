@@ -20,10 +20,10 @@ import { copiesFolder, statePath, withHome } from "../../threads/index.ts";
 import { refuse } from "../../wording.ts";
 import { refuseOwnFlags } from "../run.ts";
 import { loadGraphs } from "./graph-files.ts";
-import { checkModel, graphOptions, lost, type AgentFlags } from "./worker.ts";
+import { checkModel, exitLost, graphOptions, type AgentFlags } from "./worker.ts";
 
 export interface ServeFlags extends AgentFlags, WorkerFlags {
-  /** A file with graphs of the user's own, in the place of Holdfast's agent. */
+  /** A file with the user's own graphs, instead of Holdfast's agent. */
   agent?: string | undefined;
   work: boolean;
   port: number;
@@ -37,17 +37,17 @@ export interface ServeFlags extends AgentFlags, WorkerFlags {
 /** `holdfast serve`: a page for people and LangGraph's protocol for programs, until Ctrl-C. */
 export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   const token = flags.token ?? (terminal.env["HOLDFAST_TOKEN"] || undefined);
-  const isOpen = !LOOPBACK.includes(flags.host);
-  if (isOpen) checkToken(flags.host, token);
+  const isPublic = !LOOPBACK.includes(flags.host);
+  if (isPublic) checkToken(flags.host, token);
   const hosts = [...(flags.allowHost ?? []), flags.host];
-  const access = { token, isOpen, hosts, origins: flags.allowOrigin };
+  const access = { token, isOpen: isPublic, hosts, origins: flags.allowOrigin };
   if (flags.agent !== undefined) return serveGraphs(flags.agent, { ...flags, access }, terminal);
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
   const path = statePath(flags, terminal);
   if (flags.work && isDatabaseUrl(path)) await checkModel(graph);
   return withHome(path, async ({ saver, cluster }) => {
-    // Runs of a cluster change files where their worker is.
+    // Runs of a cluster change files on the machine of their worker, so copies are not available here.
     const options = { ...graph, saver, ...(!cluster && { copies: copiesFolder(path) }) };
     const store = cluster?.memories ?? (await openItems(path));
     const server = await createThreadsServer({ ...options, ...access, cluster, store });
@@ -56,11 +56,11 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
         ? await startThreadsWorker(
             cluster,
             { ...options, slots: flags.slots, queues: flags.queues, limits },
-            () => lost(terminal),
+            () => exitLost(terminal),
           )
         : undefined;
     try {
-      return await listenUntilStopped({ server, worker, isOpen }, flags, terminal);
+      return await listenUntilStopped({ server, worker, isOpen: isPublic }, flags, terminal);
     } finally {
       if (!cluster) await store.close();
       await graph.servers.close();
@@ -68,7 +68,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   });
 }
 
-/** Serves graphs of the user's own: the same page and protocol, with threads in the same store. */
+/** Serves the user's own graphs with the same page and protocol, and threads in the same store. */
 async function serveGraphs(
   agent: string,
   { access, ...flags }: ServeFlags & { access: GuardOptions & { isOpen: boolean } },
@@ -89,7 +89,7 @@ async function serveGraphs(
       graphs: hostedGraphs("holdfast serve", graphs, { checkpointer: saver, store }),
       checkpointer: saver,
       store,
-      more: (given) => pageRoutes(given, { saver }),
+      more: (parts) => pageRoutes(parts, { saver }),
     });
     try {
       return await listenUntilStopped({ server, worker: undefined, isOpen: access.isOpen }, flags, terminal);
@@ -127,23 +127,23 @@ async function listenUntilStopped(
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
 
 const OPEN_WARNING =
-  "other machines can reach this, and everything is sent in the clear: put it behind TLS, such as a proxy with a certificate, and name its host with --allow-host.";
+  "other machines can reach this server, and traffic is not encrypted: put it behind TLS, such as a proxy with a certificate, and name its host with --allow-host.";
 
-/** A token that nobody chose could be the only thing between a network and a shell. */
+/** Throws `invalid-options` without a long token, which may be all that protects a shell from the network. */
 function checkToken(host: string, token: string | undefined): void {
-  if (token !== undefined && token.length >= SHORTEST_TOKEN) return;
-  const what =
+  if (token !== undefined && token.length >= MIN_TOKEN_LENGTH) return;
+  const problem =
     token === undefined
       ? "needs a token of your own"
-      : `needs a token of ${SHORTEST_TOKEN} characters or more`;
+      : `needs a token of ${MIN_TOKEN_LENGTH} characters or more`;
   refuse(
-    `--host ${host}: a server that other machines reach ${what}, in --token or HOLDFAST_TOKEN. It also needs TLS, such as a proxy with a certificate in front of it, whose name --allow-host says.`,
+    `--host ${host}: a server that other machines reach ${problem}, in --token or HOLDFAST_TOKEN. It also needs TLS, such as a proxy with a certificate in front of it, whose name --allow-host says.`,
   );
 }
 
-const SHORTEST_TOKEN = 16;
+const MIN_TOKEN_LENGTH = 16;
 
-/** Best effort: the address is on the screen anyway. */
+/** Opens the page. Ignores failures, as the address is printed anyway. */
 function openBrowser(address: string): void {
   const [command, ...args] =
     process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["explorer"] : ["xdg-open"];

@@ -15,9 +15,9 @@ export interface StatusFlags extends StateFlags {
   json?: boolean | undefined;
 }
 
-const EVERY_MS = 2000;
+const INTERVAL_MS = 2000;
 
-/** `holdfast status`: workers, queue and runs of a database, once or again and again. */
+/** `holdfast status`: prints workers, queues and runs of a database, once or repeatedly. */
 export async function status(flags: StatusFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
   const db = await ClusterDatabase.open(databaseUrl(flags, terminal));
@@ -29,7 +29,7 @@ export async function status(flags: StatusFlags, terminal: Terminal): Promise<nu
         if (flags.json) stdout.write(shown`${shownJson(now)}\n`);
         else for (const line of lines(now)) stdout.write(shown`${line}\n`);
         if (!flags.watch) return;
-        await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, EVERY_MS))]);
+        await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, INTERVAL_MS))]);
         if (signal.aborted) return;
         if (!flags.json) stdout.write(shown`\n`);
       }

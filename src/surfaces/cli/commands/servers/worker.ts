@@ -14,7 +14,7 @@ import { settingsFrom, type RunFlags } from "../run.ts";
 /** Flags for the agent of new threads. */
 export type AgentFlags = Omit<RunFlags, "task" | "thread" | "json" | "quiet">;
 
-/** `holdfast worker`: does runs of the threads in a database, until Ctrl-C. */
+/** `holdfast worker`: executes runs of the threads in a database, until Ctrl-C. */
 export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal): Promise<number> {
   const { stdout, stderr } = terminal;
   const limits = limitsFrom(flags.limit);
@@ -22,15 +22,15 @@ export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal
   await checkModel(graph);
   return withHome(databaseUrl(flags, terminal), async ({ saver, cluster }) => {
     const options = { ...graph, saver, slots: flags.slots, queues: flags.queues, limits };
-    const working = await startThreadsWorker(cluster!, options, () => lost(terminal));
+    const started = await startThreadsWorker(cluster!, options, () => exitLost(terminal));
     try {
       await interruptible(stdout, async (signal) => {
-        stdout.write(shown`${oneLine(working.id)} takes runs\n`);
+        stdout.write(shown`${oneLine(started.id)} takes runs\n`);
         await aborted(signal);
         stderr.write(
           shown`holdfast: stopping at the end of each step; others go on. Ctrl-C again quits at once.\n`,
         );
-        await working.drain();
+        await started.drain();
         await cluster!.close();
       });
       return EXIT.done;
@@ -48,7 +48,7 @@ export interface GraphOptions extends Pick<
   servers: RunServers;
 }
 
-/** Reads it, and says what a person should know of it. Where nobody watches, nobody is asked about the project. */
+/** Builds the options from flags, and prints notices. With `isWatched: false` it does not ask about the project. */
 export async function graphOptions(
   flags: AgentFlags,
   terminal: Terminal,
@@ -66,7 +66,7 @@ export async function graphOptions(
   const isolation = isolationNotice(defaults, project.config);
   if (isolation !== undefined) say(isolation);
   const servers = new RunServers({ env, onNote: say });
-  // What is wrong with their file is said now.
+  // Reports errors in their file now.
   await servers.of(defaults, project);
   return {
     ...(flags.dir !== false && { cwd }),
@@ -78,7 +78,7 @@ export async function graphOptions(
   };
 }
 
-/** Throws `no-model` where a worker would take runs and fail them for good, as there is no model to do them with. */
+/** Throws `no-model` if no model is configured, as a worker would take runs and fail all of them. */
 export async function checkModel({ modelOf, defaults }: GraphOptions): Promise<void> {
   if (!(await modelOf(defaults.model)).isFallback) return;
   throw new HarnessError(
@@ -87,8 +87,8 @@ export async function checkModel({ modelOf, defaults }: GraphOptions): Promise<v
   );
 }
 
-/** Ends a process whose runs others have gone on with: it was stopped, or cut off, for too long. */
-export function lost({ stderr }: Terminal): never {
+/** Ends a process that lost its leases, and so its runs, to other workers. */
+export function exitLost({ stderr }: Terminal): never {
   stderr.write(shown`holdfast: this worker was not heard of for too long, and others go on with its runs.\n`);
   process.exit(EXIT.failed);
 }

@@ -7,7 +7,7 @@ import type { Terminal } from "../../terminal.ts";
 import { existingState, maskedUrl, type StateFlags } from "../../threads/index.ts";
 import { refuse } from "../../wording.ts";
 
-/** `holdfast backup`: copies all threads into another file, while runs go on. */
+/** `holdfast backup`: copies all threads into another file; runs may continue meanwhile. */
 export async function backup(
   flags: StateFlags & { file?: string | undefined },
   terminal: Terminal,
@@ -17,13 +17,13 @@ export async function backup(
   if (isDatabaseUrl(path)) {
     refuse(`A database is copied with the tools of Postgres: pg_dump "${maskedUrl(path)}" > threads.sql`);
   }
-  const target = file === undefined ? besides(path, new Date()) : resolve(terminal.cwd, file);
+  const target = file === undefined ? defaultTarget(path, new Date()) : resolve(terminal.cwd, file);
   await backupStore(path, target);
   terminal.stdout.write(shown`All threads are in ${oneLine(target)}, checked from end to end.\n`);
   return EXIT.done;
 }
 
-function besides(path: string, now: Date): string {
+function defaultTarget(path: string, now: Date): string {
   const ending = extname(path);
   const time = now.toISOString().slice(0, 19).replaceAll(":", "-");
   return join(dirname(path), `${basename(path, ending)}.backup-${time}${ending}`);

@@ -5,7 +5,7 @@ import { oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
 import { existingState, shownState, type StateFlags } from "../../threads/index.ts";
 
-/** `holdfast check`: reads all threads from end to end and says what is damaged. */
+/** `holdfast check`: reads all threads completely and reports damage. */
 export async function check(flags: StateFlags, terminal: Terminal): Promise<number> {
   const path = existingState(flags, terminal);
   const problems = await checkStore(path, { onProgress: progressOn(terminal, "Checking") });
@@ -22,26 +22,26 @@ export async function check(flags: StateFlags, terminal: Terminal): Promise<numb
   return EXIT.failed;
 }
 
-/** The problems, under the thread that has them; those of the file as such come first. */
+/** Prints problems by thread; those of the file itself come first. */
 export function writeProblems(problems: readonly Problem[], { stdout }: Terminal): void {
   const threads = [...new Set(problems.map(({ thread }) => thread))];
   for (const thread of threads.toSorted((a, b) => (a ?? "").localeCompare(b ?? ""))) {
     stdout.write(shown`${oneLine(thread ?? "the file")}:\n`);
     const own = problems.filter((problem) => problem.thread === thread);
-    for (const { what } of own.slice(0, MOST)) stdout.write(shown`  ${oneLine(what)}\n`);
-    if (own.length > MOST) stdout.write(shown`  and ${own.length - MOST} more\n`);
+    for (const { what } of own.slice(0, MAX_PROBLEMS)) stdout.write(shown`  ${oneLine(what)}\n`);
+    if (own.length > MAX_PROBLEMS) stdout.write(shown`  and ${own.length - MAX_PROBLEMS} more\n`);
   }
 }
 
-/** Enough to see what is the matter. */
-const MOST = 10;
+/** The most displayed problems of a thread. */
+const MAX_PROBLEMS = 10;
 
-/** Shows how far something is, where a person looks on. */
-export function progressOn({ stderr }: Terminal, what: string): (progress: Progress) => void {
+/** Returns a function that displays progress in percent, if standard error is a terminal. */
+export function progressOn({ stderr }: Terminal, activity: string): (progress: Progress) => void {
   let last = "";
   return ({ done, total }) => {
     const percent = Math.min(100, Math.floor((100 * done) / Math.max(1, total)));
-    const line = shown`${oneLine(what)} ${percent} %`;
+    const line = shown`${oneLine(activity)} ${percent} %`;
     if (!stderr.isTTY || line === last) return;
     last = line;
     stderr.write(done >= total ? shown`\r\u001B[K` : shown`\r${line}`);

@@ -7,7 +7,7 @@ import { existingState, type StateFlags } from "../../threads/index.ts";
 import { refuse } from "../../wording.ts";
 import { progressOn, writeProblems } from "./check.ts";
 
-/** `holdfast repair`: saves what can be saved of damaged threads into a new file, and keeps the old one. */
+/** `holdfast repair`: recovers damaged threads into a new file, and keeps the old one. */
 export async function repair(flags: StateFlags, terminal: Terminal): Promise<number> {
   const path = existingState(flags, terminal);
   if (isDatabaseUrl(path)) {

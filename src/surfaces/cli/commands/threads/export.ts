@@ -12,12 +12,12 @@ export interface ExportFlags extends StateFlags {
   force?: boolean | undefined;
 }
 
-/** `holdfast export`: makes one file of a thread, by default one that opens in a browser and needs nothing else. */
+/** `holdfast export`: writes a thread to one file, by default a self-contained HTML page. */
 export async function exportThread(flags: ExportFlags, terminal: Terminal): Promise<number> {
   const { cwd, env, stdout } = terminal;
-  const { id, text } = await withThread(flags, terminal, async (opened, summary) => {
+  const { id, text } = await withThread(flags, terminal, async (hostThread, summary) => {
     const isRunning = summary.state === "running";
-    const thread = await opened.read();
+    const thread = await hostThread.read();
     const questions = await thread.questions();
     const events = await replay(thread, { questions, isRunning });
     const title = summary.title ?? summary.id;

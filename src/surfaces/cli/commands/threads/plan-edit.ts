@@ -22,21 +22,21 @@ import {
 import { quoted, refuse } from "../../wording.ts";
 
 /**
- * `holdfast plan edit`: opens a thread's plan in an editor, checks it and applies it. Nobody is kept from the thread
- * meanwhile: where another process runs it, that one makes the edit.
+ * `holdfast plan edit`: opens a thread's plan in an editor, checks it and applies it. The thread is not locked meanwhile:
+ * if another process runs it, that process applies the edit.
  */
 export function planEdit(flags: StateFlags & { thread: string }, terminal: Terminal): Promise<number> {
-  return withThread(flags, terminal, async (thread, found, saver) => {
+  return withThread(flags, terminal, async (thread, summary, saver) => {
     await checkEditable(saver, thread);
-    if (found.state === "running") {
-      const id = oneLine(quoted(found.id));
+    if (summary.state === "running") {
+      const id = oneLine(quoted(summary.id));
       terminal.stdout.write(shown`${id} is running; your changes are made between two of its steps.\n`);
     }
     return editPlan(thread, terminal);
   });
 }
 
-/** Throws `invalid-options` where there is no plan, or it is asked about. */
+/** Throws `invalid-options` if the thread has no plan, or the plan waits for approval. */
 async function checkEditable(saver: ThreadStore, thread: HostThread): Promise<void> {
   const id = quoted(thread.id);
   if (!(await settingsOf(saver, thread.id)).plan) {
@@ -49,8 +49,8 @@ async function checkEditable(saver: ThreadStore, thread: HostThread): Promise<vo
   }
 }
 
-/** Errors that another text may fix. */
-const REFUSED: readonly HarnessErrorCode[] = [
+/** Errors that editing the text again may fix. */
+const CORRECTABLE: readonly HarnessErrorCode[] = [
   "invalid-plan",
   "invalid-options",
   "plan-conflict",
@@ -62,14 +62,14 @@ async function editPlan(thread: HostThread, terminal: Terminal): Promise<number>
   let isWithdrawn = false;
   const lines = await editPlanText(thread, {
     edit: (text) => editInEditor(text, env),
-    make: (change) => requested(thread, change, terminal),
+    apply: (change) => applyEdit(thread, change, terminal),
     isAgain: async (refused, text) => {
       isWithdrawn = refused.code === "edit-withdrawn";
       if (isWithdrawn) {
         stderr.write(shown`holdfast: ${oneLine((await withText(refused, text)).message)}\n`);
         return false;
       }
-      if (!REFUSED.includes(refused.code)) throw refused;
+      if (!CORRECTABLE.includes(refused.code)) throw refused;
       if (!canAsk(terminal, {})) throw await withText(refused, text);
       stdout.write(shown`${joined([oneLine(refused.message), ...conflictLines(refused)], "\n")}\n`);
       if (await confirmed(shown`Edit it again? (No discards your changes)`, terminal)) return true;
@@ -81,15 +81,15 @@ async function editPlan(thread: HostThread, terminal: Terminal): Promise<number>
   return EXIT.done;
 }
 
-/** Has an edit made, here or where the thread runs. Ctrl-C takes it back. */
-function requested(thread: HostThread, change: PlanEdit, { stdout }: Terminal): Promise<Todo[]> {
+/** Applies an edit, here or in the process that runs the thread. Ctrl-C withdraws it. */
+function applyEdit(thread: HostThread, change: PlanEdit, { stdout }: Terminal): Promise<Todo[]> {
   const onWait = (): void => {
     stdout.write(shown`Waiting for the step to end; Ctrl-C withdraws your changes.\n`);
   };
   return interruptible(stdout, (signal) => thread.editPlan(change, { signal, onWait }));
 }
 
-/** The same error, with where the text is that would be lost otherwise. */
+/** Saves the text, which would be lost otherwise, and adds its file to the message of an error. */
 async function withText({ code, message }: HarnessError, markdown: string): Promise<HarnessError> {
   const file = join(await mkdtemp(join(tmpdir(), "holdfast-")), "plan.md");
   await writeFile(file, markdown);

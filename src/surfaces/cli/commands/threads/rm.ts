@@ -13,9 +13,9 @@ export async function rm(
 ): Promise<number> {
   const path = statePath(flags, terminal);
   await withSaver(path, async (saver) => {
-    const found = new Set<string>();
-    for (const thread of flags.threads) found.add((await findThread(saver, thread)).id);
-    for (const id of found) {
+    const ids = new Set<string>();
+    for (const thread of flags.threads) ids.add((await findThread(saver, thread)).id);
+    for (const id of ids) {
       await saver.deleteThread(id);
       await remove(copiesOf(copiesFolder(path), id), { recursive: true, force: true });
       terminal.stdout.write(shown`Deleted ${harmless(quoted(id))}.\n`);

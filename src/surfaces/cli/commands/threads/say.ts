@@ -4,7 +4,7 @@ import { shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
 import { withThread, type StateFlags } from "../../threads/index.ts";
 
-/** `holdfast say`: gives a message to the agent at work on a thread, in whichever process. */
+/** `holdfast say`: sends a message to the agent at work on a thread, in any process. */
 export function say(
   flags: StateFlags & { thread: string; words: string },
   terminal: Terminal,

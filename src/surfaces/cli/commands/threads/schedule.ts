@@ -20,7 +20,7 @@ export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
   remove?: string | undefined;
 }
 
-/** `holdfast schedule`: starts a task again and again, lists what is scheduled, or ends it. */
+/** `holdfast schedule`: schedules a task, lists schedules, or removes one. */
 export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promise<number> {
   const { stdout, stderr } = terminal;
   const { cron, task, remove, thread, queue } = flags;
@@ -32,7 +32,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
   if (isFile && queue !== undefined) {
     refuse("--queue is for workers that share a database: see --database.");
   }
-  // Before a file is made for it.
+  // Checked before a state file is created.
   if (cron !== undefined) await checkTimes(cron);
   if (thread !== undefined) checkThreadId(thread);
   const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
@@ -63,7 +63,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
   });
 }
 
-/** Opens the schedules of a file or of a database for as long as `use` takes. */
+/** Opens the schedules of a file or of a database for the duration of `use`. */
 async function withSchedules<T>(address: string, use: (schedules: Schedules) => Promise<T>): Promise<T> {
   if (!isDatabaseUrl(address)) {
     return withSaver(address, (saver) => use(new StoredSchedules(saver.ledger)));

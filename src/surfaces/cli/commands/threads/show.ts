@@ -33,10 +33,10 @@ export interface ShowFlags extends StateFlags {
   file?: string | undefined;
 }
 
-/** `holdfast show`: prints the plan of a thread, its answer, or the files that live in it. */
+/** `holdfast show`: prints the plan of a thread, its answer, or its files. */
 export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
-  const text = await withThread(flags, terminal, async (opened, summary) => {
-    const thread = await opened.read();
+  const text = await withThread(flags, terminal, async (hostThread, summary) => {
+    const thread = await hostThread.read();
     if (flags.transcript || flags.json) return history(flags, summary, thread);
     const content = await thread.content();
     const part = partOf(flags, summary, content);
@@ -52,13 +52,13 @@ export async function show(flags: ShowFlags, terminal: Terminal): Promise<number
   return EXIT.done;
 }
 
-/** The thread from its first message to its last. */
+/** The whole thread, as a transcript or as events in JSON. */
 async function history({ json }: ShowFlags, { state }: ThreadSummary, thread: Thread): Promise<string> {
   const events = await replay(thread, { isRunning: state === "running" });
   return json ? events.map((event) => jsonText(event)).join("\n") : transcript(events);
 }
 
-/** A part of the thread that was asked for by its name. */
+/** The file, the list of files or the answer, as the flags ask for; undefined without such a flag. */
 function partOf(
   { answer, files: listed, file }: ShowFlags,
   { id }: ThreadSummary,
@@ -70,21 +70,21 @@ function partOf(
   return answer ? thread.answer || `Thread ${quoted(id)} has no answer yet.` : undefined;
 }
 
-/** All plans of the thread, the present one last, what it cost, and what it waits for. */
+/** All plans of the thread, the current one last, with costs and open questions. */
 function planText(
   { format }: ShowFlags,
   summary: ThreadSummary,
-  { todos, rules, answer, story, cost }: Shown,
+  { todos, rules, answer, story, cost }: ShownThread,
 ): string {
   const { questions, time } = story;
-  const present = { at: 0, ...story.plans.at(-1), todos, rules };
-  const plans = todos.length > 0 ? [...story.plans.slice(0, -1), present] : story.plans;
+  const current = { at: 0, ...story.plans.at(-1), todos, rules };
+  const plans = todos.length > 0 ? [...story.plans.slice(0, -1), current] : story.plans;
   if (format === "json") {
     const plan = { plan: todos, ...(rules.length > 0 && { rules }), plans };
     return jsonText({ ...summary, ...plan, questions, ...time, answer }, 2);
   }
-  const asked = questions.map(questionText);
-  if (plans.length === 0 && asked.length === 0)
+  const openQuestions = questions.map(questionText);
+  if (plans.length === 0 && openQuestions.length === 0)
     return `Thread ${quoted(summary.id)} has no plan; see --answer.`;
   if (format === "mermaid") return renderMermaid(todos);
   const parts = plans.map((plan, index) => {
@@ -92,15 +92,15 @@ function planText(
     if (format === "markdown") return `## ${title}\n\n${planMarkdown(plan).trimEnd()}`;
     return plans.length > 1 ? `${title}\n\n${checklist(plan)}` : checklist(plan);
   });
-  return [...parts, factsOf(story, cost).join(" · "), ...asked].join("\n\n");
+  return [...parts, factsOf(story, cost).join(" · "), ...openQuestions].join("\n\n");
 }
 
-interface Shown extends ThreadContent {
+interface ShownThread extends ThreadContent {
   story: ThreadState;
   cost: number | undefined;
 }
 
-/** A plan in lines, with what its items cost. */
+/** A plan in lines, with the costs of its items. */
 function checklist({ todos, rules }: PlanRecord): string {
   const lines = todos.map((todo) => {
     const cost =
@@ -112,7 +112,7 @@ function checklist({ todos, rules }: PlanRecord): string {
   return [...lines, "", `(${completed}/${total - cancelled} completed)`, ...below].join("\n");
 }
 
-/** A question that waits, with the answers that it names. */
+/** An open question, with its options. */
 function questionText({ text, options, todos = [] }: Question): string {
   const choices = options.map((option, index) => `  ${index + 1}. ${option}`);
   const plan = todos.length > 0 ? [renderLines(todos)] : [];
@@ -122,6 +122,6 @@ function questionText({ text, options, todos = [] }: Question): string {
 function contentOf(file: string, { files }: ThreadContent): string {
   const content = files[file] ?? files[`/${file}`];
   if (content !== undefined) return content;
-  const known = Object.keys(files).toSorted().slice(0, 10).join(", ") || "none";
-  refuse(`There is no file ${JSON.stringify(file)} in the thread; there are: ${known}.`);
+  const names = Object.keys(files).toSorted().slice(0, 10).join(", ") || "none";
+  refuse(`There is no file ${JSON.stringify(file)} in the thread; there are: ${names}.`);
 }

@@ -17,13 +17,13 @@ export interface ThreadsFlags extends StateFlags {
   json?: boolean | undefined;
 }
 
-/** A listed thread: its summary, its directory, and the number of its plans where it has had several. */
+/** A listed thread: its summary, its directory, and the number of its plans if it had several. */
 type Listed = ThreadSummary & Pick<RunSettings, "dir" | "startedIn"> & Pick<PlanMemory, "plans">;
 
-/** `holdfast threads`: lists threads, the last used first. */
+/** `holdfast threads`: lists threads, the latest first. */
 export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
-  const { list, found } = await withSaver(statePath(flags, terminal), (saver) =>
+  const { list, total } = await withSaver(statePath(flags, terminal), (saver) =>
     listed(saver, flags, terminal),
   );
   if (flags.json) {
@@ -40,25 +40,25 @@ export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<
     const [head, ...rows] = table(list.map((thread) => cells(thread, terminal)));
     const lines = [paint("dim", head!), ...rows].map((line) => fit(line, columns));
     stdout.write(shown`${joined(lines, "\n")}\n`);
-    if (list.length < found) {
-      const more = `The latest ${list.length} of ${found}; holdfast threads --all lists all.`;
+    if (list.length < total) {
+      const more = `The latest ${list.length} of ${total}; holdfast threads --all lists all.`;
       stdout.write(shown`${paint("dim", oneLine(asTyped(more, terminal.env)))}\n`);
     }
   }
   return EXIT.done;
 }
 
-/** The threads to show, and how many there are. */
+/** The threads to show, and the total number of threads. */
 async function listed(
   saver: ThreadStore,
   { limit, all, here }: ThreadsFlags,
   terminal: Terminal,
-): Promise<{ list: Listed[]; found: number }> {
-  const every = await saver.listThreads({ limit: MANY });
-  const most = all ? MANY : limit;
-  // Only what is shown or has to be chosen from is looked into.
-  const known = await Promise.all(
-    (here ? every : every.slice(0, most)).map(async (thread): Promise<Listed> => {
+): Promise<{ list: Listed[]; total: number }> {
+  const summaries = await saver.listThreads({ limit: MANY });
+  const maximum = all ? MANY : limit;
+  // Details are read only for threads that are listed or have to be filtered.
+  const details = await Promise.all(
+    (here ? summaries : summaries.slice(0, maximum)).map(async (thread): Promise<Listed> => {
       const { dir, startedIn } = (await settingsOfThread(saver, thread.id)) ?? {};
       const { _plan: memory } = await saver.getValues(thread.id, ["_plan"]);
       const { plans } = (memory ?? {}) as Partial<PlanMemory>;
@@ -70,14 +70,14 @@ async function listed(
       };
     }),
   );
-  const chosen = here ? known.filter((thread) => isHere(thread, terminal)) : known;
+  const matches = here ? details.filter((thread) => isHere(thread, terminal)) : details;
   return {
-    list: await Promise.all(chosen.slice(0, most).map((thread) => withoutTurnLimit(saver, thread))),
-    found: here ? chosen.length : every.length,
+    list: await Promise.all(matches.slice(0, maximum).map((thread) => withoutTurnLimit(saver, thread))),
+    total: here ? matches.length : summaries.length,
   };
 }
 
-/** A thread whose sub-agents are out of turns waits for nobody: it has stopped half way. */
+/** Corrects the state of a thread whose sub-agents reached the turn limit: it asks nothing, so it is idle. */
 async function withoutTurnLimit(saver: ThreadStore, thread: Listed): Promise<Listed> {
   const isStopped = thread.state === "interrupted" && !(await isAsking(saver, thread.id));
   return isStopped ? { ...thread, state: "idle" } : thread;
@@ -85,8 +85,8 @@ async function withoutTurnLimit(saver: ThreadStore, thread: Listed): Promise<Lis
 
 function cells(thread: Listed, terminal: Terminal): Harmless[] {
   const { id, title, todos, updatedAt, plans } = thread;
-  const now = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
-  const progress = plans === undefined ? now : `${now} of plan ${plans}`;
+  const current = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
+  const progress = plans === undefined ? current : `${current} of plan ${plans}`;
   return [
     id,
     stateWord(thread),
@@ -101,10 +101,10 @@ const HEAD = ["THREAD", "STATE", "PROGRESS", "LAST ACTIVITY", "DIRECTORY", "TITL
 
 function table(rows: readonly Harmless[][]): Harmless[] {
   const all = [HEAD, ...rows];
-  const widths = all[0]!.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at]!))));
+  const widths = HEAD.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at]!))));
   return all.map((row) => {
-    const used = row.slice(0, row.findLastIndex((cell) => cell !== "") + 1);
-    const full = used.map((cell, at) => (at < used.length - 1 ? padded(cell, widths[at]!) : cell));
-    return joined(full, "  ");
+    const filled = row.slice(0, row.findLastIndex((cell) => cell !== "") + 1);
+    const columns = filled.map((cell, at) => (at < filled.length - 1 ? padded(cell, widths[at]!) : cell));
+    return joined(columns, "  ");
   });
 }

@@ -4,7 +4,7 @@ import { oneLine, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
 import { withThread, type StateFlags } from "../../threads/index.ts";
 
-/** `holdfast undo`: takes back the last message of a thread, and the files that the agent wrote for it. */
+/** `holdfast undo`: removes the last message of a thread, and restores the files that the agent changed for it. */
 export function undo(flags: StateFlags & { thread: string }, terminal: Terminal): Promise<number> {
   return withThread(flags, terminal, async (thread) => {
     const undone = await thread.undo();

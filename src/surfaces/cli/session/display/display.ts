@@ -5,26 +5,25 @@ import type { Suggestion } from "../prompt/suggestions.ts";
 
 /** A person's actions in a session. */
 export interface SessionActions {
-  /** A message or a command was typed. */
   submit: (text: string) => void;
-  /** Enter on an empty line while the agent works: what waits is for its next call. */
+  /** Enter on an empty line while the agent works: hands queued messages to its next model call. */
   steer: () => void;
   /** Esc or Ctrl-C while the agent works. */
   stop: () => void;
   quit: () => void;
   nextMode: () => void;
-  /** Ctrl-V: the file with the image on the clipboard; undefined when there is none. */
+  /** Ctrl-V: saves the image on the clipboard; undefined if there is none. */
   pastedImage: () => Promise<string | undefined>;
-  /** The last call in full. */
+  /** Ctrl-O: prints the last call or thoughts in full. */
   unfold: () => void;
-  /** The message that was queued last, to be edited; undefined when there is none. */
+  /** Takes back the last queued message; undefined if there is none. */
   unqueue: () => string | undefined;
 }
 
 /** The part of a session that is always visible. */
 export interface Status {
   isBusy: boolean;
-  /** Messages to be sent; `isOnItsWay` for those that the agent reads in its next call. */
+  /** Messages to send; `isOnItsWay` for those that the next model call will include. */
   queue: readonly { text: string; isOnItsWay: boolean }[];
   footer: Harmless;
 }
@@ -32,43 +31,44 @@ export interface Status {
 export interface QuestionChoice {
   value: string;
   label: Harmless;
-  /** A letter that chooses it wherever it stands, shown in the place of its number. */
+  /** A letter that selects it, displayed instead of its number. */
   key?: string;
 }
 
-export interface Asked {
-  /** The subject of the question, printed for good. */
+export interface DisplayQuestion {
+  /** The subject of the question, which stays on the screen. */
   about: readonly Harmless[];
   question: Harmless;
   choices: readonly QuestionChoice[];
-  /** Whether Enter alone chooses nothing: one of them has to be gone to, or named. */
+  /** Whether no choice is preselected, so that Enter alone chooses nothing. */
   isDeliberate?: boolean;
-  /** The meaning of typed words, if they are an answer. */
+  /** A prompt for typed words; absent if only choices are an answer. */
   words?: Harmless;
 }
 
-/** An answer: one of the choices, or words. Undefined when the person would rather not. */
-export type Answered = { value: string } | { words: string } | undefined;
+/** A choice or typed words. Undefined if the person dismisses the question. */
+export type DisplayAnswer = { value: string } | { words: string } | undefined;
 
-/** The look of a session: drawn on a terminal, or as plain lines. */
+/** The output and input of a session: drawn on a terminal, or in plain lines. */
 export interface Display {
   open: (actions: SessionActions) => void;
-  /** Writes lines for good. */
+  /** Prints lines, which stay on the screen. */
   print: (lines: readonly Harmless[]) => void;
   show: (event: RunEvent, view: RunView) => void;
   status: (status: Status) => void;
-  /** Puts a question, after those that are open. */
-  ask: (asked: Asked) => Promise<Answered>;
-  /** Takes all questions away, unanswered. */
+  /** Asks a question, after those that are open. */
+  ask: (question: DisplayQuestion) => Promise<DisplayAnswer>;
+  /** Dismisses all questions unanswered. */
   dismiss: () => void;
-  /** Puts a text into the prompt, before what is being written there. */
+  /** Inserts a text into the prompt, before the current draft. */
   draft: (text: string) => void;
-  /** Leaves the terminal to another program. */
+  /** Releases the terminal while `work` runs, such as for an editor. */
   lend: <T>(work: () => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 }
 
+/** Completions for the prompt. Default: none. */
 export interface DisplayOptions {
-  commands: () => readonly Suggestion[];
-  files: () => readonly string[];
+  commands?: () => readonly Suggestion[];
+  files?: () => readonly string[];
 }

@@ -18,28 +18,35 @@ import type { History } from "../prompt/history.ts";
 import { Keyboard } from "../prompt/keyboard.ts";
 import { PromptKeys } from "../prompt/prompt-keys.ts";
 import { promptLines } from "../prompt/prompt-lines.ts";
-import type { Answered, Asked, Display, DisplayOptions, Status, SessionActions } from "./display.ts";
+import type {
+  DisplayAnswer,
+  DisplayQuestion,
+  Display,
+  DisplayOptions,
+  Status,
+  SessionActions,
+} from "./display.ts";
 import { PlainDisplay } from "./plain-display.ts";
 
-/** The interval at which an agent's words are drawn; typed keys are drawn at once. */
+/** The interval for drawing the agent's output; typed keys are drawn at once. */
 const FRAME_MS = 33;
-/** Times and what turns go on so often: each time some rows are drawn for it. */
+/** The interval for clocks and the spinner. Each tick redraws some rows. */
 const TICK_MS = 250;
 const MOST_QUEUED = 3;
-/** Keys that come sooner after a question, or after each other, were not meant for it. */
+/** The time without keys after which keys count as an answer to a question. */
 const QUIET_MS = 500;
 
 export interface LiveDisplayOptions extends DisplayOptions {
   terminal: Pick<Terminal, "stdin" | "stdout">;
   paint: Paint;
-  /** The prices of the model that answers now. */
+  /** The prices of the current model. */
   prices?: () => Prices | undefined;
   history: History;
-  /** Calls back after a moment without keys; what it returns calls it off. Default: half a second. */
-  onQuiet?: (then: () => void) => () => void;
+  /** Calls back after a time without keys, by default half a second. Returns a function that cancels. */
+  onQuiet?: (callback: () => void) => () => void;
 }
 
-/** A session on a terminal: text that scrolls, and below it the plan, what waits, and a prompt that is never deaf. */
+/** A session on a terminal: scrolling text, and below it the plan, the queue, and a prompt that always accepts input. */
 export class LiveDisplay implements Display {
   readonly #options: LiveDisplayOptions;
   readonly #region: LiveRegion;
@@ -48,10 +55,10 @@ export class LiveDisplay implements Display {
   readonly #prompt: PromptKeys;
   #view: RunView = EMPTY_VIEW;
   #status: Status = { isBusy: false, queue: [], footer: shown`` };
-  /** Lines that are final and not drawn yet. */
+  /** Final lines that are not drawn yet. */
   #scrolled: Harmless[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #soon: NodeJS.Immediate | undefined;
+  #drawing: NodeJS.Immediate | undefined;
   #ticks: NodeJS.Timeout | undefined;
   #now = Date.now();
   #isLent = true;
@@ -65,9 +72,9 @@ export class LiveDisplay implements Display {
     const { onQuiet = afterQuiet } = options;
     this.#prompt = new PromptKeys({
       ...options,
-      onQuiet: (then) =>
+      onQuiet: (callback) =>
         onQuiet(() => {
-          then();
+          callback();
           this.#drawSoon();
         }),
       onAsk: ({ about }) => this.print(about),
@@ -87,7 +94,7 @@ export class LiveDisplay implements Display {
     this.#take();
   }
 
-  /** Draws a run alone: there is no prompt, and nothing is read from the terminal. */
+  /** Draws a run without a prompt, and reads no input. */
   watch(): void {
     this.#hasPrompt = false;
     this.#options.terminal.stdout.on("resize", this.#onResize);
@@ -105,8 +112,8 @@ export class LiveDisplay implements Display {
     this.#view = view;
     this.#scrolled.push(...this.#answer.take(event, view, this.#columns));
     if (event.type === "run-end") this.#view = EMPTY_VIEW;
-    // Many pieces are drawn as one.
-    if (this.#timer === undefined && this.#soon === undefined) {
+    // Collects many small events into one frame.
+    if (this.#timer === undefined && this.#drawing === undefined) {
       this.#timer = setTimeout(() => this.#draw(), FRAME_MS);
     }
   }
@@ -119,8 +126,8 @@ export class LiveDisplay implements Display {
     this.#drawSoon();
   }
 
-  ask(asked: Asked): Promise<Answered> {
-    return this.#prompt.ask(asked);
+  ask(question: DisplayQuestion): Promise<DisplayAnswer> {
+    return this.#prompt.ask(question);
   }
 
   dismiss(): void {
@@ -133,7 +140,7 @@ export class LiveDisplay implements Display {
   }
 
   async lend<T>(work: () => Promise<T>): Promise<T> {
-    this.#giveAway();
+    this.#release();
     try {
       return await work();
     } finally {
@@ -157,17 +164,17 @@ export class LiveDisplay implements Display {
     this.#drawSoon();
   }
 
-  #giveAway(): void {
+  #release(): void {
     this.#draw(true);
     this.#isLent = true;
     this.#keyboard.lend();
   }
 
-  /** Ctrl-Z: the shell gets the terminal as it was; `fg` brings the session back. */
+  /** Ctrl-Z: restores the terminal and stops the process; `fg` continues it. */
   #suspend(): void {
-    // No shell takes a process back there: the signal would end it.
+    // Windows has no job control: the signal would end the process.
     if (process.platform === "win32") return;
-    this.#giveAway();
+    this.#release();
     process.kill(0, "SIGTSTP");
     // Runs when the process is continued.
     setTimeout(() => this.#take(), TICK_MS);
@@ -179,31 +186,31 @@ export class LiveDisplay implements Display {
   }
 
   #drawSoon(): void {
-    this.#soon ??= setImmediate(() => this.#draw());
+    this.#drawing ??= setImmediate(() => this.#draw());
   }
 
   #draw(isLast = false): void {
     clearTimeout(this.#timer);
-    if (this.#soon) clearImmediate(this.#soon);
+    if (this.#drawing) clearImmediate(this.#drawing);
     this.#timer = undefined;
-    this.#soon = undefined;
+    this.#drawing = undefined;
     if (this.#isLent) return;
     this.#scrolled.push(...this.#answer.advance(this.#columns));
     const scrolled = this.#scrolled;
     this.#scrolled = [];
     if (isLast) return this.#region.draw(scrolled, []);
-    if (!this.#hasPrompt) return this.#region.draw(scrolled, this.#run());
+    if (!this.#hasPrompt) return this.#region.draw(scrolled, this.#runLines());
     const { lines, cursor } = this.#composed();
     this.#region.draw(scrolled, lines, cursor);
   }
 
-  /** The run that is drawn alone: its newest words, and the plan below them. */
-  #run(): Harmless[] {
+  /** The region without a prompt: the newest text, and the plan below it. */
+  #runLines(): Harmless[] {
     if (this.#view === EMPTY_VIEW) return [];
     const height = Math.max(2, this.#options.terminal.stdout.rows || 24);
     const rows = Math.max(1, Math.min(Math.floor(height * 0.6), height - 3));
     const tail = this.#answer.tail(this.#columns).map((line) => fit(line, this.#columns));
-    // Lines above the top of the terminal cannot be erased: what comes first gives way.
+    // Lines above the top of the terminal cannot be erased, so the first ones are left out.
     return [...tail, shown``, ...this.#plan(rows)].slice(1 - height);
   }
 
@@ -213,7 +220,7 @@ export class LiveDisplay implements Display {
     return frame(view, { columns: this.#columns, rows, now: this.#now, paint, prices: prices?.() });
   }
 
-  /** Composes the region from the bottom up: the prompt always fits, the newest words give way first. */
+  /** Composes the region from the bottom up: the prompt always fits, the newest text is cut first. */
   #composed(): { lines: Harmless[]; cursor: Place } {
     const { paint } = this.#options;
     const columns = this.#columns;
@@ -256,12 +263,12 @@ export class LiveDisplay implements Display {
   }
 }
 
-function afterQuiet(then: () => void): () => void {
-  const timer = setTimeout(then, QUIET_MS);
+function afterQuiet(callback: () => void): () => void {
+  const timer = setTimeout(callback, QUIET_MS);
   return () => clearTimeout(timer);
 }
 
-/** The display that a terminal can have. */
+/** Creates the display that suits a terminal. */
 export function displayFor(
   options: LiveDisplayOptions & { terminal: Terminal },
   isPlain: boolean | undefined = false,

@@ -5,14 +5,14 @@ import { readLines } from "../../prompts.ts";
 import type { Terminal } from "../../terminal.ts";
 import { linesOf } from "../../view/index.ts";
 import { choiceFor, choiceLine, Questions } from "../prompt/questions.ts";
-import type { Answered, Asked, Display, Status, SessionActions } from "./display.ts";
+import type { DisplayAnswer, DisplayQuestion, Display, Status, SessionActions } from "./display.ts";
 
-/** A session in plain lines, for screen readers and terminals that know nothing but text. */
+/** A session in plain lines, for screen readers and dumb terminals. */
 export class PlainDisplay implements Display {
   readonly #terminal: Terminal;
   #actions: SessionActions | undefined;
   #stopReading = (): void => {};
-  readonly #questions = new Questions((asked) => this.#put(asked));
+  readonly #questions = new Questions((question) => this.#print(question));
   #isBusy = false;
   #draft = "";
   readonly #onSignal = (): void => {
@@ -36,7 +36,7 @@ export class PlainDisplay implements Display {
   }
 
   show(event: RunEvent, view: RunView): void {
-    // A question is put with its choices.
+    // `ask` prints questions, with their choices.
     if (event.type !== "question") this.print(linesOf(event, view, plainPaint));
   }
 
@@ -47,8 +47,8 @@ export class PlainDisplay implements Display {
     this.#draft = " ";
   }
 
-  ask(asked: Asked): Promise<Answered> {
-    return this.#questions.ask(asked);
+  ask(question: DisplayQuestion): Promise<DisplayAnswer> {
+    return this.#questions.ask(question);
   }
 
   dismiss(): void {
@@ -78,7 +78,7 @@ export class PlainDisplay implements Display {
     this.#stopReading = readLines(this.#terminal, (line) => this.#take(line.trim()), onEnd);
   }
 
-  #put({ about, question, choices, words }: Asked): void {
+  #print({ about, question, choices, words }: DisplayQuestion): void {
     this.print([...about, question, ...choices.map((choice, at) => shown`  ${choiceLine(choice, at)}`)]);
     this.#terminal.stdout.write(shown`${words ?? shown`its number`} > `);
   }

@@ -2,19 +2,19 @@ import { shown, type Sink } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
 import { KeyDecoder, type Key } from "./keys.ts";
 
-/** Pastes come in brackets, and Shift-Enter as itself where the terminal can tell it from Enter. */
+/** Switches on bracketed paste, and the kitty protocol, which tells Shift-Enter from Enter. */
 const ON = shown`\u001B[?2004h\u001B[>1u`;
 const OFF = shown`\u001B[<u\u001B[?2004l`;
 
-/** The time that an escape waits for the rest of a key. */
+/** How long an escape waits for the rest of a key. */
 const ESCAPE_MS = 40;
-/** The time before a session's end in which typed keys are dropped, so that the shell does not get them. */
+/** How long keys are dropped at the end of a session, so that the shell does not get them. */
 const DRAIN_MS = 30;
 
-/** The time in which keys arrive that were typed before the keyboard was open. */
+/** How long after opening the keyboard keys arrive that were typed before. */
 const TYPED_AHEAD_MS = 50;
 
-/** Reads keys from a terminal, as long as it is open. */
+/** Reads keys from a terminal while it is open. */
 export class Keyboard {
   readonly #stdin: Terminal["stdin"];
   readonly #stdout: Pick<Sink, "write">;
@@ -25,7 +25,7 @@ export class Keyboard {
   #timer: NodeJS.Timeout | undefined;
   readonly #onData = (data: Buffer): void => {
     clearTimeout(this.#timer);
-    // The terminal has made Enter a line feed of what was typed before it was ours.
+    // Before raw mode the terminal turned Enter into a line feed.
     const keys = this.#decoder.keys(data);
     this.#emit(this.#isTypedAhead ? keys.map(asEnter) : keys);
     if (this.#decoder.isWaiting) {
@@ -56,12 +56,12 @@ export class Keyboard {
     const end = (): void => {
       this.#isTypedAhead = false;
     };
-    // Where the process was late, what is there is read before the time is up.
+    // `setImmediate` lets pending input be read first, even if the process is late.
     setTimeout(() => setImmediate(end), TYPED_AHEAD_MS).unref();
     process.on("exit", this.#restore);
   }
 
-  /** Leaves the terminal to somebody else at once. */
+  /** Releases the terminal at once. */
   lend(): void {
     clearTimeout(this.#timer);
     this.#stdin.off("data", this.#onData);
@@ -70,7 +70,7 @@ export class Keyboard {
     process.off("exit", this.#restore);
   }
 
-  /** Ends it: what is still on its way is read and thrown away, not handed to the shell. */
+  /** Drops the input that is still arriving, so that the shell does not get it, and releases the terminal. */
   async close(): Promise<void> {
     if (this.#isOpen) {
       this.#stdin.off("data", this.#onData);

@@ -43,26 +43,26 @@ const CONTROLS: Readonly<Record<string, string>> = {
   "\u007F": "backspace",
 };
 
-/** Turns what a terminal sends into keys, however it is cut into pieces. */
+/** Decodes terminal input into keys, in chunks of any size. */
 export class KeyDecoder {
   readonly #decoder = new StringDecoder("utf8");
   #rest = "";
   #pasted: string | undefined;
 
-  /** The keys of a piece of input. What may be the beginning of a key is kept for the next one. */
-  keys(piece: Buffer | string): Key[] {
-    this.#rest += typeof piece === "string" ? piece : this.#decoder.write(piece);
+  /** The keys in a chunk of input. An incomplete key at its end is kept for the next chunk. */
+  keys(chunk: Buffer | string): Key[] {
+    this.#rest += typeof chunk === "string" ? chunk : this.#decoder.write(chunk);
     const keys: Key[] = [];
     for (let key = this.#next(); key; key = this.#next()) keys.push(key);
     return keys;
   }
 
-  /** Whether an escape waits: it is the key itself when nothing follows. */
+  /** Whether input is incomplete, such as an escape. If nothing follows, it is the key itself. */
   get isWaiting(): boolean {
     return this.#pasted === undefined && this.#rest !== "";
   }
 
-  /** Returns waiting input as keys when nothing more has come for a while. */
+  /** Ends incomplete input, which counts as the escape key. */
   flush(): Key[] {
     const rest = this.#rest;
     this.#rest = "";
@@ -92,24 +92,24 @@ export class KeyDecoder {
       return this.#take(sequence.length, { type: "key", name });
     }
     if (UNFINISHED.test(text)) return undefined;
-    // Two escapes are two keys; what follows one is typed with Alt.
+    // Two escapes are two keys; any other character after an escape was typed with Alt.
     if (text[1] === ESC) return this.#take(1, { type: "key", name: "escape" });
     const [character = ""] = text.slice(1);
     const name = controlName(character) ?? character;
     return this.#take(1 + character.length, { type: "key", name: `alt-${name}` });
   }
 
-  #paste(so: string): Key | undefined {
-    const all = so + this.#rest;
-    const end = all.indexOf(PASTE_END);
+  #paste(start: string): Key | undefined {
+    const text = start + this.#rest;
+    const end = text.indexOf(PASTE_END);
     this.#rest = "";
     if (end < 0) {
-      this.#pasted = all;
+      this.#pasted = text;
       return undefined;
     }
     this.#pasted = undefined;
-    this.#rest = all.slice(end + PASTE_END.length);
-    return { type: "paste", text: all.slice(0, end).replaceAll(/\r\n?/g, "\n") };
+    this.#rest = text.slice(end + PASTE_END.length);
+    return { type: "paste", text: text.slice(0, end).replaceAll(/\r\n?/g, "\n") };
   }
 
   #take(length: number, key: Key): Key {
@@ -122,15 +122,15 @@ export class KeyDecoder {
 const PRINTABLE = /^[^\u0000-\u001F\u007F]+/;
 
 function controlName(character: string): string | undefined {
-  const known = CONTROLS[character];
-  if (known !== undefined) return known;
+  const name = CONTROLS[character];
+  if (name !== undefined) return name;
   const code = character.charCodeAt(0);
   return code < 32 ? `ctrl-${String.fromCharCode(code + 96)}` : undefined;
 }
 
 function sequenceName(numbers: string, letter: string): string {
   const [first = "", second = "1", third] = numbers.split(";").map((part) => part.split(":", 1)[0]!);
-  // xterm says a modified key as 27;modifier;code~.
+  // xterm encodes a modified key as 27;modifier;code~.
   if (letter === "~" && first === "27" && third !== undefined) return withModifiers(second, codeName(third));
   if (letter === "u") return withModifiers(second, codeName(first));
   const name = letter === "~" ? NUMBERS[first] : LETTERS[letter];
@@ -145,6 +145,6 @@ function codeName(code: string): string {
 
 function withModifiers(modifiers: string, name: string): string {
   const bits = Math.max(0, Number(modifiers) - 1);
-  const held = [bits & 4 && "ctrl-", bits & 2 && "alt-", bits & 1 && "shift-"].filter(Boolean).join("");
-  return name.startsWith("shift-") ? name : held + name;
+  const prefix = [bits & 4 && "ctrl-", bits & 2 && "alt-", bits & 1 && "shift-"].filter(Boolean).join("");
+  return name.startsWith("shift-") ? name : prefix + name;
 }

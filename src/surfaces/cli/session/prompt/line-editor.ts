@@ -1,13 +1,13 @@
 import type { Key } from "./keys.ts";
 
-/** A text that is being written. Pure: every key makes a new one. */
+/** A text that is being edited. Immutable: every key returns a new one. */
 export interface Draft {
   readonly text: string;
-  /** Where the cursor is, in UTF-16 units; always between two characters as people see them. */
+  /** The cursor in UTF-16 units, always between two grapheme clusters. */
   readonly cursor: number;
-  /** The text that was cut last. */
+  /** The text that was cut last, for Ctrl-Y. */
   readonly cut?: string;
-  /** Long pastes, by what stands for them in the text. */
+  /** Long pastes, by their placeholders in the text. */
   readonly pastes?: ReadonlyMap<string, string>;
 }
 
@@ -17,29 +17,29 @@ export function draftOf(text: string): Draft {
   return { text, cursor: text.length };
 }
 
-/** The draft after a key; undefined for one that does not edit. */
+/** The draft after a key; undefined for a key that does not edit. */
 export function edited(draft: Draft, key: Key): Draft | undefined {
   if (key.type === "text") return inserted(draft, key.text);
   if (key.type === "paste") return pasted(draft, key.text);
   return EDITS[key.name]?.(draft);
 }
 
-/** The text of a draft, pastes in full. */
+/** The text of a draft, with pastes instead of their placeholders. */
 export function fullText({ text, pastes = new Map() }: Draft): string {
-  return text.replaceAll(STANDS_FOR_PASTE, (mark) => pastes.get(mark) ?? mark);
+  return text.replaceAll(PLACEHOLDER, (mark) => pastes.get(mark) ?? mark);
 }
 
-const MANY_LINES = 8;
-const MANY_CHARACTERS = 2000;
-const STANDS_FOR_PASTE = /\[pasted #\d+: [\d,]+ (?:lines|characters)\]/g;
+const MAX_PASTED_LINES = 8;
+const MAX_PASTED_CHARACTERS = 2000;
+const PLACEHOLDER = /\[pasted #\d+: [\d,]+ (?:lines|characters)\]/g;
 
-/** A long paste would fill the screen: something short stands for it until it is sent. */
+/** Inserts a paste; a placeholder for a long one, which would fill the screen. */
 function pasted(draft: Draft, text: string): Draft {
   const lines = text.split("\n").length;
-  if (lines <= MANY_LINES && text.length <= MANY_CHARACTERS) return inserted(draft, text);
+  if (lines <= MAX_PASTED_LINES && text.length <= MAX_PASTED_CHARACTERS) return inserted(draft, text);
   const pastes = new Map(draft.pastes);
   const size =
-    lines > MANY_LINES
+    lines > MAX_PASTED_LINES
       ? `${lines.toLocaleString("en")} lines`
       : `${text.length.toLocaleString("en")} characters`;
   const mark = `[pasted #${pastes.size + 1}: ${size}]`;
@@ -50,7 +50,7 @@ export function inserted(draft: Draft, text: string): Draft {
   return replaced(draft, { from: draft.cursor, to: draft.cursor, text });
 }
 
-/** The draft with something in the place of a part, and the cursor behind it. */
+/** Replaces a part of the draft, and moves the cursor behind it. */
 export function replaced(
   draft: Draft,
   { from, to, text }: { from: number; to: number; text: string },
@@ -98,29 +98,30 @@ const EDITS: Readonly<Record<string, (draft: Draft) => Draft>> = {
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** The place before the character in front of the cursor; what stands for a paste is one. */
+/** The position before the character in front of the cursor. The placeholder of a paste counts as one character. */
 function before({ text, cursor, pastes }: Draft): number {
   const front = text.slice(0, cursor);
   const mark = [...(pastes?.keys() ?? [])].find((one) => front.endsWith(one));
   if (mark !== undefined) return cursor - mark.length;
-  // A character is never longer than this; a text may be.
-  const near = front.slice(-NEAR);
-  return cursor - ([...SEGMENTER.segment(near)].at(-1)?.segment.length ?? 0);
+  // Segmenting the whole text would be slow.
+  const end = front.slice(-MAX_GRAPHEME);
+  return cursor - ([...SEGMENTER.segment(end)].at(-1)?.segment.length ?? 0);
 }
 
 function after({ text, cursor }: Draft): number {
-  const [next] = SEGMENTER.segment(text.slice(cursor, cursor + NEAR));
+  const [next] = SEGMENTER.segment(text.slice(cursor, cursor + MAX_GRAPHEME));
   return cursor + (next?.segment.length ?? 0);
 }
 
-const NEAR = 64;
-const LONG_WORD = 1000;
+/** No grapheme cluster is longer, in UTF-16 units. */
+const MAX_GRAPHEME = 64;
+const MAX_WORD = 1000;
 
 function wordBefore({ text, cursor }: Draft): number {
   return (
     cursor -
-    (/[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u.exec(text.slice(Math.max(0, cursor - LONG_WORD), cursor))?.[0]
-      .length ?? 0)
+    (/[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u.exec(text.slice(Math.max(0, cursor - MAX_WORD), cursor))?.[0].length ??
+      0)
   );
 }
 
@@ -137,7 +138,7 @@ function lineEnd({ text, cursor }: Draft): number {
   return end < 0 ? text.length : end;
 }
 
-/** The draft with the cursor a line up or down, at the same column; undefined where there is none. */
+/** Moves the cursor a line up or down, at the same column; undefined if there is no such line. */
 export function movedLine(draft: Draft, by: -1 | 1): Draft | undefined {
   const start = lineStart(draft);
   const column = [...SEGMENTER.segment(draft.text.slice(start, draft.cursor))].length;

@@ -1,6 +1,6 @@
 import { mention } from "../../../../threads/run/index.ts";
 import { oneLine, shown, type Harmless, type Paint } from "../../output/index.ts";
-import type { Answered, Asked, DisplayOptions, SessionActions } from "../display/display.ts";
+import type { DisplayAnswer, DisplayQuestion, DisplayOptions, SessionActions } from "../display/display.ts";
 import type { History } from "./history.ts";
 import type { Key } from "./keys.ts";
 import { draftOf, edited, EMPTY_DRAFT, fullText, inserted, movedLine, type Draft } from "./line-editor.ts";
@@ -9,56 +9,54 @@ import { accepted, suggestionsFor, type Suggestions } from "./suggestions.ts";
 
 export interface PromptKeysOptions extends DisplayOptions {
   history: History;
-  /** Calls back after a moment without keys; what it returns calls it off. */
-  onQuiet: (then: () => void) => () => void;
-  /** A question is put. */
-  onAsk: (asked: Asked) => void;
+  /** Calls back after a time without keys. Returns a function that cancels. */
+  onQuiet: (callback: () => void) => () => void;
+  /** A question is displayed. */
+  onAsk: (question: DisplayQuestion) => void;
   onSuspend: () => void;
   onRedraw: () => void;
-  /** The draft was changed by something else than a key. */
+  /** The draft changed without a key. */
   onChange: () => void;
 }
 
-/** So many choices are shown at once. */
-const AT_ONCE = 9;
+/** The most choices displayed at once. */
+const MAX_CHOICES = 9;
 
-interface Open extends Asked {
+interface OpenQuestion extends DisplayQuestion {
   /** -1 for none. */
   selected: number;
-  /** Whether keys answer: not those that were on their way before it was seen, nor amid a message of its own. */
+  /** Whether keys answer it. Keys that were typed before the question was visible, or as part of a message, do not. */
   isArmed: boolean;
   stopWaiting?: (() => void) | undefined;
 }
 
-/** Handles keys: edits the draft, makes choices, reports the person's actions. Loses nothing that was typed. */
+/** Handles keys: edits the draft, answers questions, calls the session's actions. Never drops typed text. */
 export class PromptKeys {
   draft: Draft = EMPTY_DRAFT;
   isBusy = false;
   actions: SessionActions | undefined;
-  readonly #options: PromptKeysOptions;
-  readonly #questions = new Questions((asked) => this.#put(asked));
-  #open: Open | undefined;
+  readonly #options: Required<PromptKeysOptions>;
+  readonly #questions = new Questions((question) => this.#show(question));
+  #open: OpenQuestion | undefined;
   #suggestions: Suggestions | undefined;
-  #chosen = 0;
+  #suggestionIndex = 0;
   #isLeaving = false;
 
   constructor(options: PromptKeysOptions) {
-    this.#options = options;
+    this.#options = { commands: () => [], files: () => [], ...options };
   }
 
-  /** Puts a text before what is being written. */
+  /** Inserts a text before the draft. */
   put(text: string): void {
     const { draft } = this;
     const start = draft.text === "" ? text : `${text}\n`;
     this.draft = { ...draft, text: start + draft.text, cursor: start.length + draft.cursor };
   }
 
-  /** Puts a question, after those that are open; keys choose until it is answered. */
-  ask(asked: Asked): Promise<Answered> {
-    return this.#questions.ask(asked);
+  ask(question: DisplayQuestion): Promise<DisplayAnswer> {
+    return this.#questions.ask(question);
   }
 
-  /** Takes all questions away, unanswered. */
   dismiss(): void {
     this.#close();
     this.#questions.dismiss();
@@ -73,7 +71,7 @@ export class PromptKeys {
       : shown`what shall be done? / for commands, @ for files`;
   }
 
-  /** The open question, which is seen from now on. */
+  /** Renders the open question. Starts the time without keys after which keys answer it. */
   above(paint: Paint): Harmless[] {
     const open = this.#open;
     if (!open) return [];
@@ -87,18 +85,18 @@ export class PromptKeys {
       const text = choiceLine(choice, at);
       return at === selected && isArmed ? paint("cyan", shown`❯ ${text}`) : shown`  ${text}`;
     });
-    const from = Math.max(0, Math.min(selected - Math.floor(AT_ONCE / 2), lines.length - AT_ONCE));
-    const rest = lines.length - AT_ONCE;
+    const from = Math.max(0, Math.min(selected - Math.floor(MAX_CHOICES / 2), lines.length - MAX_CHOICES));
+    const rest = lines.length - MAX_CHOICES;
     const more = rest > 0 ? [paint("dim", shown`  ${rest} more with ↑ ↓`)] : [];
-    return [paint("bold", question), ...lines.slice(from, from + AT_ONCE), ...more];
+    return [paint("bold", question), ...lines.slice(from, from + MAX_CHOICES), ...more];
   }
 
-  /** Suggestions for the word at the cursor. */
+  /** Renders the suggestions at the cursor. */
   below(paint: Paint, height: number): Harmless[] {
     const list = this.#suggestions?.list ?? [];
     return list.slice(0, Math.max(0, Math.min(8, height - 6))).map(({ text, about = "" }, at) => {
       const line = shown`  ${oneLine(text)}  ${oneLine(about)}`;
-      return at === this.#chosen ? paint("cyan", line) : paint("dim", line);
+      return at === this.#suggestionIndex ? paint("cyan", line) : paint("dim", line);
     });
   }
 
@@ -127,7 +125,7 @@ export class PromptKeys {
 
   #edit(draft: Draft): void {
     this.draft = draft;
-    this.#chosen = 0;
+    this.#suggestionIndex = 0;
     this.#suggestions = suggestionsFor(draft, {
       commands: this.#options.commands(),
       files: this.#options.files,
@@ -157,7 +155,7 @@ export class PromptKeys {
       this.dismiss();
     } else if (this.draft.text !== "") {
       if (name === "escape") return;
-      // It can be had back with the arrow.
+      // The history keeps it: the arrow key brings it back.
       this.#options.history.add(fullText(this.draft));
       this.#clear();
     } else if (name === "ctrl-c") {
@@ -166,8 +164,8 @@ export class PromptKeys {
     }
   }
 
-  /** Whether the key was for the question. */
-  #choose(open: Open, key: Key): boolean {
+  /** Handles a key for the open question. False if the key is not for it. */
+  #choose(open: OpenQuestion, key: Key): boolean {
     const { choices, selected } = open;
     const name = key.type === "key" ? key.name : "";
     if (!open.isArmed) return ["up", "down", "enter"].includes(name);
@@ -183,16 +181,16 @@ export class PromptKeys {
       return true;
     }
     const choice = key.type === "text" ? choiceFor(open, key.text) : undefined;
-    // Where there are more than nine, a digit may begin a number, which Enter ends.
+    // With more than nine choices a digit may begin a number, which Enter ends.
     if (!choice || choices.length > 9) return false;
     const answer = (): void => this.#answer({ value: choice.value });
-    if (open.words) this.#holdKey(open, (key as { text: string }).text, answer);
+    if (open.words) this.#delayKey(open, (key as { text: string }).text, answer);
     else answer();
     return true;
   }
 
-  /** A key may begin a reason: it is a choice when nothing follows it for a moment, or Enter does. */
-  #holdKey(open: Open, text: string, answer: () => void): void {
+  /** A key may be the start of typed words. It counts as a choice if no other key follows soon, or Enter does. */
+  #delayKey(open: OpenQuestion, text: string, answer: () => void): void {
     this.#edit(draftOf(text));
     open.stopWaiting = this.#options.onQuiet(() => {
       if (this.draft.text !== text) return;
@@ -201,9 +199,9 @@ export class PromptKeys {
     });
   }
 
-  #put(asked: Asked): void {
-    this.#open = { ...asked, selected: asked.isDeliberate ? -1 : 0, isArmed: false };
-    this.#options.onAsk(asked);
+  #show(question: DisplayQuestion): void {
+    this.#open = { ...question, selected: question.isDeliberate ? -1 : 0, isArmed: false };
+    this.#options.onAsk(question);
   }
 
   #close(): void {
@@ -211,24 +209,24 @@ export class PromptKeys {
     this.#open = undefined;
   }
 
-  #answer(answer: Answered): void {
+  #answer(answer: DisplayAnswer): void {
     this.#close();
     this.#questions.answer(answer);
   }
 
   #complete(): void {
-    const suggestion = this.#suggestions?.list[this.#chosen];
+    const suggestion = this.#suggestions?.list[this.#suggestionIndex];
     if (suggestion) this.#edit(accepted(this.draft, this.#suggestions!.from, suggestion));
   }
 
   #enter(): void {
     const { text, cursor } = this.draft;
-    const suggestion = this.#suggestions?.list[this.#chosen];
-    // What is chosen in a list is meant; a whole command or path is sent.
+    const suggestion = this.#suggestions?.list[this.#suggestionIndex];
+    // Enter accepts a suggestion, unless the command or path is already typed in full.
     if (suggestion && !text.slice(0, cursor).endsWith(suggestion.text)) return this.#complete();
     if (text.slice(0, cursor).endsWith("\\")) {
       const start = text.slice(0, cursor - 1);
-      return this.#edit({ ...this.draft, text: `${start}\n${text.slice(cursor)}`, cursor: cursor });
+      return this.#edit({ ...this.draft, text: `${start}\n${text.slice(cursor)}` });
     }
     const words = fullText(this.draft).trim();
     if (words === "") {
@@ -237,7 +235,7 @@ export class PromptKeys {
     }
     const open = this.#open;
     const hasCommands = this.#options.commands().length > 0;
-    // Without commands there is nothing but the question: words that were typed ahead stay until it takes them.
+    // Without commands only the question takes input: words that were typed ahead stay until it is armed.
     if (open && !open.isArmed && !hasCommands) return;
     this.#options.history.add(words);
     this.#clear();
@@ -251,12 +249,12 @@ export class PromptKeys {
   #vertical(by: -1 | 1): void {
     if (this.#suggestions) {
       const { length } = this.#suggestions.list;
-      this.#chosen = (this.#chosen + by + length) % length;
+      this.#suggestionIndex = (this.#suggestionIndex + by + length) % length;
       return;
     }
-    const moved = movedLine(this.draft, by);
-    if (moved) {
-      this.draft = moved;
+    const draft = movedLine(this.draft, by);
+    if (draft) {
+      this.draft = draft;
       return;
     }
     const queued = by < 0 && this.draft.text === "" ? this.actions?.unqueue() : undefined;

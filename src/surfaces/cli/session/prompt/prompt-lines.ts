@@ -4,16 +4,16 @@ import type { Draft } from "./line-editor.ts";
 
 export interface PromptOptions {
   columns: number;
-  /** The most rows. */
+  /** The maximum number of rows. */
   rows: number;
   paint: Paint;
-  /** The text of an empty prompt. */
+  /** A placeholder for an empty prompt. */
   hint: Harmless;
 }
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** The prompt as rows, with the place of the cursor in them. What does not fit is left out away from the cursor. */
+/** Renders the prompt as rows, with the cursor position. If there are too many, those around the cursor are kept. */
 export function promptLines(
   { text, cursor }: Draft,
   { columns, rows: most, paint, hint }: PromptOptions,

@@ -1,50 +1,50 @@
 import { harmless, shown, type Harmless } from "../../output/index.ts";
-import type { Answered, Asked, QuestionChoice } from "../display/display.ts";
+import type { DisplayAnswer, DisplayQuestion, QuestionChoice } from "../display/display.ts";
 
 interface QueuedQuestion {
-  asked: Asked;
-  resolve: (answer: Answered) => void;
+  question: DisplayQuestion;
+  resolve: (answer: DisplayAnswer) => void;
 }
 
-/** The queue of questions to a person: the next is shown when the one before it has its answer. */
+/** A queue of questions to a person. The next one is displayed when the previous one is answered. */
 export class Questions {
-  readonly #show: (asked: Asked) => void;
+  readonly #show: (question: DisplayQuestion) => void;
   #queue: QueuedQuestion[] = [];
 
-  constructor(show: (asked: Asked) => void) {
+  constructor(show: (question: DisplayQuestion) => void) {
     this.#show = show;
   }
 
-  /** The question that is shown. */
-  get open(): Asked | undefined {
-    return this.#queue[0]?.asked;
+  /** The displayed question. */
+  get open(): DisplayQuestion | undefined {
+    return this.#queue[0]?.question;
   }
 
-  ask(asked: Asked): Promise<Answered> {
+  ask(question: DisplayQuestion): Promise<DisplayAnswer> {
     return new Promise((resolve) => {
-      this.#queue.push({ asked, resolve });
-      if (this.#queue.length === 1) this.#show(asked);
+      this.#queue.push({ question, resolve });
+      if (this.#queue.length === 1) this.#show(question);
     });
   }
 
-  answer(answer: Answered): void {
+  answer(answer: DisplayAnswer): void {
     this.#queue.shift()?.resolve(answer);
     if (this.open) this.#show(this.open);
   }
 
-  /** Removes all questions, unanswered. */
+  /** Dismisses all questions unanswered. */
   dismiss(): void {
     for (const { resolve } of this.#queue.splice(0)) resolve(undefined);
   }
 }
 
-/** A choice with the key that chooses it. */
+/** A choice with the number or key that selects it. */
 export function choiceLine({ label, key }: QuestionChoice, at: number): Harmless {
   return shown`${key === undefined ? at + 1 : harmless(key)}. ${label}`;
 }
 
-/** The choice that a number or a key stands for. */
-export function choiceFor({ choices }: Asked, text: string): QuestionChoice | undefined {
+/** The choice that a number or a key selects. */
+export function choiceFor({ choices }: DisplayQuestion, text: string): QuestionChoice | undefined {
   if (/^[1-9]\d*$/.test(text)) return choices[Number(text) - 1];
   return choices.find(({ key }) => key !== undefined && key === text.toLowerCase());
 }

@@ -11,13 +11,13 @@ export interface Suggestion {
 }
 
 export interface Suggestions {
-  /** The part of the draft that a suggestion takes the place of. */
+  /** The start of the part of the draft that a suggestion replaces; it ends at the cursor. */
   from: number;
   list: readonly Suggestion[];
 }
 
-const MOST = 8;
-const MOST_FILES = 20_000;
+const MAX_SUGGESTIONS = 8;
+const MAX_FILES = 20_000;
 
 /** Completions at the cursor: a command at the beginning, or a file after `@`. */
 export function suggestionsFor(
@@ -27,11 +27,11 @@ export function suggestionsFor(
   const front = text.slice(0, cursor);
   const command = /^\/[\w-]*$/.exec(front)?.[0];
   if (command !== undefined) {
-    // What is typed in full is meant, whatever else begins so.
+    // A command that is typed in full comes first.
     const list = commands
       .filter((one) => one.text.startsWith(command))
       .toSorted((a, b) => Number(b.text === command) - Number(a.text === command));
-    return list.length > 0 ? { from: 0, list: list.slice(0, MOST) } : undefined;
+    return list.length > 0 ? { from: 0, list: list.slice(0, MAX_SUGGESTIONS) } : undefined;
   }
   const file = /(?:^|\s)@([^\s@]*)$/.exec(front)?.[1];
   if (file === undefined) return undefined;
@@ -45,44 +45,48 @@ export function accepted(draft: Draft, from: number, { text }: Suggestion): Draf
   return replaced(draft, { from, to: draft.cursor, text: text + space });
 }
 
-/** Paths whose name begins so, then those that have it anywhere. */
+/** Paths that begin with the typed text, then file names that do, then paths that contain it. */
 function bestMatches(typed: string, paths: readonly string[]): string[] {
-  const wanted = typed.toLowerCase();
+  const query = typed.toLowerCase();
   const ranked = paths.flatMap((path) => {
     const low = path.toLowerCase();
     const name = low.slice(low.lastIndexOf("/") + 1);
-    const rank = low.startsWith(wanted) ? 0 : name.startsWith(wanted) ? 1 : low.includes(wanted) ? 2 : 3;
+    const rank = low.startsWith(query) ? 0 : name.startsWith(query) ? 1 : low.includes(query) ? 2 : 3;
     return rank < 3 ? [{ path, rank }] : [];
   });
   return ranked
     .toSorted((a, b) => a.rank - b.rank || a.path.length - b.path.length)
-    .slice(0, MOST)
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ path }) => path);
 }
 
-/** The files of a directory: those that git knows or would, or all but those of hidden folders and `node_modules`. */
+/** The files of a directory: tracked and untracked ones by git, or all outside of hidden folders and `node_modules`. */
 export function listFiles(dir: string): string[] {
   try {
     const options = { cwd: dir, encoding: "utf8", maxBuffer: 50_000_000, stdio: "pipe" } as const;
-    // A repository may name a program to watch its files with: not for us.
-    const safe = ["-c", "core.fsmonitor=false"];
-    const listed = execFileSync("git", [...safe, "ls-files", "-co", "--exclude-standard", "-z"], options);
-    return listed.split("\0").filter(Boolean).slice(0, MOST_FILES);
+    // Settings of the repository could make git run a program to watch its files.
+    const safeOptions = ["-c", "core.fsmonitor=false"];
+    const output = execFileSync(
+      "git",
+      [...safeOptions, "ls-files", "-co", "--exclude-standard", "-z"],
+      options,
+    );
+    return output.split("\0").filter(Boolean).slice(0, MAX_FILES);
   } catch {
-    return walked(dir, "", []);
+    return filesBelow(dir, "", []);
   }
 }
 
-function walked(dir: string, inside: string, found: string[]): string[] {
+function filesBelow(dir: string, inside: string, files: string[]): string[] {
   try {
     for (const entry of readdirSync(join(dir, inside), { withFileTypes: true })) {
-      if (found.length >= MOST_FILES || entry.name.startsWith(".") || entry.name === "node_modules") continue;
+      if (files.length >= MAX_FILES || entry.name.startsWith(".") || entry.name === "node_modules") continue;
       const path = join(inside, entry.name);
-      if (entry.isDirectory()) walked(dir, path, found);
-      else if (entry.isFile()) found.push(path.split(sep).join("/"));
+      if (entry.isDirectory()) filesBelow(dir, path, files);
+      else if (entry.isFile()) files.push(path.split(sep).join("/"));
     }
   } catch {
-    // A folder that may not be read.
+    // A folder that cannot be read is skipped.
   }
-  return found;
+  return files;
 }

@@ -10,10 +10,10 @@ export const plan: SlashCommand = {
   isBeside: true,
   run: async (args, conversation) => {
     const wish = planWish(args);
-    // Here a list is edited in an editor.
+    // A list of items as an argument is not supported here: the editor is for that.
     if (!wish || wish.rest !== "") return conversation.say(oneLine(PLAN_SAYS.unknown(args)));
     if (wish.to === "edit") return editPlan(conversation);
-    // A plan that was proposed and not answered is put again.
+    // A proposed plan without an answer is asked about again.
     if (wish.to !== "clear" && (await isProposed(conversation))) return conversation.goOn();
     if (wish.to === "approve") {
       conversation.settings = { ...conversation.settings, approve: "first" };
@@ -37,13 +37,13 @@ async function isProposed(conversation: Conversation): Promise<boolean> {
   return (await thread.questions()).some(({ kind }) => kind === "plan-approval");
 }
 
-/** Opens the plan in an editor; the agent goes on meanwhile, and where both changed something it is said. */
+/** Opens the plan in an editor. The agent continues meanwhile; conflicts are shown, to edit again. */
 async function editPlan(conversation: Conversation): Promise<void> {
   const { thread, display, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const lines = await editPlanText(thread, {
     edit: (text) => display.lend(() => editInEditor(text, terminal.env)),
-    make: (change) => thread.editPlan(change, { onWait: () => conversation.say(oneLine(PLAN_SAYS.waits)) }),
+    apply: (change) => thread.editPlan(change, { onWait: () => conversation.say(oneLine(PLAN_SAYS.waits)) }),
     isAgain: async (refused) => {
       const answer = await display.ask({
         about: [oneLine(refused.message), ...conflictLines(refused)],

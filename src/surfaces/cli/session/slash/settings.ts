@@ -10,7 +10,7 @@ import { MODE_TEXTS } from "../modes.ts";
 export const model: SlashCommand = {
   name: "model",
   usage: "[provider:name]",
-  about: "say which model answers, or have another answer from the next message on",
+  about: "show the model, or change it from the next message on",
   run: async (args, conversation) => {
     if (!args)
       return conversation.say(oneLine(`${conversation.model.name} (/model provider:name changes it)`));
@@ -23,23 +23,23 @@ export const model: SlashCommand = {
 export const effort: SlashCommand = {
   name: "effort",
   usage: "[off|low|medium|high]",
-  about: "say how much the model thinks, or change it from the next message on",
+  about: "show how much the model thinks, or change it from the next message on",
   run: async (args, conversation) => {
     const { settings, project, say } = conversation;
-    const chosen = EFFORTS.find((one) => one === args);
-    if (chosen === undefined) {
+    const newEffort = EFFORTS.find((one) => one === args);
+    if (newEffort === undefined) {
       const now = settings.effort ?? project.config.effort ?? "as the model decides";
       return say(oneLine(`Effort: ${now}. /effort ${EFFORTS.join("|")} changes it.`));
     }
-    conversation.settings = { ...settings, effort: chosen };
-    say(oneLine(`Effort ${chosen} from now on.`));
+    conversation.settings = { ...settings, effort: newEffort };
+    say(oneLine(`Effort ${newEffort} from now on.`));
   },
 };
 
 export const login: SlashCommand = {
   name: "login",
   usage: "[provider]",
-  about: "set up a model: a provider's key is taken, tried and kept",
+  about: "set up a model: a provider's key is tested and stored",
   run: async (args, conversation) => {
     const { display, terminal } = conversation;
     const { logIn } = await import("../../login/login.ts");
@@ -51,16 +51,16 @@ export const login: SlashCommand = {
 export const mode: SlashCommand = {
   name: "mode",
   usage: "[plan|ask|edits|auto]",
-  about: "how much you are asked; shift-tab goes on to the next",
+  about: "how much you are asked; shift-tab switches to the next",
   isBeside: true,
   run: async (args, conversation) => {
-    const chosen = MODES.find((one) => one === args);
-    if (chosen === undefined) {
+    const newMode = MODES.find((one) => one === args);
+    if (newMode === undefined) {
       const line = (one: Mode): string =>
         `${one === conversation.mode ? "❯" : " "} ${one}: ${MODE_TEXTS[one]}`;
       return conversation.say(...MODES.map((one) => shown`${oneLine(line(one))}`));
     }
-    if (chosen === "auto" && !conversation.isIsolated) {
+    if (newMode === "auto" && !conversation.isIsolated) {
       const answer = await conversation.display.ask({
         about: [
           conversation.paint(
@@ -76,19 +76,19 @@ export const mode: SlashCommand = {
       });
       if (!answer || !("value" in answer) || answer.value !== "yes") return;
     }
-    conversation.setMode(chosen);
-    conversation.say(oneLine(`Mode ${chosen}: ${MODE_TEXTS[chosen]}.`));
+    conversation.setMode(newMode);
+    conversation.say(oneLine(`Mode ${newMode}: ${MODE_TEXTS[newMode]}.`));
   },
 };
 
 export const allow: SlashCommand = {
   name: "allow",
   usage: "[rule | remove rule]",
-  about: "what is done unasked in this directory: list it, add to it, take it back",
+  about: "calls that are allowed in this directory: list, add or remove rules",
   isBeside: true,
   run: async (args, conversation) => {
     const { allowed, project } = conversation;
-    if (!allowed) return conversation.say(shown`There is no directory to allow something in.`);
+    if (!allowed) return conversation.say(shown`Rules need a directory, and this session has none.`);
     const removed = /^remove\s+(.+)$/s.exec(args)?.[1];
     if (removed !== undefined) {
       const isRemoved = await allowed.remove(removed);
@@ -120,7 +120,7 @@ export const compact: SlashCommand = {
 
 export const cost: SlashCommand = {
   name: "cost",
-  about: "what this session has spent",
+  about: "tokens and cost of this session",
   isBeside: true,
   run: async (_args, { usage, prices, say }) => {
     const { inputTokens, outputTokens, cachedTokens } = usage;

@@ -10,11 +10,12 @@ import { isHere, findThread, MANY } from "../../threads/index.ts";
 import { typedFor } from "../../view/index.ts";
 import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
-import { keptSettings } from "../modes.ts";
-import { takeUp } from "../resume-thread.ts";
+import type { QuestionChoice } from "../display/display.ts";
+import { settingsToContinue } from "../modes.ts";
+import { showThread } from "../resume-thread.ts";
 
-/** So many of the latest are offered, and listed. */
-const [OFFERED, LISTED] = [100, 20];
+/** The most threads that can be chosen from, and that are listed. */
+const [MAX_CHOICES, MAX_LISTED] = [100, 20];
 
 export const threads: SlashCommand = {
   name: "threads",
@@ -22,8 +23,9 @@ export const threads: SlashCommand = {
   isBeside: true,
   run: async (_args, conversation) => {
     const list = await threadsHere(conversation);
-    const lines = list.slice(0, LISTED).map((thread) => threadLine(thread, conversation));
-    if (list.length > LISTED) lines.push(conversation.paint("dim", shown`/resume offers older ones, too`));
+    const lines = list.slice(0, MAX_LISTED).map((thread) => threadLine(thread, conversation));
+    if (list.length > MAX_LISTED)
+      lines.push(conversation.paint("dim", shown`/resume offers older ones, too`));
     conversation.say(...(lines.length > 0 ? lines : [shown`There are no threads of this directory yet.`]));
   },
 };
@@ -31,31 +33,33 @@ export const threads: SlashCommand = {
 export const resume: SlashCommand = {
   name: "resume",
   usage: "[thread]",
-  about: "go on with another thread",
+  about: "continue another thread",
   run: async (args, conversation) => {
     const { saver } = conversation;
-    const chosen = args ? (await findThread(saver, args)).id : await chooseThread(conversation);
-    if (chosen === undefined) return;
-    const known = await settingsOfThread(saver, chosen);
-    if (!known)
+    const id = args ? (await findThread(saver, args)).id : await chooseThread(conversation);
+    if (id === undefined) return;
+    const threadSettings = await settingsOfThread(saver, id);
+    if (!threadSettings)
       return conversation.say(shown`That thread is of another program, which alone can go on with it.`);
     const { settings, project, paint } = conversation;
-    // What is trusted and allowed is of the directory that the session was opened in.
-    if (known.dir !== settings.dir)
+    // Trust and allowed rules are those of the directory in which the session was opened.
+    if (threadSettings.dir !== settings.dir)
       return conversation.say(
-        oneLine(`That thread works on ${known.dir ?? "files of its own"}: holdfast resume ${quoted(chosen)}`),
+        oneLine(
+          `That thread works on ${threadSettings.dir ?? "files of its own"}: holdfast resume ${quoted(id)}`,
+        ),
       );
-    const { settings: kept, notice } = keptSettings(known, project.config);
-    await takeModel(known.model, conversation);
-    conversation.settings = { ...kept, model: conversation.model.name };
+    const { settings: continued, notice } = settingsToContinue(threadSettings, project.config);
+    await useModel(threadSettings.model, conversation);
+    conversation.settings = { ...continued, model: conversation.model.name };
     if (notice) conversation.say(paint("yellow", notice));
-    conversation.switchTo(chosen);
-    await takeUp(conversation);
+    conversation.switchTo(id);
+    await showThread(conversation);
   },
 };
 
-/** Has the thread's model answer; the session's goes on where it cannot be had. */
-async function takeModel(name: string, conversation: Conversation): Promise<void> {
+/** Switches to the model of a thread; keeps the session's model if that one is not available. */
+async function useModel(name: string, conversation: Conversation): Promise<void> {
   if (name === conversation.model.name || name === OFFLINE) return;
   try {
     conversation.model = await conversation.modelNamed(name);
@@ -79,7 +83,7 @@ export const goOn: SlashCommand = {
 export const fresh: SlashCommand = {
   name: "new",
   alias: "clear",
-  about: "begin another thread with the next message",
+  about: "start another thread with the next message",
   run: async (_args, conversation) => {
     conversation.switchTo(undefined);
     conversation.say(shown`The next message begins a new thread.`);
@@ -91,7 +95,7 @@ export const fork: SlashCommand = {
   about: "go back to an earlier message in a copy of the thread",
   run: async (_args, conversation) => {
     const { saver, thread } = conversation;
-    const message = await chooseMessage(conversation, shown`Go on from before which message?`);
+    const message = await chooseMessage(conversation);
     if (!message || thread === undefined) return;
     const { before } = message;
     const to = before === undefined ? undefined : await newThreadId(saver, message.text);
@@ -122,25 +126,18 @@ export const undo: SlashCommand = {
   },
 };
 
-/** The thread that somebody chooses of those of this directory. */
+/** Lets the person choose a thread of this directory. */
 async function chooseThread(conversation: Conversation): Promise<string | undefined> {
   const list = await threadsHere(conversation);
   if (list.length === 0) {
     conversation.say(shown`There are no threads of this directory yet.`);
     return undefined;
   }
-  const answer = await conversation.display.ask({
-    about: [],
-    question: shown`Which thread?`,
-    choices: list.map((thread) => ({ value: thread.id, label: threadLine(thread, conversation) })),
-  });
-  return answer && "value" in answer ? answer.value : undefined;
+  const choices = list.map((thread) => ({ value: thread.id, label: threadLine(thread, conversation) }));
+  return choose(shown`Which thread?`, choices, conversation);
 }
 
-async function chooseMessage(
-  conversation: Conversation,
-  question: Harmless,
-): Promise<EarlierMessage | undefined> {
+async function chooseMessage(conversation: Conversation): Promise<EarlierMessage | undefined> {
   const { thread } = conversation;
   const all: EarlierMessage[] = [];
   if (thread !== undefined) {
@@ -150,22 +147,28 @@ async function chooseMessage(
     conversation.say(shown`There is no message yet.`);
     return undefined;
   }
-  const answer = await conversation.display.ask({
-    about: [],
-    question,
-    choices: all.map(({ id, text }) => ({ value: id, label: oneLine(shortened(typedFor(text), 70)) })),
-  });
-  return answer && "value" in answer ? all.find(({ id }) => id === answer.value) : undefined;
+  const choices = all.map(({ id, text }) => ({ value: id, label: oneLine(shortened(typedFor(text), 70)) }));
+  const choice = await choose(shown`Go on from before which message?`, choices, conversation);
+  return all.find(({ id }) => id === choice);
+}
+
+async function choose(
+  question: Harmless,
+  choices: readonly QuestionChoice[],
+  { display }: Conversation,
+): Promise<string | undefined> {
+  const answer = await display.ask({ about: [], question, choices });
+  return answer && "value" in answer ? answer.value : undefined;
 }
 
 async function threadsHere({ saver, terminal }: Conversation): Promise<ThreadSummary[]> {
-  const found: ThreadSummary[] = [];
+  const list: ThreadSummary[] = [];
   for (const thread of await saver.listThreads({ limit: MANY })) {
     const settings = await settingsOfThread(saver, thread.id);
-    if (settings && isHere(settings, terminal)) found.push(thread);
-    if (found.length >= OFFERED) break;
+    if (settings && isHere(settings, terminal)) list.push(thread);
+    if (list.length >= MAX_CHOICES) break;
   }
-  return found;
+  return list;
 }
 
 function threadLine({ id, title = "", updatedAt, todos }: ThreadSummary, { thread }: Conversation): Harmless {
