@@ -90,7 +90,7 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   const at = issue.path.join(".");
   if (issue.code !== "unrecognized_keys") return at ? `${at}: ${issue.message}` : issue.message;
   // Below the top, only a price has a fixed set of names.
-  const settings = at === "" ? Object.keys(CONFIG.shape) : ["input", "output", "cached"];
+  const settings = at === "" ? Object.keys(CONFIG.shape) : ["input", "output", "cached", "written"];
   return issue.keys
     .map((key) => {
       const [near] = nearWords(key, settings);

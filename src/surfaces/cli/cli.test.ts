@@ -785,6 +785,7 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["run", "this", "directory"], "in quotes"],
     [["run", "--model"], "--model needs a value"],
     [["run", "--dir", "a", "--dir", "b", "x"], "--dir was given more than once"],
+    [["worker", "--queues", "a", "--queues", "b,c d"], '"c d" is no name of a queue'],
     [["run", "--dir=", "x"], "--dir is empty"],
     [["run", "--thread=", "x"], "--thread is empty"],
     [["run", "--thread", "../README", "x"], "--thread ../README: use letters, digits, dots, _ and -"],

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { HOSTILE, left } from "../../../test/hostile.ts";
-import { quoted } from "./wording.ts";
+import { offersAfter } from "./parser/index.ts";
+import { asTyped, COMMANDS, quoted } from "./wording.ts";
 
 it("a shell reads every word as it was, and nobody who sees it quoted is harmed", () => {
   const words = [
@@ -21,4 +22,14 @@ it("a shell reads every word as it was, and nobody who sees it quoted is harmed"
     const read = execFileSync("bash", ["-c", `printf %s ${quoted(word)}`], { env, encoding: "utf8" });
     expect(read).toBe(word);
   }
+});
+
+it("every command is known by its name in a sentence", async () => {
+  const { stdin, stdout, stderr } = process;
+  const names = await offersAfter([], "", { stdin, stdout, stderr, env: {}, cwd: "/" });
+  expect(names.toSorted()).toEqual(COMMANDS.toSorted());
+  const env = { HOLDFAST_COMMAND: "npm start --" };
+  expect(asTyped("Use holdfast login; holdfast trusts nobody.", env)).toBe(
+    "Use npm start -- login; holdfast trusts nobody.",
+  );
 });

@@ -53,7 +53,7 @@ async function fileFinding(path: string): Promise<Finding> {
     return finding("ok", `${path} (${await threadCount(path)}, ${size}; all of it was read)`);
   } catch (error) {
     const text = HarnessError.from(error)?.message ?? String(error);
-    return { area: "storage", level: "problem", tested: true, text };
+    return finding("problem", text);
   }
 }
 

@@ -12,7 +12,14 @@ export const WORKER_FLAGS = {
   },
   queues: {
     ...text("Take runs from these queues, such as runs,nightly; the default queue is runs"),
-    coerce: (names: string | undefined) => names?.split(",").map((name) => queueName(name.trim())),
+    coerce: (names: string | string[] | undefined) =>
+      names === undefined
+        ? undefined
+        : [names]
+            .flat()
+            .join(",")
+            .split(",")
+            .map((name) => queueName(name.trim())),
   },
   limit: list("The most concurrent runs, such as model:openai:gpt-5.1=20 or tenant:*=5; repeatable"),
 } as const;

@@ -327,7 +327,7 @@ export function commands(parser: Argv): void {
       "Print a script that completes commands, flags and threads",
       (args) =>
         args
-          .positional("shell", word("bash or zsh (default: yours)"))
+          .positional("shell", word("bash, zsh, fish or powershell (default: yours)"))
           .example("$0 completion bash >> ~/.bashrc", "")
           .example("$0 completion zsh >> ~/.zshrc", ""),
       on(async () => (await import("../commands/completion.ts")).completion),

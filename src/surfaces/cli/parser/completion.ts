@@ -48,6 +48,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--host": NOTHING,
   "--port": NOTHING,
   "--queue": NOTHING,
+  "--queues": NOTHING,
   "--remove": NOTHING,
   "--role": NOTHING,
   "--slots": NOTHING,

@@ -86,6 +86,7 @@ const LISTS = [
   "allowHost",
   "mcp-config",
   "mcpConfig",
+  "queues",
 ];
 
 function eachOnce(flags: Record<string, unknown>): true {
