@@ -77,7 +77,7 @@ export const PLAN_OPTIONS = z
     message: 'must be "call" where the preset has no tool for updates',
   });
 
-/** Options beside `exact`. */
+/** The options with `exact`. */
 export const EXACT_OPTIONS = z.strictObject({
   preset: z.literal("classic"),
   exact: z.literal(true),
@@ -85,7 +85,7 @@ export const EXACT_OPTIONS = z.strictObject({
   toolDescription: text,
 });
 
-/** Throws `invalid-options` that names every option that is misspelled or has a value that cannot be. */
+/** Throws `invalid-options` that names every unknown option and every invalid value. */
 export function checkPlanOptions(
   options: ExactOptions | PlanOptions,
   schema: z.ZodObject = PLAN_OPTIONS,

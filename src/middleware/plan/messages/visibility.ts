@@ -2,7 +2,9 @@ import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messag
 import type { PlanSetup } from "../setup.ts";
 import { reportsIn } from "./inline-argument.ts";
 
-/** Accepted writes and other messages that were found to show a plan: most stand near the beginning of a long thread. */
+/**
+ * Accepted writes and other messages that were found to show a plan: most stand near the beginning of a long thread.
+ */
 const found = new WeakSet<BaseMessage>();
 
 /**

@@ -112,7 +112,9 @@ export function isProposed(state: unknown): boolean {
   return readPlanState(state).memory.proposed === true;
 }
 
-/** Tells that a plan is open, or was approved with the calls of the last turn, and that nobody has still to agree to it. */
+/**
+ * Tells that a plan is open, or was approved with the calls of the last turn, and that nobody has still to agree to it.
+ */
 export function isApproved(state: unknown): boolean {
   const { todos, memory } = readPlanState(state);
   if (memory.proposed) return false;
@@ -186,7 +188,9 @@ async function findProposal(
   return isAsked ? { calls, plan: before, todos, changes } : undefined;
 }
 
-/** Whether the model proposed its changes to an open plan. One that a person wrote while they waited is none of these. */
+/**
+ * Whether the model proposed its changes to an open plan. One that a person wrote while they waited is none of these.
+ */
 function isAgreed(
   setup: PlanSetup,
   message: AIMessage,
@@ -211,9 +215,9 @@ function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
 }
 
 /**
- * Has the turn's list, or else its first plan call, apply the person's; the call itself stands as the model sent it, and its result
- * says what was changed. No other call of the turn is made: the model meant them for its own plan, and nobody has agreed
- * to that.
+ * Has the turn's list, or else its first plan call, apply the person's; the call itself stands as the model sent it,
+ * and its result says what was changed. No other call of the turn is made: the model meant them for its own plan, and
+ * nobody has agreed to that.
  */
 function editedPlan(
   { preset: { policy, tools } }: PlanSetup,
@@ -245,8 +249,8 @@ function withCalls(message: AIMessage, tool_calls: Call[]): BaseMessage {
 }
 
 /**
- * The person's list with an id for each item, where it has any: that of the item with the same words, else one that no item
- * had, so that nothing new is taken for it.
+ * The person's list with an id for each item, where it has any: that of the item with the same words, else one that no
+ * item had, so that nothing new is taken for it.
  */
 function withIds(
   list: readonly EditedTodo[],

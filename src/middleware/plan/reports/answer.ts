@@ -80,7 +80,10 @@ export async function completeByAnswer(
   return { ok: true, changes: done.changes, todos: charged, ledger, memory };
 }
 
-/** The item whose work the answer ends: alone, in progress, worked on or the answer itself, and nothing speaks against it. */
+/**
+ * The item whose work the answer ends: alone, in progress, worked on or the answer itself, and nothing speaks against
+ * it.
+ */
 function itemBehind(setup: PlanSetup, { answer, plan, tally, messages }: Answered): Todo | undefined {
   if (answer.text.trim() === "" || asksBack(answer.text)) return undefined;
   const [item, ...others] = actionable(plan.todos);
