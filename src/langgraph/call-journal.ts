@@ -176,9 +176,7 @@ export async function keepAnswers(call: string, configurable: Record<string, unk
   await saver.putWrites(config, [[SCHEDULED, entry]], uuid5(`${call} answered`, task));
 }
 
-/**
- * Whether the question that a task last stopped with has been answered: the call has begun since, or waits for others.
- */
+/** Whether a task's last question has been answered: the call has begun since, or waits for others. */
 export function isOvertaken(
   { id, value }: { id: string; value: unknown },
   writes: readonly CheckpointPendingWrite[],
@@ -209,8 +207,8 @@ function openEntries(writes: readonly CheckpointPendingWrite[]): Entry[] {
 /** The calls of a step that a person was asked for consent to, even if the rules have changed since. */
 function consentsOf(writes: readonly CheckpointPendingWrite[]): ReadonlySet<string> {
   const open = writes.flatMap(([, channel, value]) => {
-    const asked = channel === INTERRUPT && isRecord(value) ? value["value"] : undefined;
-    return isRecord(asked) && asked["type"] === "consent" ? [String(asked["call"])] : [];
+    const question = channel === INTERRUPT && isRecord(value) ? value["value"] : undefined;
+    return isRecord(question) && question["type"] === "consent" ? [String(question["call"])] : [];
   });
   const agreed = entriesOf(writes).flatMap(({ call, wasAsked }) => (wasAsked ? [call] : []));
   return new Set([...open, ...agreed]);

@@ -32,9 +32,7 @@ export function lightenLoop<Agent extends LoopingAgent>(agent: Agent, place: Aro
 
 const lightened = new WeakSet<object>();
 
-/**
- * Makes the writers of a graph's nodes faster, in place. Their effect, and the events for listeners, stay the same.
- */
+/** Makes the writers of a graph's nodes faster, in place. Their effects and events stay the same. */
 export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Around): void {
   const givesIds = isMessageList(channels["messages"]);
   for (const [name, node] of Object.entries(nodes)) {

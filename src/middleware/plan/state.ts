@@ -50,9 +50,7 @@ export interface Helper {
   spent?: Figures;
   /** Its working time before it last stopped for a person, in milliseconds. */
   before?: number;
-  /**
-   * Set if it shared its item with others. The model call after the last of them completes the item if all ended well.
-   */
+  /** Set if it shared its item with others. The model call after the last one completes it if all ended well. */
   isShared?: true;
   /** Set if it has ended and its item is not done. */
   isOpen?: true;
@@ -84,9 +82,7 @@ export interface ApprovedCall {
   };
 }
 
-/**
- * The middleware's memory besides the todos. Private to the graph. Has absolute values, so that a replay is harmless.
- */
+/** The middleware's memory besides the todos. Private to the graph. Absolute values: a replay is harmless. */
 export interface PlanMemory {
   nextId: number;
   firstId?: number;

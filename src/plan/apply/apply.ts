@@ -49,16 +49,16 @@ export function applyWrite(plan: Plan, raw: unknown, policy: Policy, options: Ap
   const base = isContinued ? plan : emptyPlanAfter(plan, policy);
   const items = identify(base, withContent(base, drafts, reading), reading);
   const resolve = referenceResolver(items, base);
-  const written = items.map((item) => mergeDraft(item, { resolve, reading, author }));
+  const sentTodos = items.map((item) => mergeDraft(item, { resolve, reading, author }));
   const ids = new Set(items.map((item) => item.id));
   const completed =
     reading.policy.completed === "frozen"
       ? base.todos.filter((todo) => todo.status === "completed" && !ids.has(todo.id))
       : [];
-  const room = policy.maxItems - completed.length - written.length;
+  const room = policy.maxItems - completed.length - sentTodos.length;
   const cancelled = author === "model" ? cancelOmitted(base, ids, policy).slice(0, Math.max(0, room)) : [];
   const cancelledIds = new Set(cancelled.map((todo) => todo.id));
-  const todos = [...completed, ...written.map((todo) => without(todo, cancelledIds)), ...cancelled];
+  const todos = [...completed, ...sentTodos.map((todo) => without(todo, cancelledIds)), ...cancelled];
   return finishChange({ plan, base, todos, reading, isNew: !isContinued }, options);
 }
 

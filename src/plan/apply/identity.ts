@@ -19,20 +19,22 @@ export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading)
   const isRemoved = retiredIdCheck(plan, items);
   const isRetired = (id: string, content?: string): boolean =>
     isRemoved(id) || (reading.policy.completed === "frozen" && isOtherWork(items.get(id), content));
-  const taken = new Set<string>();
+  const usedIds = new Set<string>();
   const sentIds = drafts.map((draft) =>
-    sentId(draft, { isRetired, taken, isNew: plan.todos.length === 0 }, reading),
+    sentId(draft, { isRetired, usedIds, isNew: plan.todos.length === 0 }, reading),
   );
   const ids =
-    reading.policy.ids === "sent" ? byPosition(sentIds, taken) : byContent(drafts, { sentIds, plan, taken });
+    reading.policy.ids === "sent"
+      ? byPosition(sentIds, usedIds)
+      : byContent(drafts, { sentIds, plan, usedIds });
   let next = plan.nextId;
   return drafts.map((draft, index) => {
     let id = ids[index];
     if (id === undefined) {
       const position = String(index + 1);
-      id = taken.has(position) || items.has(position) || isRetired(position) ? undefined : position;
-      while (id === undefined || taken.has(id)) id = String(next++);
-      taken.add(id);
+      id = usedIds.has(position) || items.has(position) || isRetired(position) ? undefined : position;
+      while (id === undefined || usedIds.has(id)) id = String(next++);
+      usedIds.add(id);
       if (reading.policy.ids === "sent" && draft.id === undefined)
         reading.note(`${draft.at} has the id ${id}: ${position} is another item's.`);
     }
@@ -43,11 +45,11 @@ export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading)
 type Ids = readonly (string | undefined)[];
 
 /** Gives drafts without an id their position, unless another draft has that id. */
-function byPosition(sentIds: Ids, taken: Set<string>): Ids {
+function byPosition(sentIds: Ids, usedIds: Set<string>): Ids {
   return sentIds.map((id, index) => {
     const position = String(index + 1);
-    if (id !== undefined || taken.has(position)) return id;
-    taken.add(position);
+    if (id !== undefined || usedIds.has(position)) return id;
+    usedIds.add(position);
     return position;
   });
 }
@@ -55,11 +57,11 @@ function byPosition(sentIds: Ids, taken: Set<string>): Ids {
 /** Gives drafts without an id that of the item with the same content, or with similar content at the same place. */
 function byContent(
   drafts: readonly Draft[],
-  { sentIds, plan, taken }: { sentIds: Ids; plan: Plan; taken: Set<string> },
+  { sentIds, plan, usedIds }: { sentIds: Ids; plan: Plan; usedIds: Set<string> },
 ): Ids {
   const unclaimed = new Map<string, string[]>();
   for (const { id, content } of plan.todos.toReversed()) {
-    if (taken.has(id)) continue;
+    if (usedIds.has(id)) continue;
     const key = contentKey(content);
     const same = unclaimed.get(key);
     if (same) same.push(id);
@@ -68,10 +70,10 @@ function byContent(
   const ids = drafts.map((draft, index) => {
     if (sentIds[index] !== undefined) return sentIds[index];
     const id = unclaimed.get(contentKey(draft.content ?? ""))?.pop();
-    if (id !== undefined) taken.add(id);
+    if (id !== undefined) usedIds.add(id);
     return id;
   });
-  return ids.map((id, index) => id ?? similarItem(drafts[index]!, { index, plan, taken }));
+  return ids.map((id, index) => id ?? similarItem(drafts[index]!, { index, plan, usedIds }));
 }
 
 /** The share of words that two contents must have in common to belong to one item. */
@@ -80,13 +82,13 @@ const MIN_SIMILARITY = 0.6;
 /** The id of the open item at the place of a draft, or next to it, whose content is similar. */
 function similarItem(
   { content = "" }: Draft,
-  { index, plan, taken }: { index: number; plan: Plan; taken: Set<string> },
+  { index, plan, usedIds }: { index: number; plan: Plan; usedIds: Set<string> },
 ): string | undefined {
   const near = [index, index - 1, index + 1].flatMap((at) => plan.todos[at] ?? []);
   const match = near.find(
-    (todo) => !taken.has(todo.id) && !isClosed(todo) && similarity(todo.content, content) >= MIN_SIMILARITY,
+    (todo) => !usedIds.has(todo.id) && !isClosed(todo) && similarity(todo.content, content) >= MIN_SIMILARITY,
   );
-  if (match) taken.add(match.id);
+  if (match) usedIds.add(match.id);
   return match?.id;
 }
 
@@ -125,13 +127,13 @@ function isOtherWork(todo: Todo | undefined, content: string | undefined): boole
 /** The id that a draft was sent with; undefined if it has none, or one that it cannot have. */
 function sentId(
   draft: Draft,
-  plan: { isRetired: (id: string, content?: string) => boolean; taken: Set<string>; isNew: boolean },
+  plan: { isRetired: (id: string, content?: string) => boolean; usedIds: Set<string>; isNew: boolean },
   reading: Reading,
 ): string | undefined {
   const { id } = draft;
-  const { isRetired, taken, isNew } = plan;
+  const { isRetired, usedIds, isNew } = plan;
   if (id === undefined) return undefined;
-  if (taken.has(id)) {
+  if (usedIds.has(id)) {
     if (reading.policy.duplicateIds === "refuse") reading.issue(duplicateId(id, draft.at));
     else reading.note(`The id ${id} was used twice; the second item got a new id.`);
     return undefined;
@@ -141,6 +143,6 @@ function sentId(
     if (!isNew) reading.note(`The id ${id} belonged to an item that is gone; the new item got a new id.`);
     return undefined;
   }
-  taken.add(id);
+  usedIds.add(id);
   return id;
 }

@@ -15,10 +15,7 @@ export function unmetDependencies(todo: Todo, todos: readonly Todo[] | ById): st
 
 /** The pending item to start next: the most urgent startable one, the first in the list among equals. */
 export function nextStartable(todos: readonly Todo[]): Todo | undefined {
-  return startable(todos).reduce<Todo | undefined>(
-    (best, todo) => (best && urgency(best) <= urgency(todo) ? best : todo),
-    undefined,
-  );
+  return startable(todos).toSorted((a, b) => urgency(a) - urgency(b))[0];
 }
 
 /** Pending items whose dependencies are completed. */
@@ -97,6 +94,7 @@ export function* closingDependencies(
   }
 }
 
+/** The order of priorities: 0 is the most urgent. */
 function urgency(todo: Todo): number {
   return { high: 0, medium: 1, low: 2 }[todo.priority ?? "medium"];
 }

@@ -40,7 +40,7 @@ export class Items {
 
   /** Moves the listed ids to the front, in that order. The others follow in their old order. */
   reorder(order: readonly string[]): void {
-    const listed = new Set(order.filter((id) => this.#byId.has(id)));
-    this.#order = [...listed, ...this.#order.filter((id) => !listed.has(id))];
+    const front = new Set(order.filter((id) => this.#byId.has(id)));
+    this.#order = [...front, ...this.#order.filter((id) => !front.has(id))];
   }
 }

@@ -102,9 +102,7 @@ export function withFigures(todos: readonly Todo[], { spent }: Ledger, at: numbe
 /** The tolerance for a later reading of the clock, in milliseconds. No display shows less. */
 const SLACK = 100;
 
-/**
- * Whether two figures differ by no more than a slightly later reading of the clock, so that the item need not be saved.
- */
+/** Whether figures differ only by a slightly later reading of the clock, so that the item need not be saved. */
 export function isSameFigures(a: Figures | undefined, b: Figures): boolean {
   if (!a || Math.abs(a.elapsedMs - b.elapsedMs) >= SLACK) return false;
   return FIELDS.every((field) => field === "elapsedMs" || a[field] === b[field]);

@@ -129,9 +129,7 @@ export function isOpen(todo: Todo): boolean {
   return todo.status === "pending" || todo.status === "in_progress";
 }
 
-/**
- * The prefix of the note on an item that a sub-agent left open. The note no longer applies once the item is completed.
- */
+/** The prefix of the note on an item that a sub-agent left open. The note is void once the item is completed. */
 export const LEFT_OPEN = "sub-agent: ";
 
 /** Removes from a completed item the note on why a sub-agent left it open. */

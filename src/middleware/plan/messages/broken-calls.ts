@@ -108,9 +108,7 @@ const MAX_UNREAD = 2;
 export class UnreadCalls {
   #inARow = 0;
 
-  /**
-   * The prompt that asks the model again; undefined if nothing is wrong, or it was asked `MAX_UNREAD` times in a row.
-   */
+  /** The prompt that asks the model again; undefined if nothing is wrong, or after `MAX_UNREAD` times in a row. */
   ask(message: AIMessage): string | undefined {
     const text = askForCalls(message);
     this.#inARow = text === undefined ? 0 : this.#inARow + 1;

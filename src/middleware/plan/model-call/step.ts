@@ -65,9 +65,7 @@ export class ModelStep {
   readonly state: PlanState;
   /** The todos in the graph state; `state` has those of this call. */
   readonly #savedTodos: readonly Todo[];
-  /**
-   * The items that this call has completed after sub-agents ended, and the one that it started, before anything else.
-   */
+  /** The items that this call first completed, after sub-agents ended, and the one that it started. */
   readonly #started: Started | undefined;
   /** People's edits that the model does not know of. */
   readonly #edits: Change[];
@@ -105,8 +103,8 @@ export class ModelStep {
     this.#conversation = messages;
     const { tally, at } = state.memory;
     this.#start = { at: setup.now(), idle: idleOf(setup, state.memory, lastTurn(messages)) };
-    const counted = at === 0 ? sumTallies(tally, uncountedTally(messages)) : tally;
-    this.#tally = { ...counted, toolCalls: counted.toolCalls + finishedCalls(messages, setup) };
+    const tallyBefore = at === 0 ? sumTallies(tally, uncountedTally(messages)) : tally;
+    this.#tally = { ...tallyBefore, toolCalls: tallyBefore.toolCalls + finishedCalls(messages, setup) };
     this.#figuresBefore = figuresAt(this.#tally, this.#start);
     const memory = enterRun(state.memory, { messages, callsBefore: this.#figuresBefore.toolCalls });
     const saved = { todos: state.todos, rules: state.rules ?? [], memory };
@@ -224,7 +222,7 @@ export class ModelStep {
       plan: this.state,
       tally: this.#now(),
       messages: this.#conversation,
-      state: () => taskInputOf(this.#configurable),
+      state: taskInputOf(this.#configurable),
       signal,
     });
   }

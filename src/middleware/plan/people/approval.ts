@@ -182,9 +182,7 @@ async function findProposal(
   return isAsked ? { calls, plan: before, todos, changes } : undefined;
 }
 
-/**
- * Whether the model proposed its changes to an open plan. A plan that a person wrote in the meantime does not count.
- */
+/** Whether the model proposed its changes to an open plan, not to one that a person wrote in the meantime. */
 function isAgreed(
   setup: PlanSetup,
   message: AIMessage,

@@ -31,7 +31,7 @@ function missing(todo: Todo, context: VerifyContext): string | undefined {
   const { calls, callsBefore, gone } = context;
   if (calls.some(({ args }) => args["todo_id"] === id)) return undefined;
   if (isForAnswer(content)) return undefined;
-  const counted = isLooking(content) ? [...callsBefore, ...calls] : calls;
+  const candidates = isLooking(content) ? [...callsBefore, ...calls] : calls;
   const commands = commandsIn(content);
   const files = commands.length > 0 ? [] : filesIn(content);
   // Calls that are no longer in the conversation may have been anything.
@@ -42,7 +42,7 @@ function missing(todo: Todo, context: VerifyContext): string | undefined {
   if (files.length > 0 && !isUnknown) {
     // If one of the files was worked on, the others may have been read before the plan.
     const isBegun = files.some((file) => calls.some((call) => mentions(call, file)));
-    const relevant = isBegun ? [...callsBefore, ...calls] : counted;
+    const relevant = isBegun ? [...callsBefore, ...calls] : candidates;
     const untouched = files.filter((file) => !relevant.some((call) => mentions(call, file)));
     if (untouched.length === 0) return undefined;
     return `${untouched.join(", ")} ${untouched.length === 1 ? "was" : "were"} neither read nor written since the plan was made`;
@@ -77,8 +77,8 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
   const itemsOf = (call: FinishedCall): string[] =>
     itemsAbout(wordsOf(shortTexts(call).join(" ")), todos).map(({ id }) => id);
   const acceptsListings = isFinding(todo.content);
-  const counted = [...(isLooking(todo.content) ? callsBefore : []), ...calls];
-  const work = counted.filter((call) => acceptsListings || !isListing(call));
+  const candidates = [...(isLooking(todo.content) ? callsBefore : []), ...calls];
+  const work = candidates.filter((call) => acceptsListings || !isListing(call));
   const items = new Map(work.map((call) => [call, itemsOf(call)]));
   if (work.some((call) => items.get(call)!.includes(todo.id))) return true;
   const isFree = (call: FinishedCall): boolean => items.get(call)?.length === 0;
@@ -96,9 +96,7 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
   return work.filter(isFree).length + gone >= claims;
 }
 
-/**
- * Whether a call is work on an item in progress: it names the item's file, or mentions the item by a word of its own.
- */
+/** Whether a call is work on an item in progress: it names the item's file or a word that only this item has. */
 export function isWorkOnCurrent(call: Pick<FinishedCall, "name" | "args">, todos: readonly Todo[]): boolean {
   const finished = { ...call, isFailed: false };
   const about = itemsAbout(wordsOf(shortTexts(finished).join(" ")), todos);

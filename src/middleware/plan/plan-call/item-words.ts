@@ -35,9 +35,9 @@ const TESTING =
 
 /** The commands that an item asks for, by name or by purpose. */
 export function commandsIn(content: string): NamedCommand[] {
-  const named = COMMANDS.flatMap((pattern) => content.match(pattern) ?? []);
-  if (named.length > 0) {
-    return named.map((text) => {
+  const commands = COMMANDS.flatMap((pattern) => content.match(pattern) ?? []);
+  if (commands.length > 0) {
+    return commands.map((text) => {
       const [program = "", ...rest] = text.trim().split(/\s+/);
       const words = rest.filter((word) => !/^(?:run|exec|-.*)$/.test(word));
       return { text: text.trim(), words: words.length > 0 ? words : [program] };

@@ -17,9 +17,7 @@ export interface VerifyContext {
    * not: since the earliest start among the items that stay in progress.
    */
   toolCalls: number;
-  /**
-   * The calls that finished since the plan was made, oldest first, including those before the report in its message.
-   */
+  /** The calls that finished since the plan was made, oldest first, including earlier ones of the same message. */
   calls: readonly FinishedCall[];
   /** The calls of the same run before the plan was made. */
   callsBefore: readonly FinishedCall[];
@@ -40,7 +38,5 @@ export interface VerifyContext {
  */
 export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise<Verdict>;
 
-/**
- * A verifier's answer: `true` or nothing accepts, `false` or a reason refuses, `unverified` accepts only with a note.
- */
+/** A verifier's answer: `true` or nothing accepts, `false` or a reason refuses, `unverified` needs a note. */
 export type Verdict = boolean | string | { unverified: string } | null | void;

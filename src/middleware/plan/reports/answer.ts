@@ -23,7 +23,7 @@ export interface Answered {
   /** The conversation in the graph state, without the answer. */
   messages: readonly BaseMessage[];
   /** The whole graph state. */
-  state: () => Readonly<Record<string, unknown>>;
+  state: Readonly<Record<string, unknown>>;
   signal: AbortSignal | undefined;
 }
 
@@ -64,7 +64,7 @@ export async function completeByAnswer(
     memory: plan.memory,
     toolCalls: tally.toolCalls,
     messages: conversation,
-    state: { ...state(), messages: conversation },
+    state: { ...state, messages: conversation },
     signal,
   });
   if (issues.length > 0) return { ok: false, issues };

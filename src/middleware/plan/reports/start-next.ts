@@ -63,7 +63,7 @@ function failedItems(messages: readonly BaseMessage[]): string[] {
 /** The sub-agents to remember after a model call: those at work, and the others on their items. */
 export function keptHelpers(helpers: PlanMemory["helpers"]): PlanMemory["helpers"] {
   const busyItems = new Set(Object.values(helpers).flatMap(({ item, spent }) => (spent ? [] : item)));
-  const kept = Object.entries(helpers).flatMap(([call, helper]): [string, Helper][] => {
+  const entries = Object.entries(helpers).flatMap(([call, helper]): [string, Helper][] => {
     const { item, spent, isOpen, isShared } = helper;
     if (!spent) return [[call, helper]];
     if (item === undefined || !busyItems.has(item)) return [];
@@ -71,5 +71,5 @@ export function keptHelpers(helpers: PlanMemory["helpers"]): PlanMemory["helpers
     const end = { ...(isOpen && { isOpen }), ...(isShared && { isShared }) };
     return [[call, { item, spent: NO_FIGURES, ...end }]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(entries);
 }
