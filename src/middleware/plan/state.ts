@@ -138,7 +138,7 @@ export type MemoryUpdate = Partial<Omit<PlanMemory, keyof Records>> & {
   [Field in keyof Records]?: Record<string, Records[Field][string] | null>;
 };
 
-export const NO_MEMORY: PlanMemory = {
+const NO_MEMORY: PlanMemory = {
   nextId: 1,
   retired: [],
   run: "",
@@ -220,7 +220,7 @@ export function mergeTodos(current: Todo[], update: unknown, policy: Policy): To
   if (isSame(current, update)) return current;
   const states = steps.before(current);
   const base = states && Array.isArray(update) ? baseOf(update, [...states, todos]) : todos;
-  const plan = planFrom({ todos: base, memory: NO_MEMORY });
+  const plan: Plan = { todos: base, nextId: nextNumber(1, base), retired: [] };
   const result = applyWrite(plan, update, policy, { author: "person" });
   if (!result.ok) {
     const reasons = result.issues.map((issue) => issue.message).join(" ");

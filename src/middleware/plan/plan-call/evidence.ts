@@ -13,6 +13,8 @@ import {
 } from "./item-words.ts";
 import type { Verifier, VerifyContext } from "./verifier.ts";
 
+type Call = Pick<FinishedCall, "name" | "args">;
+
 /**
  * A verifier that looks for evidence of an item's work. An item that names a file needs a call that read or wrote it;
  * one that names a command needs a successful run after the last change; any other needs a call that could be its work.
@@ -97,18 +99,17 @@ function hasWork(todo: Todo, context: VerifyContext): boolean {
 }
 
 /** Whether a call is work on an item in progress: it names the item's file or a word that only this item has. */
-export function isWorkOnCurrent(call: Pick<FinishedCall, "name" | "args">, todos: readonly Todo[]): boolean {
-  const finished = { ...call, isFailed: false };
-  const about = itemsAbout(wordsOf(shortTexts(finished).join(" ")), todos);
+export function isWorkOnCurrent(call: Call, todos: readonly Todo[]): boolean {
+  const about = itemsAbout(wordsOf(shortTexts(call).join(" ")), todos);
   return todos
     .filter(({ status }) => status === "in_progress")
-    .some((todo) => about.includes(todo) || filesIn(todo.content).some((file) => mentions(finished, file)));
+    .some((todo) => about.includes(todo) || filesIn(todo.content).some((file) => mentions(call, file)));
 }
 
 /** The longest argument that says what a call is about. Longer ones are content that it writes. */
 const LONGEST = 400;
 
-function shortTexts({ args }: FinishedCall): string[] {
+function shortTexts({ args }: Call): string[] {
   const texts = (value: unknown): string[] => {
     if (typeof value === "string") return value.length <= LONGEST ? [value] : [];
     return typeof value === "object" && value !== null ? Object.values(value).flatMap(texts) : [];
@@ -122,37 +123,37 @@ const FILE_TOOLS = /^(?:ls|glob|grep|read_file|write_file|edit_file|delete_file)
 /** Commands that only show the current folder and its files. */
 const SHOWING = /^(?:ls|dir|tree|pwd|cd|echo|true|:|date|whoami|which|find)\b/;
 
-function commandIn({ args }: FinishedCall): string | undefined {
+function commandIn({ args }: Call): string | undefined {
   return COMMAND_FIELDS.map((key) => args[key]).find((value) => typeof value === "string");
 }
 
-function commandOf(call: FinishedCall): string {
+function commandOf(call: Call): string {
   return commandIn(call) ?? [call.name, ...shortTexts(call)].join(" ");
 }
 
-function isCommand(call: FinishedCall): boolean {
+function isCommand(call: Call): boolean {
   return !FILE_TOOLS.test(call.name) && !isListing(call);
 }
 
 /** Whether a call only lists files. */
-function isListing(call: FinishedCall): boolean {
+function isListing(call: Call): boolean {
   if (LISTINGS.test(call.name)) return true;
   const command = commandIn(call);
   return command !== undefined && command.split(/&&|\|\||[;|\n]/).every((part) => SHOWING.test(part.trim()));
 }
 
 /** Whether a call may change the result of an earlier command. Changes of prose do not. */
-function changesCode(call: FinishedCall): boolean {
+function changesCode(call: Call): boolean {
   return isMutation(call.name) && !/\.(?:md|mdx|txt|rst|adoc)$/i.test(pathOf(call));
 }
 
-function pathOf({ args }: FinishedCall): string {
+function pathOf({ args }: Call): string {
   const path = args["file_path"] ?? args["path"];
   return typeof path === "string" ? path : "a file";
 }
 
 /** Whether a call reads or writes a file, by its name in an argument. */
-function mentions(call: FinishedCall, file: string): boolean {
+function mentions(call: Call, file: string): boolean {
   if (isListing(call)) return false;
   const name = file.replace(/^[./~]+/, "").toLowerCase();
   const command = commandIn(call);
