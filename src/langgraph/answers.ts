@@ -4,13 +4,13 @@ import type { Unended } from "./call-journal.ts";
 import type { SavedWrite } from "./step-writes.ts";
 import { hasAnswersById, scratchpadOf, taskOf } from "./task.ts";
 
-/** Tells whether the next question of this task would get a person's answer. */
+/** Whether the next question of this task would get a person's answer. */
 export function hasAnswer(configurable: Record<string, unknown> = {}): boolean {
   const pad = scratchpadOf(configurable);
   return pad !== undefined && (pad.resume.length > 0 || pad.nullResume !== undefined);
 }
 
-/** An answer that came without an interrupt's id. */
+/** An answer without an interrupt's id. */
 interface SharedAnswer {
   answer: unknown;
   /** False for an earlier answer that LangGraph hands out again. */
@@ -20,9 +20,9 @@ interface SharedAnswer {
 }
 
 /**
- * The answer without an interrupt's id that the next question would get. LangGraph hands such an answer to every open
- * question, and a decision that a person took about one call must not be taken for one about all. It also hands it out
- * again when a later answer has an id, or none comes; one that this task has already read is put aside here.
+ * The answer without an interrupt's id that the next question would get. LangGraph gives such an answer to every open
+ * question, but a person's decision about one call must not count for all. LangGraph also gives it out again when a
+ * later answer has an id, or when there is none; an answer that this task has already read is removed here.
  */
 export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswer | undefined {
   const pad = scratchpadOf(configurable);
@@ -33,14 +33,14 @@ export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswe
     putAside();
     return undefined;
   }
-  // An invocation has answers with ids, or one without.
+  // An invocation has either answers with ids, or one answer without.
   return { answer, isNew: !hasAnswersById(configurable), putAside };
 }
 
 /**
- * Puts aside the answer that a person gave before a call was run that may now be run again: nobody agreed to a second
- * run. `isSame`: the answer equals the one that was put aside before, so it may be that one or a new one. `unclear`:
- * LangGraph keeps earlier answers that it would mix with new ones.
+ * Removes the answer that a person gave before the first run of a call that may now run again: it does not allow a
+ * second run. `isSame`: the answer equals the one that was removed before, so it may be that one or a new one.
+ * `unclear`: LangGraph has earlier answers that it would mix with new ones.
  */
 export function earlierAnswer(
   configurable: Record<string, unknown>,
@@ -55,14 +55,14 @@ export function earlierAnswer(
   if (!pad || (isAsked && !isSame)) return undefined;
   if (!isAsked) pad.resume.length = 0;
   delete pad.nullResume;
-  // The person has answered, by the interrupt's id.
+  // The person has answered by the interrupt's id.
   if (answer === undefined) return undefined;
   return { answer, isSame: isSame && pad.resume.length === 0 };
 }
 
 /**
- * LangGraph hands an answer without an interrupt's id to every task that asks. A call that has asked nothing yet, as it
- * waited for the one that did, has to ask first.
+ * Removes an answer without an interrupt's id from a task that has not asked anything yet. LangGraph gives such an
+ * answer to every task that asks, also to one that only waited for the task that asked.
  */
 export function forgetOthersAnswer(
   writes: readonly SavedWrite[],

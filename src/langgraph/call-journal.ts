@@ -15,45 +15,45 @@ import { isResuming, scratchpadOf } from "./task.ts";
 interface Entry {
   task: string;
   call: string;
-  /** The number of times that it has begun; 0 for one that paused to ask a question of its own. */
+  /** How often it has begun; 0 for a call that paused to ask a question of its own. */
   times: number;
-  /** A person was asked for consent to it and agreed. */
+  /** Whether a person was asked for consent to it and agreed. */
   wasAsked?: boolean;
-  /** A person has answered its question, and it waits for calls before it. */
+  /** Whether a person has answered its question, and it waits for earlier calls. */
   isAnswered?: boolean;
   /** Its progress when its run was stopped; absent after a kill. */
   stopped?: StoppedCall;
 }
 
-/** A call's work until its run was stopped. */
+/** A call's progress when its run was stopped. */
 export interface StoppedCall {
   /** In milliseconds. */
   ran: number;
   printed?: string;
 }
 
-/** The remains of earlier invocations of a step. */
+/** What earlier invocations of a step left unfinished. */
 export interface Unended {
-  /** The ids of calls that were begun, and neither ended nor stopped to ask. */
+  /** The ids of calls that began, and neither ended nor paused to ask. */
   calls: ReadonlySet<string>;
-  /** The number of earlier beginnings of this call. */
+  /** How often this call has begun before. */
   times: number;
-  /** The value of the question that the call at hand last stopped with. */
+  /** The value of the question that this call last stopped with. */
   asked: unknown;
-  /** The ids of the calls that a person was asked for consent to. */
+  /** The ids of calls that a person was asked for consent to. */
   consents: ReadonlySet<string>;
-  /** Whether LangGraph has answers in store for it. */
+  /** Whether LangGraph has saved answers for it. */
   hasAnswers: boolean;
-  /** The progress of this call the last time. */
+  /** The progress of this call when it was last stopped. */
   stopped?: StoppedCall;
 }
 
-/** The calls that each task has begun, by what LangGraph keeps for it in memory. */
-const begunHere = new WeakMap<object, Set<string>>();
+/** The ids of calls that began in this invocation, by the scratchpad of their task. */
+const startedCalls = new WeakMap<object, Set<string>>();
 
 /**
- * The record that a call has begun. It is a write among those that LangGraph saves of a step's tasks, under an id that
- * is no task's: LangGraph leaves it alone, and every checkpointer keeps it.
+ * The record that a call has begun. It is saved with the writes of the step's tasks, under an id that belongs to no
+ * task: LangGraph ignores it, and every checkpointer keeps it.
  */
 export class CallRecord {
   readonly #call: string;
@@ -61,7 +61,7 @@ export class CallRecord {
   readonly #configurable: Record<string, unknown>;
   #times = 0;
   #wasAsked = false;
-  /** The steps that record it, from the outermost: its own is the last. */
+  /** The steps that record it, from the outermost to its own. */
   #steps: readonly Step[] = [];
 
   private constructor(call: string, step: Step, configurable: Record<string, unknown>) {
@@ -70,28 +70,28 @@ export class CallRecord {
     this.#configurable = configurable;
   }
 
-  /** The record of a call, from its task's configuration; undefined where nothing is saved. */
+  /** The record of a call, from its task's configuration; undefined without a checkpointer. */
   static of(call: string, configurable: Record<string, unknown> = {}): CallRecord | undefined {
     const step = stepOf(configurable);
     return step && new CallRecord(call, step, configurable);
   }
 
-  /** The remains of the step; undefined if nobody has begun it before. */
+  /** What is left unfinished of the step; undefined if it has not begun before. */
   async unended(): Promise<Unended | undefined> {
-    if (this.#isBegunHere()) return undefined;
-    // LangGraph says so in the first step of an invocation, and no later one has been begun before.
+    if (this.#hasBegun()) return undefined;
+    // Only the first step of an invocation can have begun before, and LangGraph marks it.
     if (!isResuming(this.#configurable)) return undefined;
     const { task } = this.#step;
     const { writes, before } = await this.#read();
-    const here = unendedOf(writes);
-    // Some models give all calls of a turn one id; then the task tells them apart.
-    const candidates = [...here.filter((entry) => entry.task === task), ...before];
+    const current = unendedOf(writes);
+    // Some models give all calls of a turn the same id; then the task tells them apart.
+    const candidates = [...current.filter((entry) => entry.task === task), ...before];
     const entries = candidates.filter(({ call }) => call === this.#call);
     this.#times = Math.max(0, ...entries.map(({ times }) => times));
     const { stopped } = entries.find(({ times }) => times === this.#times) ?? {};
     return {
       ...(stopped && { stopped }),
-      calls: new Set([...here, ...before].map(({ call }) => call)),
+      calls: new Set([...current, ...before].map(({ call }) => call)),
       times: this.#times,
       asked: lastAsked(writes, task),
       consents: consentsOf(writes),
@@ -100,34 +100,34 @@ export class CallRecord {
   }
 
   /**
-   * Records the beginning of a call, before any of its work. If a person `wasAsked` about it, the callers record it
-   * too: they keep the question.
+   * Records the beginning of a call, before any of its work. If a person `wasAsked` about it, the callers' steps record
+   * it too, because they keep the question.
    */
   async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
-    if (this.#isBegunHere()) return;
+    if (this.#hasBegun()) return;
     this.#wasAsked = wasAsked;
     this.#steps = [...(wasAsked ? callersOf(this.#configurable) : []), this.#step];
-    // Its own step records it first, and forgets it last: callers with a record that the own step lacks would hide its
-    // question when it is asked again, and nobody could answer it.
+    // Its own step records it first and forgets it last: a record that only callers have would hide the question when it
+    // is asked again, and nobody could answer it.
     for (const step of this.#steps.toReversed()) {
       await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
     }
     const pad = scratchpadOf(this.#configurable)!;
-    begunHere.set(pad, (begunHere.get(pad) ?? new Set()).add(this.#call));
+    startedCalls.set(pad, (startedCalls.get(pad) ?? new Set()).add(this.#call));
   }
 
-  /** Whether it was begun in this invocation: somebody further out tries again, or minds it, too. */
-  #isBegunHere(): boolean {
-    return begunHere.get(scratchpadOf(this.#configurable)!)?.has(this.#call) ?? false;
+  /** Whether it began in this invocation: an outer middleware may retry the call, or record it as well. */
+  #hasBegun(): boolean {
+    return startedCalls.get(scratchpadOf(this.#configurable)!)?.has(this.#call) ?? false;
   }
 
-  /** Records how far a call has come, when its run is stopped. */
+  /** Records the progress of a call when its run is stopped. */
   async stop(stopped: StoppedCall): Promise<void> {
     const { task } = this.#step;
     await this.#put(this.#step, { task, call: this.#call, times: this.#times + 1, stopped });
   }
 
-  /** Records that a call stopped to ask: it is to be run again from its beginning. */
+  /** Records that a call paused to ask: it will run again from its beginning. */
   async pause(): Promise<void> {
     const { task } = this.#step;
     const consent = this.#wasAsked ? { task, call: this.#call, times: 0, wasAsked: true } : null;
@@ -139,17 +139,17 @@ export class CallRecord {
       await saver.putWrites(config, [[SCHEDULED, entry]], uuid5(this.#call, task));
     } catch (cause) {
       if (HarnessError.from(cause)) throw cause;
-      const message = `It could not be saved that a call begins, so it was not made: ${String(cause)}`;
+      const message = `The start of a tool call could not be saved, so the call was not made: ${String(cause)}`;
       throw new HarnessError("storage-failed", message, { cause });
     }
   }
 
-  /** The writes of the step, and what was begun in those that people's edits of the state have replaced. */
+  /** Reads the writes of the step, and the unfinished calls of the steps that edits of the state have replaced. */
   async #read(): Promise<{ writes: readonly CheckpointPendingWrite[]; before: Entry[] }> {
     const { saver, config } = this.#step;
-    const { checkpoint_id: id, ...place } = config.configurable;
-    // One that is asked for by its id is not watched any more for others that go on from it.
-    const newest = await saver.getTuple({ configurable: place });
+    const { checkpoint_id: id, ...thread } = config.configurable;
+    // Reading a checkpoint by its id ends the saver's watch for checkpoints that continue it.
+    const newest = await saver.getTuple({ configurable: thread });
     let saved = newest?.checkpoint.id === id ? newest : await saver.getTuple(config);
     const writes = saved?.pendingWrites ?? [];
     const before: Entry[] = [];
@@ -162,8 +162,8 @@ export class CallRecord {
 }
 
 /**
- * Saves the answers that a call has read, when it stops to wait for an earlier one: LangGraph keeps them only for a call
- * that stops with a question.
+ * Saves the answers that a call has read when it stops to wait for an earlier call. LangGraph saves them only for a
+ * call that stops with a question.
  */
 export async function keepAnswers(call: string, configurable: Record<string, unknown> = {}): Promise<void> {
   const step = stepOf(configurable);
@@ -176,7 +176,7 @@ export async function keepAnswers(call: string, configurable: Record<string, unk
   await saver.putWrites(config, [[SCHEDULED, entry]], uuid5(`${call} answered`, task));
 }
 
-/** Whether a question that a task last stopped with has its answer: the call was begun since, or waits for others. */
+/** Whether a task's last question has been answered: the call has begun since, or waits for others. */
 export function isOvertaken(
   { id, value }: { id: string; value: unknown },
   writes: readonly CheckpointPendingWrite[],
@@ -186,7 +186,7 @@ export function isOvertaken(
   return entries.some(({ times, isAnswered = false }) => times > repeated || (isAnswered && repeated === 0));
 }
 
-/** The ids of calls that have their answer and wait for earlier ones. */
+/** The ids of calls that have their answer and wait for earlier calls. */
 export function answeredCalls(writes: readonly CheckpointPendingWrite[]): ReadonlySet<string> {
   return new Set(openEntries(writes).flatMap(({ call, isAnswered }) => (isAnswered ? [call] : [])));
 }
@@ -204,11 +204,11 @@ function openEntries(writes: readonly CheckpointPendingWrite[]): Entry[] {
   return entriesOf(writes).filter(({ task }) => !finished.has(task));
 }
 
-/** The calls of a step that a person was asked for consent to, whatever the rules say of them by now. */
+/** The calls of a step that a person was asked for consent to, even if the rules have changed since. */
 function consentsOf(writes: readonly CheckpointPendingWrite[]): ReadonlySet<string> {
   const open = writes.flatMap(([, channel, value]) => {
-    const asked = channel === INTERRUPT && isRecord(value) ? value["value"] : undefined;
-    return isRecord(asked) && asked["type"] === "consent" ? [String(asked["call"])] : [];
+    const question = channel === INTERRUPT && isRecord(value) ? value["value"] : undefined;
+    return isRecord(question) && question["type"] === "consent" ? [String(question["call"])] : [];
   });
   const agreed = entriesOf(writes).flatMap(({ call, wasAsked }) => (wasAsked ? [call] : []));
   return new Set([...open, ...agreed]);

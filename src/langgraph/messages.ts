@@ -4,35 +4,35 @@ import { messagesStateReducer, ReducedValue, type Messages } from "@langchain/la
 import { z } from "zod";
 
 /**
- * LangGraph's reducer of messages: the same lists, ids and errors. LangGraph's reads the whole list as if it were new
- * and makes an index of it, several times in a step; almost every step only adds messages, which takes one short look.
+ * A faster version of LangGraph's reducer of messages, with the same lists, ids and errors. LangGraph's reads and
+ * indexes the whole list several times in a step; this one has a short path for steps that only add messages.
  */
 export function addMessages(left: Messages, right: Messages): BaseMessage[] {
   const added = Array.isArray(right) ? right : [right];
   if (!Array.isArray(left) || !isList(added)) return messagesStateReducer(left, right);
-  // Once: in a list that was just read, to look at a message takes longer than to copy the list.
+  // Copied once: in a list that was just read, a look at a message takes longer than a copy of the list.
   const messages = [...left] as BaseMessage[];
   const places = placesIn(left, messages);
   if (!places || !areNew(added, places, messages.length)) return messagesStateReducer(left, right);
-  for (const message of added) note(places, idOf(message), messages.push(message) - 1);
-  made.set(messages, places);
+  for (const message of added) addPlace(places, idOf(message), messages.push(message) - 1);
+  placesByList.set(messages, places);
   return messages;
 }
 
 /**
- * Where each id stands first in the lists that go on from one another: one that stands behind the end of a list is in
- * another of them.
+ * The first index of each id in lists that continue one another. An index behind the end of a list belongs to another
+ * of these lists.
  */
 type Places = Map<string, number>;
-const made = new WeakMap<object, Places>();
+const placesByList = new WeakMap<object, Places>();
 
-/** So many of the last messages are looked at again, in case somebody has changed them or their list. */
-const WATCHED = 16;
+/** The number of last messages that are checked again, in case they or their list were changed. */
+const CHECKED_MESSAGES = 16;
 
-/** The places of all ids in a list; undefined where it has something else than messages with ids. */
+/** The places of all ids in a list; undefined if it contains anything but messages with ids. */
 function placesIn(left: object, messages: readonly unknown[]): Places | undefined {
-  const known = made.get(left);
-  if (known && isAsMade(messages, known)) return known;
+  const cached = placesByList.get(left);
+  if (cached && isUnchanged(messages, cached)) return cached;
   const places: Places = new Map();
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at];
@@ -42,21 +42,21 @@ function placesIn(left: object, messages: readonly unknown[]): Places | undefine
   return places;
 }
 
-function note(places: Places, id: string, at: number): void {
+function addPlace(places: Places, id: string, at: number): void {
   places.set(id, Math.min(at, places.get(id) ?? at));
 }
 
-function isAsMade(messages: readonly unknown[], places: Places): boolean {
-  for (let at = Math.max(0, messages.length - WATCHED); at < messages.length; at++) {
+function isUnchanged(messages: readonly unknown[], places: Places): boolean {
+  for (let at = Math.max(0, messages.length - CHECKED_MESSAGES); at < messages.length; at++) {
     const message = messages[at];
     if (!isBaseMessage(message) || (places.get(message.id!) ?? Infinity) > at) return false;
   }
   return true;
 }
 
-/** The `messages` of an agent with this reducer, for the state schema of the agent or of a middleware. */
+/** The field `messages` with this reducer, for the state schema of an agent or a middleware. */
 export function messagesField() {
-  // LangGraph Studio knows a chat by these. LangChain makes an agent's input and output of the bare schemas.
+  // LangGraph Studio recognizes a chat by these. LangChain builds an agent's input and output from the bare schemas.
   const described = { langgraph_type: "messages", description: "A list of chat messages" };
   const messages: z.ZodType<BaseMessage[], BaseMessage[] | undefined> = z
     .any()
@@ -70,7 +70,7 @@ export function messagesField() {
   });
 }
 
-/** Whether a channel of a graph is a list of messages that each have an id, by LangGraph's reducer or by this one. */
+/** Whether a channel is a list of messages with ids, kept by LangGraph's reducer or by this one. */
 export function isMessageList(channel: unknown): boolean {
   const { operator } = (channel ?? {}) as { operator?: unknown };
   return operator === messagesStateReducer || operator === addMessages;
@@ -80,14 +80,14 @@ function isList(messages: unknown): messages is BaseMessage[] {
   return Array.isArray(messages) && messages.every(isBaseMessage);
 }
 
-/** The id of a message, which is given one where it has none. */
+/** The id of a message. Gives it one if it has none. */
 export function idOf(message: BaseMessage): string {
   return (message.id ??= message.lc_kwargs["id"] = v4());
 }
 
 /**
- * Gives a message an id of its own where it has that of another: some providers give all their answers one id, and a
- * message replaces another of its id.
+ * Gives a message a new id if another one has the same. Some providers give all their answers one id, and a message
+ * replaces another with its id.
  */
 export function giveOwnId(message: BaseMessage, others: readonly BaseMessage[]): void {
   if (others.some((other) => other.id === message.id)) setId(message, v4());
@@ -95,11 +95,11 @@ export function giveOwnId(message: BaseMessage, others: readonly BaseMessage[]):
 
 export function setId(message: BaseMessage, id: string): void {
   message.id = id;
-  // It is stored with these.
+  // Stores save these arguments.
   message.lc_kwargs = { ...message.lc_kwargs, id };
 }
 
-/** Whether nothing is replaced or removed. Gives ids where there are none, as LangGraph does. */
+/** Whether the messages replace and remove nothing. Gives ids to messages without one, as LangGraph does. */
 function areNew(added: readonly BaseMessage[], places: Places, length: number): boolean {
   const ids = new Set<string>();
   for (const message of added) {

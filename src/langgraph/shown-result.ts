@@ -1,21 +1,21 @@
 import type { ToolMessage } from "@langchain/core/messages";
 
-/** A listener, as far as LangGraph's own for the stream `messages` is used. */
+/** The used part of LangGraph's listener for the stream `messages`. */
 interface Listener {
   name: string;
   handleChainStart: (...args: unknown[]) => void;
   handleChainEnd: (outputs: unknown, run: string) => void;
 }
 
-/** The configuration of a call, with those who listen to it. */
+/** The configuration of a call, with its listeners. */
 export interface CallConfig {
   metadata?: object;
   callbacks?: unknown;
 }
 
 /**
- * Shows the result of a call to whoever streams messages, where it is about to be returned in a command: LangGraph shows
- * only what a node returns as messages, and clients would take the call for one that never ends.
+ * Streams the result of a call that will be returned in a command. LangGraph streams only messages that a node returns
+ * directly; to clients the call would never end.
  */
 export function showResult(message: ToolMessage, { metadata = {}, callbacks }: CallConfig = {}): void {
   const { handlers = [] } = (callbacks ?? {}) as { handlers?: Listener[] };

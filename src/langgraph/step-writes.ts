@@ -10,7 +10,7 @@ import { checkpointerOf, taskOf } from "./task.ts";
 
 export type { SavedWrite };
 
-/** The step that a task belongs to, and where it is saved. */
+/** The step that a task belongs to, and the checkpoint that it started from. */
 export interface Step {
   task: string;
   saver: BaseCheckpointSaver;
@@ -18,7 +18,7 @@ export interface Step {
   config: RunnableConfig & { configurable: Record<string, unknown> };
 }
 
-/** Finds the step in a task's configuration; undefined where nothing is saved. */
+/** The step of a task, from its configuration; undefined without a checkpointer. */
 export function stepOf(configurable: Record<string, unknown> | undefined): Step | undefined {
   const { thread_id, checkpoint_ns, checkpoint_map } = configurable ?? {};
   const saver = checkpointerOf(configurable);
@@ -32,7 +32,7 @@ export function stepOf(configurable: Record<string, unknown> | undefined): Step 
   };
 }
 
-/** The steps of the callers that a sub-agent's step is a part of: none for a step of the main graph. */
+/** The callers' steps that a sub-agent's step is a part of, from the outermost. Empty for the main graph. */
 export function callersOf(configurable: Record<string, unknown>): Step[] {
   const { thread_id, checkpoint_ns, checkpoint_map } = configurable;
   const saver = checkpointerOf(configurable)!;
@@ -48,13 +48,13 @@ export function callersOf(configurable: Record<string, unknown>): Step[] {
 }
 
 export interface StepWrites {
-  /** The saved writes of the step's tasks: LangGraph runs only unfinished tasks again. */
+  /** The saved writes of the step's tasks. LangGraph runs only unfinished tasks again. */
   writes: readonly SavedWrite[];
-  /** The value of the interrupt that the task at hand last stopped with. */
+  /** The value of the interrupt that this task last stopped with. */
   asked: unknown;
 }
 
-/** Reads what was written in earlier invocations in the step that a task belongs to, from the task's configuration. */
+/** Reads the writes of earlier invocations in a task's step, from the task's configuration. */
 export async function stepWrites(configurable: Record<string, unknown>): Promise<StepWrites> {
   const step = stepOf(configurable);
   const saved = await step?.saver.getTuple(step.config);
@@ -68,7 +68,7 @@ export function lastAsked(writes: readonly SavedWrite[], task: string): unknown 
   return (last?.[2] as { value?: unknown } | undefined)?.value;
 }
 
-/** The updates that the finished tasks of a step have written, by the id of the call that each has answered. */
+/** The updates by finished tasks of a step, by the id of the tool call that each has answered. */
 export function savedResults(
   writes: readonly SavedWrite[],
 ): Map<string, [channel: string, value: unknown][]> {

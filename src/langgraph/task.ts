@@ -1,17 +1,17 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 
-/** The `configurable` of a task: what the caller gave, and LangGraph's own keys. */
+/** The `configurable` of a task: the caller's keys and LangGraph's own. */
 export type Configurable = Readonly<Record<string, unknown>>;
 
 /** LangGraph's record of a task: its input, and the answers to its questions. One object per task and invocation. */
 export interface Scratchpad {
-  /** Answers that came for this task, or that it took before. */
+  /** The answers to this task's questions, including those that it has read. */
   resume: unknown[];
-  /** The place of the last one that was read, from 0. */
+  /** The index of the last answer that was read. */
   interruptCounter: number;
-  /** One that came for nobody in particular. */
+  /** An answer without an interrupt's id. */
   nullResume?: unknown;
-  /** The state that the task was given. */
+  /** The task's input: the graph state. */
   currentTaskInput?: Record<string, unknown>;
 }
 
@@ -19,33 +19,31 @@ export function scratchpadOf(configurable: Configurable = {}): Scratchpad | unde
   return configurable["__pregel_scratchpad"] as Scratchpad | undefined;
 }
 
-/** The id of the task. */
 export function taskOf(configurable: Configurable = {}): string | undefined {
   return configurable["__pregel_task_id"] as string | undefined;
 }
 
-/** The checkpointer of the run; undefined where nothing is saved. */
 export function checkpointerOf(configurable: Configurable = {}): BaseCheckpointSaver | undefined {
   const saver = configurable["__pregel_checkpointer"];
   return typeof saver === "object" && saver !== null ? (saver as BaseCheckpointSaver) : undefined;
 }
 
-/** Recognizes the first step of an invocation that goes on with a thread: only that one can have begun before. */
+/** Whether this is the first step of an invocation that resumes a thread. Only that step can have begun before. */
 export function isResuming(configurable: Configurable = {}): boolean {
   return configurable["__pregel_resuming"] === true;
 }
 
-/** Recognizes an invocation with answers by the ids of their questions. */
+/** Whether the invocation has answers by interrupt id. */
 export function hasAnswersById(configurable: Configurable): boolean {
   return configurable["__pregel_resume_map"] !== undefined;
 }
 
-/** The whole state that a task was given. A browser has no `AsyncLocalStorage`, by which LangGraph finds it elsewhere. */
+/** The whole state that a task got. Works in browsers, where LangGraph has no `AsyncLocalStorage` to find it. */
 export function taskInputOf(configurable: Configurable | undefined): Record<string, unknown> {
   return scratchpadOf(configurable)?.currentTaskInput ?? {};
 }
 
-/** Reads fields of the state, for a hook, which is given only its own. */
+/** Reads fields of the state that a middleware's hook does not get. */
 export function readState(configurable: Configurable, fields: readonly string[]): unknown {
   return (configurable["__pregel_read"] as (fields: readonly string[]) => unknown)(fields);
 }

@@ -1,9 +1,9 @@
 type State = Record<string, unknown>;
 
 /**
- * The same schema, with which LangChain reads the state of a model call as it is. For a middleware that wraps model
- * calls it makes all fields optional and parses the state by that, in every call, and so compiles a schema each time.
- * It asks Zod 3's objects for it by `partial` and `parse`, which this one answers to; else it is LangGraph's as before.
+ * Makes LangChain skip the validation of this schema in model calls. For a middleware that wraps model calls, LangChain
+ * makes all fields optional and parses the state in every call, which compiles a schema each time. It calls `partial`
+ * and `parse` of Zod 3's objects for it, which are added here; everything else of LangGraph's schema stays the same.
  */
 export function unparsedState<Schema extends { fields: object }>(schema: Schema): Schema {
   const names = Object.keys(schema.fields);

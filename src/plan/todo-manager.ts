@@ -5,8 +5,8 @@ import { renderChecklist } from "./render/index.ts";
 import { CHECKLIST_POLICY, type Policy, EMPTY_PLAN, type Plan, type Todo } from "./todo/index.ts";
 
 /**
- * The TodoWrite lesson as an object, for loops without LangChain: it validates, renders, and nags after three
- * rounds without an update.
+ * The TodoWrite lesson as an object, for loops without LangChain: validates the list, renders it, and reminds the model
+ * after three rounds without an update.
  */
 export class TodoManager {
   readonly #policy: Policy;
@@ -34,11 +34,11 @@ export class TodoManager {
     return renderChecklist(this.#plan.todos);
   }
 
-  /** Call after each round of tool calls; returns the nag to put in front of the model when one is due. */
+  /** Call after each round of tool calls. Returns the reminder for the model if one is due. */
   endRound(usedTodo: boolean): string | undefined {
     this.#rounds = usedTodo ? 0 : this.#rounds + 1;
     const situation = { todos: this.todos, visible: true, edits: [], nags: 0, exits: 0, answered: false };
-    const [nag] = dueReminders({ ...situation, rounds: this.#rounds }, PRESETS.checklist.reminders);
-    return nag?.text;
+    const [reminder] = dueReminders({ ...situation, rounds: this.#rounds }, PRESETS.checklist.reminders);
+    return reminder?.text;
   }
 }

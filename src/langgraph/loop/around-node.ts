@@ -3,7 +3,7 @@ import { Runnable, RunnableSequence, type RunnableConfig } from "@langchain/core
 import { Command } from "@langchain/langgraph";
 import { showResult } from "../shown-result.ts";
 
-/** A node of a compiled graph, as far as it is used here. */
+/** The used part of a compiled graph's node. */
 export interface RunningNode {
   bound: Runnable;
   getNode(): Runnable | undefined;
@@ -11,13 +11,13 @@ export interface RunningNode {
 
 /** Work around each call of a node. */
 export interface Around {
-  /** Adds to the metadata of everything that the node runs, for whoever listens. */
+  /** Adds metadata for the listeners of everything that the node runs. */
   place: (config: RunnableConfig, input: unknown) => RunnableConfig;
-  /** Lets others go first, where there is something to wait for. */
+  /** Gives way to other work; undefined if there is nothing to wait for. */
   yield: (input: unknown) => Promise<void> | undefined;
 }
 
-/** Puts work around each call of a node, and shows the results of calls that it returns in commands. */
+/** Wraps each call of a node, and streams the tool results that it returns in commands. */
 export function wrapNode(node: RunningNode, around?: Around): void {
   const sequence = node.getNode();
   if (!(sequence instanceof RunnableSequence) || sequence.steps[0] !== node.bound) return;
@@ -37,20 +37,20 @@ class AroundNode extends Runnable {
   }
 
   override async invoke(input: unknown, config: RunnableConfig = {}): Promise<unknown> {
-    // Not waited for in vain: that would change who of several that run together is first.
+    // No `await` without a promise: it would change the order of nodes that run together.
     const before = this.#around?.yield(input);
     if (before) await before;
-    const isHeard = config.callbacks !== undefined;
-    const placed = (isHeard && this.#around?.place(config, input)) || config;
-    const result: unknown = await this.steps[0]!.invoke(input, placed);
-    if (isHeard) for (const message of commandResults(result)) showResult(message, placed);
+    const hasListeners = config.callbacks !== undefined;
+    const ownConfig = (hasListeners && this.#around?.place(config, input)) || config;
+    const result: unknown = await this.steps[0]!.invoke(input, ownConfig);
+    if (hasListeners) for (const message of commandResults(result)) showResult(message, ownConfig);
     const after = this.#around?.yield(input);
     if (after) await after;
     return result;
   }
 }
 
-/** Results of calls that come in commands. */
+/** The tool results in the commands of a node's output. */
 function commandResults(output: unknown): ToolMessage[] {
   const commands = [output].flat().filter((one) => one instanceof Command);
   return commands.flatMap(({ update }) => {

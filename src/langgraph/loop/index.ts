@@ -8,22 +8,21 @@ import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
 export { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
-/** A compiled graph of LangGraph's, as far as it is used here. */
+/** The used part of LangGraph's compiled graph. */
 interface CompiledGraph {
   builder: { branches: Record<string, Record<string, { path: Runnable }>> };
   nodes: Record<string, WritingNode & RunningNode>;
   channels: Record<string, unknown>;
 }
 
-/** The parts of an agent that are used here. */
+/** The used part of an agent. */
 export interface LoopingAgent {
   graph: CompiledGraph;
 }
 
-/** Gives an agent a lighter loop: see `lightLoop`. `place` adds to the metadata of everything that a node runs. */
+/** Makes the loop of an agent faster, in place. `place` adds metadata to everything that a node runs. */
 export function lightenLoop<Agent extends LoopingAgent>(agent: Agent, place: Around["place"]): Agent {
-  const { branches } = agent.graph.builder;
-  const { tools: _, ...others } = branches;
+  const { tools: _, ...others } = agent.graph.builder.branches;
   for (const branch of Object.values(others).flatMap((all) => Object.values(all))) {
     branch.path = new LightRouter(branch.path);
   }
@@ -33,10 +32,7 @@ export function lightenLoop<Agent extends LoopingAgent>(agent: Agent, place: Aro
 
 const lightened = new WeakSet<object>();
 
-/**
- * Lets what writes the results of any graph's nodes to the state run without what LangGraph puts around it. What it
- * does, and what whoever listens is told, stays the same. Changes the graph.
- */
+/** Makes the writers of a graph's nodes faster, in place. Their effects and events stay the same. */
 export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Around): void {
   const givesIds = isMessageList(channels["messages"]);
   for (const [name, node] of Object.entries(nodes)) {
@@ -47,12 +43,12 @@ export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Ar
   }
 }
 
-/** Tells a graph from what is wrapped around one. */
-export function isPregel(given: object): boolean {
-  return "lg_is_pregel" in given && given.lg_is_pregel === true;
+/** Whether it is a graph itself, and not a wrapper around one. */
+export function isPregel(graph: object): boolean {
+  return "lg_is_pregel" in graph && graph.lg_is_pregel === true;
 }
 
-/** Whether it is a graph that was made by adding nodes and edges. */
+/** Whether it is a graph that was built from nodes and edges. */
 export function isCompiled(graph: object): graph is CompiledGraph {
   return "builder" in graph && "nodes" in graph && "channels" in graph;
 }
@@ -62,7 +58,7 @@ interface RoutedState {
   jumpTo?: unknown;
 }
 
-/** Asks LangChain's router, with as little state as it needs for its answer. */
+/** Calls LangChain's router with only the state that it needs. */
 class LightRouter extends Runnable<RoutedState> {
   override lc_namespace = ["holdfast", "loop"];
   readonly #router: Runnable;
@@ -76,7 +72,7 @@ class LightRouter extends Runnable<RoutedState> {
     const { messages, jumpTo } = state;
     const turn = turnOf(messages);
     if (isAnsweredBefore(turn, messages)) {
-      // LangChain leaves out calls of the turn that have a result, and takes those of earlier turns for theirs.
+      // LangChain skips calls that have a result; with reused ids it would take the results of earlier turns for theirs.
       const route: unknown = await this.#ask({ ...state, messages: turn }, config);
       return Array.isArray(route)
         ? route.map((to) => withMessages(to, messages))
@@ -90,25 +86,25 @@ class LightRouter extends Runnable<RoutedState> {
     return this.#ask(state, config);
   }
 
-  /** A function is called as such where nobody listens to what runs. */
+  /** Calls the router; directly as a function if there are no listeners. */
   async #ask(state: RoutedState, config?: RunnableConfig): Promise<unknown> {
     const router = this.#router;
     return isLambda(router) && !config?.callbacks ? router.func(state) : router.invoke(state, config);
   }
 }
 
-/** Returns whether a runnable is one of LangChain's routers, which take the state alone and return at once. */
+/** Whether a runnable is one of LangChain's routers, which take only the state and return synchronously. */
 function isLambda(runnable: Runnable): runnable is Runnable & { func: (state: RoutedState) => unknown } {
   return runnable instanceof RunnableLambda;
 }
 
-/** The last answer of the model, and what came after it. */
+/** The last answer of the model, and the messages after it. */
 function turnOf(messages: readonly BaseMessage[]): BaseMessage[] {
   const at = messages.findLastIndex((message) => AIMessage.isInstance(message));
   return messages.slice(Math.max(0, at));
 }
 
-/** Some models use their call ids again: whether one of the turn was that of a call before. */
+/** Whether a call of the turn reuses the id of an earlier call with a result. Some models reuse ids. */
 function isAnsweredBefore(
   [answer, ...rest]: readonly BaseMessage[],
   messages: readonly BaseMessage[],
@@ -121,12 +117,12 @@ function isAnsweredBefore(
   );
 }
 
-/** Whether the tools would find just the call of the last message to run. */
+/** Whether the turn has a single call that has not run. */
 function isSingleCall([answer, ...rest]: readonly BaseMessage[]): boolean {
   return AIMessage.isInstance(answer) && answer.tool_calls?.length === 1 && rest.length === 0;
 }
 
-/** Gives a routed node that gets a part of the messages all of them. */
+/** Replaces the messages of a routed node by all messages. */
 function withMessages(route: unknown, messages: BaseMessage[]): unknown {
   return route instanceof Send ? new Send(route.node, { ...(route.args as object), messages }) : route;
 }
@@ -135,7 +131,7 @@ function isToolCall(route: unknown): route is Send {
   return route instanceof Send && isSent(route.args);
 }
 
-/** Whether a node is given a call of its own, beside others of the same turn. */
+/** Whether a node's input is a single tool call. LangChain sends each call of a turn on its own. */
 function isSent(input: unknown): boolean {
   return typeof input === "object" && input !== null && "lg_tool_call" in input;
 }

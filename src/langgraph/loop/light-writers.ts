@@ -3,22 +3,22 @@ import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { isCommand } from "@langchain/langgraph";
 import { idOf } from "../messages.ts";
 
-/** A node of a compiled graph, as far as it is used here. */
+/** The used part of a compiled graph's node. */
 export interface WritingNode {
   writers: Runnable[];
   getWriters(): Runnable[];
 }
 
 /**
- * Lets what writes a node's result to the state be called as the functions it is. LangGraph calls each of them, and
- * what it maps with, as a runnable that nobody can listen to: with a configuration merged anew and a tracing tree that
- * is thrown away, nine times in a turn.
+ * Replaces the writers of a node's result by plain function calls. LangGraph runs each writer and its mapper as a
+ * runnable that nobody can listen to: it merges a configuration and builds a tracing tree to throw away, nine times in
+ * a turn.
  */
 export function lightenWriters(node: WritingNode, { conditions, givesIds }: Written): void {
-  // LangGraph puts neighbours together anew for each task; here it is done once.
+  // LangGraph joins neighbouring writers again for each task; here it happens once.
   const writers = node.getWriters();
   const branches = writers.filter(({ name }) => name === "<branch_run>");
-  // Every node has one in front of its own, for commands that say where to go.
+  // Every node has one more in front of its own branches, for commands with a `goto`.
   const control = branches.length === conditions + 1 ? branches[0] : undefined;
   node.writers = writers.map((writer) => {
     for (const write of (writer as Writer).writes ?? []) {
@@ -26,7 +26,8 @@ export function lightenWriters(node: WritingNode, { conditions, givesIds }: Writ
         write.mapper = givesIds ? new NamedMessages(write.mapper) : new Direct(write.mapper);
       }
     }
-    return writer === control ? new Control(writer as Callable) : direct(writer);
+    if (writer === control) return new Control(writer as Callable);
+    return isUntraced(writer) ? new Direct(writer) : writer;
   });
 }
 
@@ -44,12 +45,8 @@ interface Writer extends Runnable {
 /** LangGraph's runnable around a function. */
 interface Callable extends Runnable {
   func: (input: unknown, config?: RunnableConfig) => Promise<unknown>;
-  /** Whether callbacks are told of it. */
+  /** Whether it reports to callbacks. */
   trace?: boolean;
-}
-
-function direct(runnable: Runnable): Runnable {
-  return isUntraced(runnable) ? new Direct(runnable) : runnable;
 }
 
 function isUntraced(runnable: Runnable): runnable is Callable {
@@ -72,8 +69,8 @@ class Direct extends Runnable {
 }
 
 /**
- * A node's writes to each channel. Messages get their ids here and not in the reducer: a task's messages are saved
- * before and after it, and would be stored twice in full under different ids.
+ * Maps a node's result to writes per channel. Messages get their ids here and not in the reducer: a task's messages are
+ * saved before and after the reducer, and would be stored twice in full under different ids.
  */
 class NamedMessages extends Direct {
   override async invoke(result: unknown, config?: RunnableConfig): Promise<unknown> {
@@ -88,7 +85,7 @@ class NamedMessages extends Direct {
   }
 }
 
-/** The edge that commands take: of most results there is nothing to ask it. */
+/** The branch for commands. Most results are plain updates, which it need not see. */
 class Control extends Direct {
   override async invoke(result: unknown, config?: RunnableConfig): Promise<unknown> {
     const parts: unknown[] = Array.isArray(result) ? result : [result];
@@ -96,7 +93,7 @@ class Control extends Direct {
   }
 }
 
-/** Whether a part of a node's result goes to the state and nowhere else. */
+/** Whether a part of a node's result only updates the state. */
 function isUpdate(part: unknown): boolean {
   if (isCommand(part)) return part.graph === undefined && Array.isArray(part.goto) && part.goto.length === 0;
   return typeof part !== "object" || part === null || !("lg_name" in part);

@@ -2,7 +2,7 @@ import { countTodos } from "../../plan/index.ts";
 import { ownerOf, type PlanChangeEvent, type Stage } from "./events.ts";
 import type { PlanSetup } from "./setup.ts";
 
-/** Tells the stream and the callback of a change. Never throws. */
+/** Sends a change to the stream and to the callback. Never throws. */
 export async function announce(
   setup: PlanSetup,
   stage: Stage,
@@ -27,7 +27,7 @@ export async function announce(
   }
 }
 
-/** Warns as the process does; a browser has none. */
+/** Emits a process warning, or logs one where there is no process, as in a browser. */
 function warn(message: string): void {
   if (globalThis.process?.emitWarning) globalThis.process.emitWarning(message);
   else console.warn(message);

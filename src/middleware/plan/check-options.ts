@@ -8,7 +8,7 @@ const atLeastOne = z
   .union([z.literal(Number.POSITIVE_INFINITY), z.number().min(1, "must be at least 1")])
   .optional();
 const callback = FUNCTION.optional();
-const named = { name: text, text };
+const nameAndText = { name: text, text };
 
 /** The schema of `PlanOptions`, for callers without a compiler. */
 export const PLAN_OPTIONS = z
@@ -22,22 +22,25 @@ export const PLAN_OPTIONS = z
       z.strictObject({
         tag: text,
         persist: z.boolean().optional(),
-        contextLoss: z.union([z.boolean(), z.strictObject(named)]).optional(),
+        contextLoss: z.union([z.boolean(), z.strictObject(nameAndText)]).optional(),
         exit: z
-          .union([z.boolean(), z.strictObject({ ...named, again: text, max: z.number().min(0).optional() })])
+          .union([
+            z.boolean(),
+            z.strictObject({ ...nameAndText, again: text, max: z.number().min(0).optional() }),
+          ])
           .optional(),
         stale: z
           .union([
             z.boolean(),
             z.strictObject({
-              ...named,
+              ...nameAndText,
               after: atLeastOne,
               backoff: atLeastOne,
               withoutPlan: z.boolean().optional(),
             }),
           ])
           .optional(),
-        edited: z.union([z.boolean(), z.strictObject(named)]).optional(),
+        edited: z.union([z.boolean(), z.strictObject(nameAndText)]).optional(),
       }),
     ]),
     verify: z.union([z.literal(false), callback]),
@@ -77,7 +80,7 @@ export const PLAN_OPTIONS = z
     message: 'must be "call" where the preset has no tool for updates',
   });
 
-/** Options beside `exact`. */
+/** The options with `exact`. */
 export const EXACT_OPTIONS = z.strictObject({
   preset: z.literal("classic"),
   exact: z.literal(true),
@@ -85,7 +88,7 @@ export const EXACT_OPTIONS = z.strictObject({
   toolDescription: text,
 });
 
-/** Throws `invalid-options` that names every option that is misspelled or has a value that cannot be. */
+/** Throws `invalid-options` that names every unknown option and every invalid value. */
 export function checkPlanOptions(
   options: ExactOptions | PlanOptions,
   schema: z.ZodObject = PLAN_OPTIONS,

@@ -14,31 +14,31 @@ export interface PlanChangeEvent {
   counts: Counts;
   /** The whole plan after the change. */
   todos: readonly Todo[];
-  /** The rules of the plan, where the change is one of them, too. */
+  /** The rules of the plan, if they changed, too. */
   rules?: readonly string[];
 }
 
-/** Recognizes a `PlanChangeEvent` among the chunks of a custom stream. */
+/** Whether a chunk of a custom stream is a `PlanChangeEvent`. */
 export function isPlanChangeEvent(chunk: unknown): chunk is PlanChangeEvent {
   return typeof chunk === "object" && chunk !== null && (chunk as { type?: unknown }).type === "plan-change";
 }
 
-/** Where a change is announced: the stream, and whose plan it is when the run is a sub-agent's. */
+/** The stream that changes are sent to, and the configurable with the plan's owner. */
 export interface Stage {
   writer?: ((chunk: unknown) => void) | undefined;
   configurable?: Record<string, unknown> | undefined;
 }
 
-/** The configurable under which a sub-agent's run learns its owner. */
+/** The `configurable` key for the owner of a sub-agent's plan. */
 export const OWNER_KEY = "holdfast_owner";
 
-/** The configurable under which a sub-agent's run tells its caller what it has spent. */
+/** The `configurable` key for an object in which a sub-agent's run reports its spending to its caller. */
 export const SPENT_KEY = "holdfast_spent";
 
-/** In the metadata that callbacks see: the item that a call is for. */
+/** The metadata key for callbacks: the item that a call is for. */
 export const TODO_KEY = "holdfast_todo";
 
-/** The owner of plans in this run, given by whoever started it, or `fallback`. */
+/** The owner of the plan in this run, as set by the caller; default `fallback`. */
 export function ownerOf({ configurable }: Stage, fallback: string): string {
   const owner = configurable?.[OWNER_KEY];
   return typeof owner === "string" ? owner : fallback;

@@ -72,7 +72,7 @@ export function planMiddleware<const Options extends PlanOptions = PlanOptions>(
   options?: Options,
 ): ReturnType<typeof planMiddlewareOf<Todo<StatusOf<Options>>>>;
 export function planMiddleware(options: ExactOptions | PlanOptions = {}): unknown {
-  // Whatever was passed is checked behind this.
+  // Both branches check the options.
   if (!isExact(options)) return planMiddlewareOf(planParts(options));
   checkPlanOptions(options, EXACT_OPTIONS);
   return todoListMiddleware(options);
@@ -82,13 +82,13 @@ function isExact(options: ExactOptions | PlanOptions): options is ExactOptions {
   return (options as Partial<ExactOptions> | null)?.exact !== undefined;
 }
 
-/** The parts of `planMiddlewareOf`, for a harness whose other parts work with the plan too. */
+/** The parts of `planMiddlewareOf`, for a harness with other parts that work with the plan. */
 export function planParts(options: PlanOptions = {}): PlanParts {
   const setup = setupPlan(options);
   return { setup, turns: new Turns(setup) };
 }
 
-/** The middleware of a plan that is already set up. */
+/** Creates the middleware of a plan that is already set up. */
 export function planMiddlewareOf<Item extends ExactTodo | Todo = Todo>(parts: PlanParts) {
   const { setup } = parts;
   const { policy, reminders } = setup.preset;
@@ -101,10 +101,10 @@ export function planMiddlewareOf<Item extends ExactTodo | Todo = Todo>(parts: Pl
       reminders.contextLoss && {
         beforeModel: (state: unknown, { configurable }: Stage) => {
           const { messages } = state as { messages: BaseMessage[] };
-          const visible = isPlanVisible(sentMessages(messages, configurable), setup);
+          const isVisible = isPlanVisible(sentMessages(messages, configurable), setup);
           const { todos, rules = [] } = readPlanState(state);
-          const still = { todos, rules, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
-          const due = dueReminders({ ...still, visible }, reminders);
+          const situation = { todos, rules, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
+          const due = dueReminders({ ...situation, visible: isVisible }, reminders);
           return due.length > 0 ? { messages: due.map(hiddenMessage) } : undefined;
         },
       }),
@@ -118,8 +118,8 @@ export function planMiddlewareOf<Item extends ExactTodo | Todo = Todo>(parts: Pl
 }
 
 /**
- * The messages of a thread that no summary covers. Results that are left out of requests besides are looked for in the
- * request itself. A hook sees only the fields of its own middleware.
+ * The messages of a thread that no summary covers. The request itself shows which results are left out besides. Reads
+ * the task's input, because a hook gets only the fields of its own middleware.
  */
 function sentMessages(messages: readonly BaseMessage[], configurable: Stage["configurable"]): BaseMessage[] {
   return messages.slice(coveredBy(readContext(taskInputOf(configurable)).summary, messages));

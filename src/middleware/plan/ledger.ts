@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
-import { PRESETS, type Figures, type Todo } from "../../plan/index.ts";
+import { isClosed, PRESETS, type Figures, type Todo } from "../../plan/index.ts";
 import { PLAN_TOOLS } from "../../plan/presets/index.ts";
 import {
   FIELDS,
@@ -32,27 +32,27 @@ import {
   type SavedLedger,
 } from "./state.ts";
 
-/** When an invocation of a graph was first seen here. */
-const firstSeen = new WeakMap<object, number>();
+/** The start of each invocation of a graph, by its writer. */
+const startTimes = new WeakMap<object, number>();
 
 /**
- * For how many milliseconds nothing has run in the thread so far. A stop, a kill and a question all end the invocation
- * of the graph, so what lies between the last model call of one and the next was no work, but for what the results of
- * `calls` and `helpers` tell of theirs. LangGraph tells nobody when an invocation began, but makes one writer for each:
- * the first look at it will do.
+ * The time in which nothing has run in the thread so far, in milliseconds. A stop, a kill and a question all end the
+ * invocation of the graph. So the time between the last model call of one invocation and the next invocation is idle,
+ * except for the work of tool calls, from their `results`, and of sub-agents. LangGraph does not say when an invocation
+ * began, but creates one writer for each: the time of the first call with a writer is close enough.
  */
 export function idleOf(
   { now }: Pick<PlanSetup, "now">,
   { at, idle, helpers }: PlanMemory,
   {
-    // In a tool it is in the tool's runtime alone. Absent where a tool is called by hand.
+    // A tool must pass the writer of its runtime. Undefined for a tool that is called by hand.
     writer = (getConfig() as LangGraphRunnableConfig | undefined)?.writer,
     results = [],
   }: { writer?: object | undefined; results?: readonly ToolMessage[] } = {},
 ): number {
   if (!writer) return idle;
-  const start = firstSeen.get(writer) ?? now();
-  firstSeen.set(writer, start);
+  const start = startTimes.get(writer) ?? now();
+  startTimes.set(writer, start);
   if (at === 0 || start <= at) return idle;
   const worked = results.flatMap((result): Interval[] => {
     const [from, to] = timeOf(result) ?? [0, 0];
@@ -62,14 +62,14 @@ export function idleOf(
   return idle + Math.max(0, start - at - lengthOf(worked) - before);
 }
 
-/** A moment of a thread: its tally, and how long it has worked, from a beginning that is the same for all moments. */
+/** The figures of a thread at a moment. The working time counts from the same beginning for all moments. */
 export function figuresAt(tally: Tally, { at, idle }: { at: number; idle: number }): Figures {
   return { ...tally, elapsedMs: at - idle };
 }
 
 /**
- * The ledger of a state; where there is none yet, it begins `now`. Figures that are only in the plan count, but for items
- * that were worked on since: theirs have a part of what is still to be shared out.
+ * The ledger of a state, or a new one that begins `now`. Figures that are only in the plan are taken over, except those
+ * of the items in `since`: they were worked on since, and already have a part of what is still to be shared out.
  */
 function readLedger({ memory, todos }: PlanState, now: Figures, since: Iterable<string>): Ledger {
   const inPlan = new Map(
@@ -77,7 +77,7 @@ function readLedger({ memory, todos }: PlanState, now: Figures, since: Iterable<
   );
   const { ledger } = memory;
   if (!ledger) {
-    // Of a thread from before there were ledgers nobody knows what belongs to no item.
+    // For a thread from before ledgers, the spending that belongs to no item is unknown.
     const settled = inPlan.size > 0 ? now : { ...NO_FIGURES, elapsedMs: now.elapsedMs };
     return { spent: Object.fromEntries(inPlan), settled, active: [], helped: NO_FIGURES };
   }
@@ -91,14 +91,13 @@ function readLedger({ memory, todos }: PlanState, now: Figures, since: Iterable<
   };
 }
 
-/** A ledger as it is saved beside these items. */
+/** The saved form of a ledger, without figures that these items already have. */
 export function savedLedger({ spent, settled, active, helped }: Ledger, todos: readonly Todo[]): SavedLedger {
   const inPlan = new Map(todos.map((todo) => [todo.id, todo]));
   const rows = Object.entries(spent).flatMap(([id, figures]) => {
-    const { status, actuals } = inPlan.get(id) ?? {};
-    const isOver = status === "completed" || status === "cancelled";
-    const isKept = isOver && isSameFigures(actuals, figures);
-    return isKept ? [] : [[id, rowOf(figures)] as const];
+    const todo = inPlan.get(id);
+    const isSaved = todo && isClosed(todo) && isSameFigures(todo.actuals, figures);
+    return isSaved ? [] : [[id, rowOf(figures)] as const];
   });
   return { spent: Object.fromEntries(rows), settled: rowOf(settled), active, helped: rowOf(helped) };
 }
@@ -117,15 +116,15 @@ function figuresOf(row: Row): Figures {
   return figuresBy((_, at) => row[at]!);
 }
 
-/** The items that the agent itself works on: those in progress that are in nobody's hands, where there are such. */
+/** The items that the agent itself works on: those in progress without a sub-agent, or all if each has one. */
 export function activeItems(todos: readonly Todo[], { helpers }: PlanMemory): string[] {
-  const away = new Set(Object.values(helpers).flatMap(({ item, spent }) => (spent ? [] : (item ?? []))));
+  const delegated = new Set(Object.values(helpers).flatMap(({ item, spent }) => (spent ? [] : (item ?? []))));
   const items = idsInProgress(todos);
-  const own = items.filter((id) => !away.has(id));
+  const own = items.filter((id) => !delegated.has(id));
   return own.length > 0 ? own : items;
 }
 
-/** Whether the last turn left something to share out in other ways than alike among the items worked on. */
+/** Whether the spending of the last turn cannot just be shared out equally among the same items as before. */
 export function isDue({ memory, todos }: PlanState): boolean {
   const { ledger, moves, helpers } = memory;
   if (!ledger || Object.keys(moves).length > 0) return true;
@@ -133,18 +132,18 @@ export function isDue({ memory, todos }: PlanState): boolean {
   return activeItems(todos, memory).join("\n") !== ledger.active.join("\n");
 }
 
-/** The turn whose spending is shared out. */
+/** The turn whose spending is to be shared out. */
 export interface TurnInSight {
   /** The conversation; its last answer began the turn. */
   messages: readonly BaseMessage[];
   now: Figures;
-  /** The call up to which the turn is shared out, while it is being run. Default: all of it. */
+  /** In a turn that is still running: the call up to which it is shared out. Default: the whole turn. */
   until?: string | undefined;
   moves?: Readonly<Record<string, Move>>;
   helpers?: Readonly<Record<string, Helper>>;
 }
 
-/** Shares out all that was spent until now, the last turn by what its calls were for. */
+/** Shares out all spending until now; that of the last turn by the items of its calls. */
 export function settleTurn(
   state: PlanState,
   { messages, now, until, moves = state.memory.moves, helpers = state.memory.helpers }: TurnInSight,
@@ -158,16 +157,16 @@ export function settleTurn(
     ...[...calls.values()].flatMap(({ args }) => itemOf(args) ?? []),
   ];
   const before = readLedger(state, now, since);
-  // An answer that completed an item was shared out with it.
+  // The spending of an answer that completed an item was shared out with it.
   const isOpen = at > 0 && now.modelCalls > before.settled.modelCalls;
   const answer = isOpen ? last : undefined;
   const parts = answer ? partsOf(answer, { results, until, moves, helpers }) : [];
-  // A turn that is being run is not in the tally yet.
-  const made = until === undefined ? 0 : parts.filter(({ isWork }) => isWork).length;
-  const spent = { ...now, toolCalls: now.toolCalls + made };
+  // The tally does not include a turn that is still running.
+  const runCalls = until === undefined ? 0 : parts.filter(({ isWork }) => isWork).length;
+  const spent = { ...now, toolCalls: now.toolCalls + runCalls };
   const turn = answer
     ? {
-        answer: { ...NO_FIGURES, modelCalls: 1, ...tokensOf(answer), elapsedMs: took },
+        answer: { ...tallyOf(answer), elapsedMs: took },
         toolsMs: Math.max(0, now.elapsedMs - (at - idle)),
         parts,
       }
@@ -186,7 +185,7 @@ interface Parts extends Required<Pick<TurnInSight, "moves" | "helpers">> {
   until: string | undefined;
 }
 
-/** The cost of each item until the end of the last step, of no item, and in all. */
+/** The cost until the end of the last step: of each item, of no item, and in total. */
 export function figuresIn(values: unknown): {
   items: Record<string, Figures>;
   rest: Figures;
@@ -211,7 +210,7 @@ export function figuresIn(values: unknown): {
   };
 }
 
-/** The parts of an answer: its text, and its calls in their order. A report beside work is hardly any of it. */
+/** The parts of an answer: its text and its calls, in order. A plan update beside work has almost no weight. */
 function partsOf(answer: AIMessage, { results, until, moves, helpers }: Parts): Part[] {
   const calls = answer.tool_calls ?? [];
   const replies = new Map(results.map((result) => [result.tool_call_id, result]));
@@ -237,7 +236,7 @@ function itemOf(args: Record<string, unknown>): string | undefined {
   return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
 }
 
-/** The usage of the answers since the user's last message, if nobody has counted it yet. */
+/** The usage of the answers since the user's last message. */
 export function uncountedTally(messages: readonly BaseMessage[]): Tally {
   const start = messages.findLastIndex((message) => isFromUser(message));
   const answers = messages.slice(start + 1).filter((message) => AIMessage.isInstance(message));
@@ -246,12 +245,8 @@ export function uncountedTally(messages: readonly BaseMessage[]): Tally {
 
 /** The usage of a model call, by its answer. */
 export function tallyOf(answer: AIMessage): Tally {
-  return { ...ZERO_TALLY, modelCalls: 1, ...tokensOf(answer) };
-}
-
-function tokensOf(answer: AIMessage): Pick<Tally, "inputTokens" | "outputTokens"> {
   const { inputTokens, outputTokens } = usedTokens(answer);
-  return { inputTokens, outputTokens };
+  return { modelCalls: 1, toolCalls: 0, inputTokens, outputTokens };
 }
 
 export function sumTallies(a: Tally, b: Tally): Tally {
@@ -259,7 +254,7 @@ export function sumTallies(a: Tally, b: Tally): Tally {
   return tally;
 }
 
-/** The change of what is worked on from one list to the next; undefined where there is none. */
+/** The change of the items in progress from one list to the next; undefined if there is none. */
 export function moveOf(
   before: readonly Todo[],
   after: readonly Todo[],

@@ -5,13 +5,13 @@ import { isPlanVisible } from "./messages/visibility.ts";
 import type { PlanSetup } from "./setup.ts";
 import type { MemoryUpdate, PlanState } from "./state.ts";
 
-/** Items are never changed in place: most of a plan is the same objects from one model call to the next. */
+/** A cache: items are never changed in place, and most of them are the same objects from one model call to the next. */
 const digests = new WeakMap<Todo, string>();
 
 /** The fields of an item that a model sees, besides its status. */
 const FIELDS = ["content", "priority", "dependsOn", "estimate", "note", "mustVerify"] as const;
 
-/** The model's knowledge of an item, in a few characters. */
+/** The status of an item and a hash of the fields that the model sees. */
 function digest(todo: Todo): string {
   const cached = digests.get(todo);
   if (cached !== undefined) return cached;
@@ -21,10 +21,10 @@ function digest(todo: Todo): string {
   return text;
 }
 
-/** Behind the digest of an item that a person closed, for as long as nobody changes it. */
+/** The suffix of the digest of an item that a person closed, until somebody changes the item. */
 const BY_PERSON = " person";
 
-/** The memory of a model that knows the items `after`, where it knew `seen` before. */
+/** The update of the memory after the model has learned of the items `after`. `seen`: the digests before. */
 export function rememberSeen(seen: Record<string, string>, after: readonly Todo[]): MemoryUpdate {
   const update: Record<string, string | null> = {};
   for (const todo of after) {
@@ -37,7 +37,7 @@ export function rememberSeen(seen: Record<string, string>, after: readonly Todo[
   return { seen: update, order: orderOf(after) };
 }
 
-/** The memory of a model that is told people's changes: the items that they closed are marked, too. */
+/** The update of the memory after the model has learned of people's edits. Marks the items that they closed. */
 export function rememberEdits(seen: Record<string, string>, todos: readonly Todo[]): MemoryUpdate {
   const memory = rememberSeen(seen, todos);
   for (const todo of todos.filter(isClosed)) {
@@ -51,7 +51,7 @@ export function rememberEdits(seen: Record<string, string>, todos: readonly Todo
   return memory;
 }
 
-/** The memory of an item whose status the model has set, without knowing people's other changes. */
+/** The digest of an item whose status the model has set without knowing of people's other changes to it. */
 export function rememberStatus(before: string, now: string): string {
   return `${now.split(" ")[0]} ${before.split(" ")[1]}`;
 }
@@ -61,15 +61,15 @@ export function isClosedByPerson(seen: Record<string, string>, todo: Todo): bool
   return isClosed(todo) && (own(seen, todo.id)?.endsWith(BY_PERSON) ?? false);
 }
 
-/** Whether the plan as the model knew it had items that were not closed. */
+/** Whether the model knew the plan with items that were not closed. */
 export function knewOpenItems(seen: Record<string, string>): boolean {
   return Object.values(seen).some((item) => !/^(?:completed|cancelled) /.test(item));
 }
 
-/** People's changes that a model with these messages has not been told. */
+/** People's changes that a model with these messages does not know of. */
 export function unheardEdits(state: PlanState, messages: readonly BaseMessage[], setup: PlanSetup): Change[] {
   const changes = unseenChanges(state);
-  // A plan from before this middleware was in use is no news to a model that can see it.
+  // A plan from before this middleware was in use is not news if the model can see it.
   const isForeign = changes.length > 0 && state.memory.order === "" && isPlanVisible(messages, setup);
   return isForeign ? [] : changes;
 }
@@ -98,7 +98,7 @@ function unseenChanges({ todos, memory: { seen, order } }: PlanState): Change[] 
   ];
 }
 
-/** An id may have spaces in it. */
+/** The order of the ids, one per line: an id may contain spaces. */
 function orderOf(todos: readonly Todo[]): string {
   return todos.map((todo) => todo.id).join("\n");
 }

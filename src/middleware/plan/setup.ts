@@ -5,13 +5,13 @@ import type { PlanOptions, Switch } from "./options.ts";
 import { workWasDone } from "./plan-call/evidence.ts";
 import type { Verifier } from "./plan-call/verifier.ts";
 
-/** Options with every default filled in. */
+/** The options with defaults filled in. */
 export interface PlanSetup {
   preset: Preset;
   /** The names of the plan's own tools. */
   toolNames: readonly string[];
   verify: Verifier | undefined;
-  /** The verifier is the one that looks for evidence. */
+  /** Whether the verifier is the default one, which looks for evidence. */
   wantsEvidence: boolean;
   verifyTimeout: number;
   approval: "first" | "always" | "never";
@@ -23,10 +23,10 @@ export interface PlanSetup {
   now: () => number;
 }
 
-/** Tools that put a question to the user, by default. */
+/** The default names of tools that ask the user a question. */
 export const ASK_TOOLS = ["ask_clarification", "ask_user", "ask_user_question", "ask_human"];
 
-/** Puts options and preset together. Throws `invalid-options` for what cannot work. */
+/** Combines options and preset. Throws `invalid-options`. */
 export function setupPlan(options: PlanOptions = {}): PlanSetup {
   checkPlanOptions(options);
   const { preset: name = "lean", systemPrompt, toolDescription, updateDescription, ...rest } = options;
@@ -38,7 +38,7 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
   const { write, update } = base.tools;
   const preset: Preset = {
     ...base,
-    // The prompt must not promise what another rule will not keep.
+    // The default prompt follows the rules for final answers and reports.
     systemPrompt:
       systemPrompt ??
       base.systemPrompt
@@ -71,19 +71,19 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
 function mergeReminders({ name, reminders }: Preset, options: PlanOptions["reminders"]): Reminders {
   if (options === false)
     return { ...reminders, contextLoss: false, exit: false, stale: false, edited: false };
-  const { tag = reminders.tag, persist = reminders.persist, ...given } = options ?? {};
+  const { tag = reminders.tag, persist = reminders.persist, ...switches } = options ?? {};
   const exit = reminders.exit || EXIT_REMINDERS[name as keyof typeof EXIT_REMINDERS];
   return {
     tag,
     persist,
-    contextLoss: switched(reminders.contextLoss, given.contextLoss),
-    exit: given.exit === undefined ? reminders.exit : switched(exit, given.exit),
-    stale: switched(reminders.stale, given.stale),
-    edited: switched(reminders.edited, given.edited),
+    contextLoss: mergeReminder(reminders.contextLoss, switches.contextLoss),
+    exit: switches.exit === undefined ? reminders.exit : mergeReminder(exit, switches.exit),
+    stale: mergeReminder(reminders.stale, switches.stale),
+    edited: mergeReminder(reminders.edited, switches.edited),
   };
 }
 
-function switched<T extends object>(preset: false | T, option: Switch<T> = {}): false | T {
+function mergeReminder<T extends object>(preset: false | T, option: Switch<T> = {}): false | T {
   return option !== false && preset && { ...preset, ...(option === true ? {} : option) };
 }
 

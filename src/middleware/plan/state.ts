@@ -25,38 +25,38 @@ import {
 } from "../../plan/todo/index.ts";
 import { anyUpdate } from "../state/index.ts";
 
-/** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */
+/** The key of a list's changes, so that concurrent writers do not overwrite each other. */
 const CHANGES = Symbol("changes");
 
 /**
- * A write of the harness to `todos`: the list as the writer leaves it, for readers of the stream, and the changes
- * that led there, for the reducer. A list that lost its mark in a database is a plain list.
+ * A write of the harness to `todos`: the new list, for readers of the stream, with the changes that led to it, for the
+ * reducer. A list that lost its changes in a database is treated as a plain list.
  */
 export function todosUpdate(todos: readonly Todo[], changes: readonly Change[]): Todo[] {
   return Object.defineProperty([...todos], CHANGES, { value: changes });
 }
 
-/** Two writes to `todos`, each made without knowing of the other, as one. */
+/** Joins two concurrent writes to `todos` into one. */
 export function joinedTodos(first: Todo[], second: Todo[]): Todo[] {
   const changes = changesOf(second) ?? [];
   return todosUpdate(patchTodos([...first], changes), [...(changesOf(first) ?? []), ...changes]);
 }
 
-/** A sub-agent that a call started, in the memory of its caller's plan. */
+/** A sub-agent that a call started. */
 export interface Helper {
   /** The item that it was given. */
   item?: string;
-  /** Absent while it is at work in the background. */
+  /** Its spending. Absent while it works in the background. */
   spent?: Figures;
-  /** For how many milliseconds it had worked before it last stopped for a person. */
+  /** Its working time before it last stopped for a person, in milliseconds. */
   before?: number;
-  /** It was not alone on its item, which the model call after the last of them completes if all ended well. */
+  /** Set if it shared its item with others. The model call after the last one completes it if all ended well. */
   isShared?: true;
-  /** It has ended, and its item is not done. */
+  /** Set if it has ended and its item is not done. */
   isOpen?: true;
 }
 
-/** A ledger in the memory: figures as rows, and of items that have ended only those whose figures are not in the plan. */
+/** The saved form of a ledger, with figures as rows. Leaves out closed items whose figures are in the plan. */
 export interface SavedLedger {
   spent: Readonly<Record<string, Row>>;
   settled: Row;
@@ -67,51 +67,51 @@ export interface SavedLedger {
 /** Figures in the order of `FIELDS`. */
 export type Row = readonly number[];
 
-/** A plan call that a person agreed to, as it was sent or with a list of theirs. */
+/** A plan call that a person approved, as it was sent or with an edited list. */
 export interface ApprovedCall {
-  /** The person, where they are known by a name. */
+  /** The person's name, if known. */
   by?: string;
-  /** The ids of the call and of its message, as some models use their call ids again. */
+  /** The ids of the call and of its message: some models reuse call ids. */
   id: string | undefined;
   message: string | undefined;
   edit?: {
-    /** The person's list, in the place of the call's arguments. */
+    /** The person's list, which replaces the call's arguments. */
     args: Record<string, unknown>;
     /** Its difference from the plan that the model proposed, in words. */
     news: string;
   };
 }
 
-/** The middleware's memory beside the todos. Private to the graph; absolute values, so a replay is harmless. */
+/** The middleware's memory besides the todos. Private to the graph. Absolute values: a replay is harmless. */
 export interface PlanMemory {
   nextId: number;
   firstId?: number;
   retired: string[];
-  /** The number of plans that the thread has had, where there was more than one. */
+  /** The number of plans in the thread, if more than one. */
   plans?: number;
-  /** The run that the counters below belong to: the id of the user's message that began it. */
+  /** The run that the counters below belong to, by the id of the user's message that began it. */
   run: string;
-  /** Calls to other tools that had finished when it began. */
+  /** The number of calls to other tools that had finished when the run began. */
   callsBefore: number;
-  /** The same when the plan was made. */
+  /** The number of such calls when the plan was made. */
   madeAt: number;
-  /** Rounds of tool calls since the last plan call, and stale reminders given since. */
+  /** The number of rounds of tool calls, and of stale reminders, since the last plan call. */
   rounds: number;
   nags: number;
-  /** Exit reminders since the last progress. */
+  /** The number of exit reminders since the last progress. */
   exits: number;
-  /** The model was called without seeing the plan as it is: the next plan result shows it whole. */
+  /** Whether the model was last called without seeing the current plan: the next plan result shows all of it. */
   unseen: boolean;
-  /** An item ended with its sub-agent: the next model call sees to it that another one is in progress. */
+  /** Whether an item ended with its sub-agent: then the next model call starts another one if none is in progress. */
   startNext: boolean;
-  /** A digest per item, as the model last knew it. */
+  /** A digest of each item as the model last knew it. */
   seen: Record<string, string>;
-  /** The ids in the order the model last knew, one in a line. */
+  /** The ids in the order that the model last knew, one per line. */
   order: string;
-  /** Spent so far, and what was spent when each running item started. */
+  /** The spending so far, and the spending when each item in progress started. */
   tally: Tally;
   marks: Record<string, Mark>;
-  /** When the last model call ended, how long it took, and for how long nothing had run in the thread until then. */
+  /** The end of the last model call, its duration, and the idle time of the thread until then, in milliseconds. */
   at: number;
   took: number;
   idle: number;
@@ -119,26 +119,26 @@ export interface PlanMemory {
   ledger?: SavedLedger;
   /** The last turn's changes of the items in progress, by call. */
   moves: Record<string, Move>;
-  /** Sub-agents at work, and those that have ended since the ledger was written, by call. */
+  /** Sub-agents at work, and those that ended after the ledger was written, by call. */
   helpers: Record<string, Helper>;
-  /** The plan call that a person agreed to last. */
+  /** The plan call that a person approved last. */
   approved?: ApprovedCall;
-  /** The rules as the model last knew them, one in a line. */
+  /** The rules as the model last knew them, one per line. */
   rules: string;
-  /** The open plan is from before a person wanted to approve it: whatever is done with it next is asked about. */
+  /** Whether the open plan still needs approval: the next plan call is put to a person. */
   proposed?: boolean;
 }
 
-/** Fields of the memory whose entries are merged. */
+/** The fields of the memory whose entries are merged. */
 export const RECORDS = ["seen", "marks", "moves", "helpers"] as const;
 type Records = Pick<PlanMemory, (typeof RECORDS)[number]>;
 
-/** A change to the memory: fields replace, entries of records are merged, null removes one. */
+/** A change to the memory. Fields are replaced, entries of records are merged, and null removes an entry. */
 export type MemoryUpdate = Partial<Omit<PlanMemory, keyof Records>> & {
   [Field in keyof Records]?: Record<string, Records[Field][string] | null>;
 };
 
-export const NO_MEMORY: PlanMemory = {
+const NO_MEMORY: PlanMemory = {
   nextId: 1,
   retired: [],
   run: "",
@@ -164,7 +164,7 @@ export const NO_MEMORY: PlanMemory = {
 /** The part of the graph state that belongs to the plan. */
 export interface PlanState {
   todos: readonly Todo[];
-  /** Conditions of the request that no single item holds. */
+  /** The plan's rules. */
   rules?: readonly string[];
   memory: PlanMemory;
 }
@@ -179,7 +179,7 @@ export function readPlanState(state: unknown): PlanState {
   return { todos: withIds(todos ?? []), rules: planRules ?? [], memory: { ...NO_MEMORY, ..._plan } };
 }
 
-/** A thread that LangChain's middleware began has todos without ids: they get their positions. */
+/** Gives todos their positions as ids. A thread that LangChain's middleware began has todos without ids. */
 function withIds(todos: readonly Todo[]): readonly Todo[] {
   if (todos.every((todo) => todo.id !== undefined)) return todos;
   return todos.map((todo, index) => ({ ...todo, id: String(index + 1) }));
@@ -203,7 +203,10 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
   };
 }
 
-/** Merges a write to `todos`: changes by the harness, or a whole list by a person or a tool, which is validated. */
+/**
+ * Merges a write to `todos`: changes by the harness, or a whole list by a person or a tool, which is validated. May
+ * throw.
+ */
 export function mergeTodos(current: Todo[], update: unknown, policy: Policy): Todo[] {
   if (update === undefined) return current;
   const todos = withIds(current);
@@ -213,11 +216,11 @@ export function mergeTodos(current: Todo[], update: unknown, policy: Policy): To
     steps.add(todos, patched, { isWholeList: false });
     return patched;
   }
-  // LangChain sends the saved state again with every new input: that is not an edit.
+  // LangChain sends the saved state with every new input: that is not an edit.
   if (isSame(current, update)) return current;
   const states = steps.before(current);
   const base = states && Array.isArray(update) ? baseOf(update, [...states, todos]) : todos;
-  const plan = planFrom({ todos: base, memory: NO_MEMORY });
+  const plan: Plan = { todos: base, nextId: nextNumber(1, base), retired: [] };
   const result = applyWrite(plan, update, policy, { author: "person" });
   if (!result.ok) {
     const reasons = result.issues.map((issue) => issue.message).join(" ");
@@ -229,7 +232,7 @@ export function mergeTodos(current: Todo[], update: unknown, policy: Policy): To
   return merged;
 }
 
-/** The changes from a list's base; items that it appends go to the end, behind those that others appended. */
+/** The changes from a base to a list. Appended items go to the end, behind those that others appended. */
 function additions(base: readonly Todo[], list: readonly Todo[]): Change[] {
   return diffTodos(base, list).map((change) =>
     change.type === "todo-add" && change.index >= base.length ? { ...change, index: Infinity } : change,
@@ -256,13 +259,13 @@ const todoSchema = z.object({
 
 /** The channels of the plan: `todos` and `planRules` for everybody, `_plan` for the middleware. */
 export function planStateSchema<Item extends object>(policy: Policy) {
-  // The engine validates updates; these schemas give types, defaults and a description for LangGraph Studio.
+  // The engine validates updates. These schemas provide types, defaults and a description for LangGraph Studio.
   const todos = z.array(todoSchema).default(() => []) as unknown as z.ZodType<Item[], Item[] | undefined>;
   const memory: z.ZodType<PlanMemory, PlanMemory | undefined> = z.any().default(NO_MEMORY);
   const fields = {
     messages: messagesField(),
     todos: new ReducedValue(todos, {
-      // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
+      // The type keeps todos out of a user's input. At run time LangChain passes the current ones through here.
       inputSchema: anyUpdate<undefined>(),
       reducer: (current, update) => mergeTodos(current as Todo[], update, policy) as Item[],
     }),
@@ -276,8 +279,8 @@ export function planStateSchema<Item extends object>(policy: Policy) {
 }
 
 /**
- * Channels that carry a plan through runs without planning. LangGraph drops what a graph has no channel for, so a
- * thread that leaves plan mode would lose its todos. They are empty, and so absent, in a thread without a plan.
+ * Channels that keep a plan through runs without planning. LangGraph drops values without a channel, so a thread that
+ * leaves plan mode would lose its todos. Without a plan the channels are empty and therefore absent.
  */
 export function keptPlanSchema() {
   const anything: z.ZodType = z.any().optional();
@@ -289,7 +292,7 @@ export function keptPlanSchema() {
   });
 }
 
-/** Threads from before a record was kept have none. */
+/** Merges entries into a record; null removes one. Older threads may not have the record. */
 function mergeEntries<T>(
   entries: Record<string, T> = {},
   update: Record<string, T | null> | undefined,
@@ -307,20 +310,20 @@ type States = readonly (readonly Todo[])[];
 
 /**
  * The states that a list went through within one step, oldest first. LangGraph reduces the writes of a step in one
- * synchronous batch. A person's edit of a step that waits is a batch of its own before it: so the states of a batch
- * with a whole list in it stay known to the next batch, and those of any other batch end with it.
+ * synchronous batch. A person's edit of a waiting step is a batch of its own before that. So the states of a batch with
+ * a whole list are kept for the next batch; those of any other batch are dropped at its end.
  */
 class StepStates {
-  /** States by the list that the last write led to. */
+  /** The states by the list that the last write led to. */
   readonly #states = new WeakMap<readonly Todo[], States>();
   #batch: { lists: Map<readonly Todo[], States>; hasWholeList: boolean } | undefined;
 
-  /** The states before a list that a write of this step led to; undefined where no write did. */
+  /** The states before a list that a write of this step led to; undefined for any other list. */
   before(list: readonly Todo[]): States | undefined {
     return this.#states.get(list);
   }
 
-  /** Notes that a write led from one list to the next. */
+  /** Records that a write led from one list to the next. */
   add(current: readonly Todo[], next: readonly Todo[], { isWholeList }: { isWholeList: boolean }): void {
     const batch = (this.#batch ??= this.#begin());
     batch.hasWholeList ||= isWholeList;
@@ -342,8 +345,8 @@ class StepStates {
 }
 
 /**
- * The list that a whole-list write started from. Its writer may have known some of the step's other writes and not the
- * rest, so an item that stands in the write as in any state of the step is one that the writer left alone.
+ * The list that a whole-list write started from. Its writer may have known only some of the step's other writes, so an
+ * item that equals its version in any state of the step counts as unchanged by the writer.
  */
 function baseOf(update: readonly unknown[], states: States): readonly Todo[] {
   const byId = (list: readonly unknown[], id: string): Todo | undefined =>
@@ -354,7 +357,7 @@ function baseOf(update: readonly unknown[], states: States): readonly Todo[] {
   };
   const first = states[0]!;
   const base = first.map((todo) => unchanged(todo.id) ?? todo);
-  // A writer that names an item of another writer knows of it.
+  // A writer that sends an item of another writer knows of that item.
   for (const todo of states.slice(1).toReversed().flat()) {
     if (byId(update, todo.id) && !byId(base, todo.id)) base.push(unchanged(todo.id) ?? todo);
   }

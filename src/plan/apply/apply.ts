@@ -15,19 +15,19 @@ import {
   type Status,
   type Todo,
 } from "../todo/index.ts";
-import { afterPlan, continues, leftOut, withPresentIds } from "./earlier-plan.ts";
-import { identify, planOf, spentIds, type Identified } from "./identity.ts";
+import { cancelOmitted, continuesPlan, emptyPlanAfter, withCurrentIds } from "./earlier-plan.ts";
+import { identify, planOf, retiredIdCheck, type Identified } from "./identity.ts";
+import { revertRefused } from "./revert-refused.ts";
 import { checkTodos, emptyContent, frozen, listIds, unknownId } from "./rules.ts";
-import { withhold } from "./withhold.ts";
 
-/** The author of a change. People may reopen, reword and reorder anything; integrity rules hold for all. */
+/** The author of a change. People may reopen, reword and reorder anything; integrity rules hold for everybody. */
 export type Author = "model" | "person";
 
-/** Under which circumstances a change is applied. */
+/** The circumstances of a change. */
 export interface ApplyOptions {
   /** Default `model`. */
   author?: Author;
-  /** Ids that this change may not complete: they keep their status, and nothing starts that waits on them. */
+  /** Ids that this change may not complete: they keep their status, and items that wait on them do not start. */
   refused?: ReadonlySet<string>;
   /** Ids that this change completes on the model's word alone. */
   unverified?: ReadonlySet<string>;
@@ -36,48 +36,48 @@ export interface ApplyOptions {
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Replaces the plan with the items in `raw`, in whatever shape they were sent. Items keep their ids by id or
- * content. Completed items stay where the policy freezes them, and open ones that a model leaves out are cancelled; a
- * finished plan makes way for a new one.
+ * Replaces the plan with the items in `raw`, in any shape that `readItems` takes. Items keep their ids by id or
+ * content. Completed items stay if the policy freezes them, and open ones that a model leaves out are cancelled. After
+ * a finished plan a new one begins.
  */
 export function applyWrite(plan: Plan, raw: unknown, policy: Policy, options: ApplyOptions = {}): Result {
   const { author = "model" } = options;
   const reading = new Reading(policyFor(author, policy));
   const drafts = readItems(raw, reading);
-  if (reading.isTooMuch) return { ok: false, issues: reading.issues };
-  const continued = continues(plan, drafts, { reading, isPerson: author === "person" });
-  const base = continued ? plan : afterPlan(plan, policy);
+  if (reading.isTooLarge) return { ok: false, issues: reading.issues };
+  const isContinued = continuesPlan(plan, drafts, { reading, isPerson: author === "person" });
+  const base = isContinued ? plan : emptyPlanAfter(plan, policy);
   const items = identify(base, withContent(base, drafts, reading), reading);
-  const resolve = references(items, base);
-  const written = items.map((item) => merged(item, { resolve, reading, author }));
+  const resolve = referenceResolver(items, base);
+  const sentTodos = items.map((item) => mergeDraft(item, { resolve, reading, author }));
   const ids = new Set(items.map((item) => item.id));
-  const kept =
+  const completed =
     reading.policy.completed === "frozen"
       ? base.todos.filter((todo) => todo.status === "completed" && !ids.has(todo.id))
       : [];
-  const room = policy.maxItems - kept.length - written.length;
-  const cancelled = author === "model" ? leftOut(base, ids, policy).slice(0, Math.max(0, room)) : [];
-  const gone = new Set(cancelled.map((todo) => todo.id));
-  const todos = [...kept, ...written.map((todo) => without(todo, gone)), ...cancelled];
-  return settle({ plan, base, todos, reading, isNew: !continued }, options);
+  const room = policy.maxItems - completed.length - sentTodos.length;
+  const cancelled = author === "model" ? cancelOmitted(base, ids, policy).slice(0, Math.max(0, room)) : [];
+  const cancelledIds = new Set(cancelled.map((todo) => todo.id));
+  const todos = [...completed, ...sentTodos.map((todo) => without(todo, cancelledIds)), ...cancelled];
+  return finishChange({ plan, base, todos, reading, isNew: !isContinued }, options);
 }
 
 /** Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them. */
 export function applyUpdate(plan: Plan, raw: unknown, policy: Policy, options: ApplyOptions = {}): Result {
   const reading = new Reading(policyFor(options.author ?? "model", policy));
-  const update = withPresentIds(readUpdate(raw, reading, plan.todos), plan, reading);
-  if (reading.isTooMuch) return { ok: false, issues: reading.issues };
-  const work = new Workbench(plan, reading);
-  for (const draft of update.edit) work.edit(draft);
-  for (const draft of update.add) work.add(draft);
-  for (const draft of update.done) work.close(draft, "completed", "done");
-  for (const draft of update.cancel) work.close(draft, "cancelled", "cancel");
-  for (const draft of update.block) work.close(draft, "blocked", "block");
-  for (const { id } of update.start) work.status(id, "in_progress", "start");
-  for (const draft of update.move) work.move(draft);
-  if (update.order.length > 0) work.order(update.order);
-  const base = work.plan;
-  return settle({ plan, base, todos: base.todos, reading, isNew: false }, options);
+  const update = withCurrentIds(readUpdate(raw, reading, plan.todos), plan, reading);
+  if (reading.isTooLarge) return { ok: false, issues: reading.issues };
+  const editor = new PlanEditor(plan, reading);
+  for (const draft of update.edit) editor.edit(draft);
+  for (const draft of update.add) editor.add(draft);
+  for (const draft of update.done) editor.close(draft, "completed", "done");
+  for (const draft of update.cancel) editor.close(draft, "cancelled", "cancel");
+  for (const draft of update.block) editor.close(draft, "blocked", "block");
+  for (const { id } of update.start) editor.status(id, "in_progress", "start");
+  for (const draft of update.move) editor.move(draft);
+  if (update.order.length > 0) editor.order(update.order);
+  const base = editor.plan;
+  return finishChange({ plan, base, todos: base.todos, reading, isNew: false }, options);
 }
 
 function policyFor(author: Author, policy: Policy): Policy {
@@ -85,28 +85,28 @@ function policyFor(author: Author, policy: Policy): Policy {
   return { ...policy, completed: "editable", earlyStart: "allow", idle: "allow" };
 }
 
-/** A change that was read. */
-interface Applied {
+/** The list that a change leads to, before checks. */
+interface ChangedList {
   plan: Plan;
   base: Plan;
-  /** The plan before it is over: all items are new. */
+  /** Whether the list begins a new plan: all items are new. */
   isNew: boolean;
   todos: readonly Todo[];
   reading: Reading;
 }
 
-/** Puts the finishing touches that the policy asks for, checks everything, and says what changed. */
-function settle(
-  { plan, base, todos, reading, isNew }: Applied,
+/** Adjusts the list as the policy asks, checks it, and returns the result. */
+function finishChange(
+  { plan, base, todos, reading, isNew }: ChangedList,
   { refused = NONE, unverified = NONE }: ApplyOptions,
 ): Result {
   const { policy } = reading;
   const ids = new Set(todos.map((todo) => todo.id));
   let list = todos.map((todo) => withKnownDependencies(todo, ids, reading));
   if (policy.cycles === "drop") list = withoutCycles(list, reading);
-  if (refused.size > 0) list = withhold(list, { before: isNew ? [] : plan.todos, refused, reading });
-  if (unverified.size > 0) list = list.map((todo) => (unverified.has(todo.id) ? onItsWord(todo) : todo));
-  // What was refused is no fault of the list's: where idleness is one, the next item starts by itself.
+  if (refused.size > 0) list = revertRefused(list, { before: isNew ? [] : plan.todos, refused, reading });
+  if (unverified.size > 0) list = list.map((todo) => (unverified.has(todo.id) ? asUnverified(todo) : todo));
+  // Idleness that comes from a refusal is not the list's fault: the next item starts instead of an issue.
   const starts = policy.idle === "start" || (policy.idle === "refuse" && refused.size > 0);
   if (starts && !list.some((todo) => todo.status === "in_progress")) {
     const next = nextStartable(list);
@@ -120,37 +120,37 @@ function settle(
   return { ok: true, plan: planOf(base, list), changes, notes: reading.notes };
 }
 
-/** Drafts that say what is to be done, taking it from the item with the same id where they don't. */
+/** The drafts with content, taken from the item with the same id if they have none. */
 function withContent(plan: Plan, drafts: readonly Draft[], reading: Reading): Draft[] {
   return drafts.flatMap((draft) => {
     if (draft.content) return draft;
-    const was = plan.todos.find((todo) => todo.id === draft.id);
-    if (was && draft.content === undefined) return { ...draft, content: was.content };
+    const existing = plan.todos.find((todo) => todo.id === draft.id);
+    if (existing && draft.content === undefined) return { ...draft, content: existing.content };
     if (reading.policy.emptyContent === "drop") reading.note(`Dropped ${draft.at}: it has no content.`);
     else reading.issue(emptyContent(draft.at, draft.content, reading.policy));
     return [];
   });
 }
 
-/** The item that a written draft becomes. */
-function merged(
-  { draft, id, was }: Identified,
+/** The item that a draft of a full write becomes. */
+function mergeDraft(
+  { draft, id, existing }: Identified,
   { resolve, reading, author }: { resolve: (reference: string) => string; reading: Reading; author: Author },
 ): Todo {
-  if (was?.status === "completed" && reading.policy.completed === "frozen") {
+  if (existing?.status === "completed" && reading.policy.completed === "frozen") {
     if (draft.status !== undefined && draft.status !== "completed") {
       reading.issue(frozen(id, "status", draft.status));
-    } else if (draft.id !== undefined && draft.content !== was.content) {
+    } else if (draft.id !== undefined && draft.content !== existing.content) {
       reading.issue(frozen(id, reading.policy.contentField, draft.content));
     }
-    return was;
+    return existing;
   }
-  // What a model leaves out stays as it was; what a person leaves out of an item was taken out.
-  const { actuals: spent, ...rest } = was ?? {};
+  // A field that a model leaves out stays as it was; one that a person leaves out is removed.
+  const { actuals: spent, ...rest } = existing ?? {};
   const actuals = author === "person" ? laterActuals(spent, draft.actuals) : spent;
   const base = { ...(author === "model" && rest), ...(actuals && { actuals }) };
   const todo = withFields(
-    { ...base, id, content: draft.content!, status: draft.status ?? statusOf(was, author) },
+    { ...base, id, content: draft.content!, status: draft.status ?? statusOf(existing, author) },
     draft,
   );
   if (author === "person") setVerification(todo, draft);
@@ -159,28 +159,31 @@ function merged(
   return withoutLeftOpen(todo);
 }
 
-/** The status of an item that is sent without one. A model that lists a cancelled item again wants it done. */
-function statusOf(was: Todo | undefined, author: Author): Status {
-  const isRevived = author === "model" && was?.status === "cancelled";
-  return was && !isRevived ? was.status : "pending";
+/** The status of an item that is sent without one. A cancelled item that a model lists again is pending. */
+function statusOf(existing: Todo | undefined, author: Author): Status {
+  const isRevived = author === "model" && existing?.status === "cancelled";
+  return existing && !isRevived ? existing.status : "pending";
 }
 
-/** In a written list, a reference is an id that the list carries, else a position in it, else a known id. */
-function references(items: readonly Identified[], plan: Plan): (reference: string) => string {
+/**
+ * Returns how to resolve the references in a full write: to an id in the list, else to a position in it, else to an
+ * item of the plan, else to content in the list.
+ */
+function referenceResolver(items: readonly Identified[], plan: Plan): (reference: string) => string {
   const byName = new Map<string, string>();
   const byContent = new Map<string, string>();
   for (const { draft, id } of items.toReversed()) {
     if (draft.id !== undefined) byName.set(draft.id, id);
     byContent.set(draft.content ?? "", id);
   }
-  const known = new Set(plan.todos.map((todo) => todo.id));
+  const planIds = new Set(plan.todos.map((todo) => todo.id));
   return (reference) => {
-    const named = byName.get(reference);
-    if (named !== undefined) return named;
+    const id = byName.get(reference);
+    if (id !== undefined) return id;
     const isPosition = byName.size === 0 && /^\d+$/.test(reference);
-    const placed = isPosition ? items[Number(reference) - 1] : undefined;
-    if (placed) return placed.id;
-    return known.has(reference) ? reference : (byContent.get(reference) ?? reference);
+    const item = isPosition ? items[Number(reference) - 1] : undefined;
+    if (item) return item.id;
+    return planIds.has(reference) ? reference : (byContent.get(reference) ?? reference);
   };
 }
 
@@ -195,13 +198,13 @@ function withFields(todo: Todo, draft: Draft): Todo {
   };
 }
 
-/** A model can ask for verification; to do without it, and to say that there was none, is for people. */
+/** Applies the fields that only a person may set: no verification needed, and completed without evidence. */
 function setVerification(todo: Todo, { mustVerify, unverified }: Draft): void {
   if (mustVerify === false) delete todo.mustVerify;
   if (unverified) todo.unverified = true;
 }
 
-function onItsWord(todo: Todo): Todo {
+function asUnverified(todo: Todo): Todo {
   return todo.status === "completed" ? { ...todo, unverified: true } : todo;
 }
 
@@ -210,7 +213,7 @@ function setDependencies(todo: Todo, ids: readonly string[]): void {
   else delete todo.dependsOn;
 }
 
-/** Leaves out dependencies on items that this change removed, and on unknown ones where the policy says so. */
+/** Removes dependencies on unknown items, if the policy says so or the item is completed. */
 function withKnownDependencies(todo: Todo, ids: ReadonlySet<string>, reading: Reading): Todo {
   const unknown = todo.dependsOn?.filter((id) => !ids.has(id)) ?? [];
   if (unknown.length === 0) return todo;
@@ -232,27 +235,25 @@ function withoutCycles(todos: readonly Todo[], reading: Reading): Todo[] {
 function without(todo: Todo, dependencies: ReadonlySet<string> | undefined): Todo {
   if (!dependencies) return todo;
   const next = { ...todo };
-  setDependencies(
-    next,
-    (todo.dependsOn ?? []).filter((id) => !dependencies.has(id)),
-  );
+  const ids = todo.dependsOn?.filter((id) => !dependencies.has(id)) ?? [];
+  setDependencies(next, ids);
   return next;
 }
 
-/** A plan under change: every operation edits a copy and reports what it could not do. */
-class Workbench {
+/** Applies the operations of an update to a copy of a plan, and reports those that fail. */
+class PlanEditor {
   readonly #before: Plan;
   readonly #items: Items;
-  readonly #isSpent: (id: string) => boolean;
+  readonly #isRetired: (id: string) => boolean;
   readonly #reading: Reading;
   #nextId: number;
-  /** New ids of added items, by the ids they were sent with. */
-  readonly #renamed = new Map<string, string>();
+  /** The new ids of added items, by the ids that they were sent with. */
+  readonly #newIds = new Map<string, string>();
 
   constructor(plan: Plan, reading: Reading) {
     this.#before = plan;
     this.#items = new Items(plan.todos);
-    this.#isSpent = spentIds(plan, { has: (id) => this.#items.get(id) !== undefined });
+    this.#isRetired = retiredIdCheck(plan, { has: (id) => this.#items.get(id) !== undefined });
     this.#reading = reading;
     this.#nextId = plan.nextId;
   }
@@ -284,16 +285,15 @@ class Workbench {
       }
       return;
     }
-    const free = draft.id !== undefined && !this.#isSpent(draft.id) && !this.#items.get(draft.id);
-    const id = free ? draft.id! : this.#freshId();
-    if (draft.id !== undefined && !free)
+    const isFree = draft.id !== undefined && !this.#isRetired(draft.id) && !this.#items.get(draft.id);
+    const id = isFree ? draft.id! : this.#freshId();
+    if (draft.id !== undefined && !isFree) {
       this.#reading.note(`The id ${draft.id} was taken; the new item is ${id}.`);
+      this.#newIds.set(draft.id, id);
+    }
     const todo = withFields({ id, content: draft.content, status: draft.status ?? "pending" }, draft);
-    if (draft.id !== undefined && !free) this.#renamed.set(draft.id, id);
-    setDependencies(
-      todo,
-      (draft.dependsOn ?? []).map((reference) => this.#renamed.get(reference) ?? reference),
-    );
+    const dependencies = draft.dependsOn?.map((reference) => this.#newIds.get(reference) ?? reference) ?? [];
+    setDependencies(todo, dependencies);
     const before = draft.before === undefined ? undefined : this.#find(draft.before, `${draft.at}.before`);
     this.#items.add(todo, before && { before: before.id });
     this.#nextId = nextNumber(this.#nextId, [todo]);
@@ -317,14 +317,14 @@ class Workbench {
     }
   }
 
-  /** Sets a status at which work ends, with what is said of it. */
+  /** Sets a status at which work ends, with the note that came with it. */
   close(draft: Draft, status: Status, field: string): void {
     const { problems } = this.#reading;
     const before = this.#items.get(draft.id!)?.status;
     this.status(draft.id!, status, field);
     const todo = this.#items.get(draft.id!);
-    const isNew = todo !== undefined && todo.status !== before;
-    if (draft.note && (isNew || status === "blocked") && todo && this.#reading.problems === problems)
+    const isDue = todo?.status !== before || status === "blocked";
+    if (draft.note && isDue && todo && this.#reading.problems === problems)
       this.#items.replace({ ...todo, note: draft.note });
   }
 

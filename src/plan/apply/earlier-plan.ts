@@ -11,31 +11,35 @@ import {
 import { identify, planOf } from "./identity.ts";
 
 /**
- * A finished plan is continued only by a model's list that repeats some of it as it stands, or a person's that names some
- * of it; otherwise it is over.
+ * Whether a list continues the plan. A finished plan is continued only by a model's list that repeats an item
+ * unchanged, or a person's list that names one by its id.
  */
-export function continues(
+export function continuesPlan(
   plan: Plan,
   drafts: readonly Draft[],
   { reading, isPerson }: { reading: Reading; isPerson: boolean },
 ): boolean {
   if (!isFinished(plan.todos)) return true;
   const items = identify(plan, drafts, new Reading(reading.policy));
-  return items.some(({ draft, was }) => {
+  return items.some(({ draft, existing }) => {
     const isNamed = isPerson && draft.id !== undefined;
-    return was !== undefined && (isNamed || draft.status === was.status);
+    return existing !== undefined && (isNamed || draft.status === existing.status);
   });
 }
 
-/** An empty plan after a finished one. Where ids are stable, it remembers all that were used before. */
-export function afterPlan(plan: Plan, { ids }: Policy): Plan {
+/** An empty plan after a finished one. With stable ids it remembers all ids that were used before. */
+export function emptyPlanAfter(plan: Plan, { ids }: Policy): Plan {
   if (ids !== "stable") return EMPTY_PLAN;
   const empty = planOf(plan, []);
   return { ...empty, firstId: empty.nextId };
 }
 
-/** The items that a new list leaves out though they are not closed: they are cancelled, where a plan knows that. */
-export function leftOut({ todos }: Plan, ids: ReadonlySet<string>, { ids: kind, statuses }: Policy): Todo[] {
+/** Cancels the open and blocked items that a new list leaves out, if the policy has stable ids and that status. */
+export function cancelOmitted(
+  { todos }: Plan,
+  ids: ReadonlySet<string>,
+  { ids: kind, statuses }: Policy,
+): Todo[] {
   if (kind !== "stable" || !statuses.includes("cancelled")) return [];
   return todos
     .filter((todo) => !isClosed(todo) && !ids.has(todo.id))
@@ -43,31 +47,34 @@ export function leftOut({ todos }: Plan, ids: ReadonlySet<string>, { ids: kind, 
 }
 
 /**
- * An update in the ids of this plan. Ids go on counting from one plan of a thread to the next; a model that counts
- * from 1 again means the items in the order in which the plan was made.
+ * Translates an update to the ids of this plan. Ids keep counting from one plan of a thread to the next; a model that
+ * counts from 1 again means the items in the order in which the plan was made.
  */
-export function withPresentIds(update: UpdateDraft, plan: Plan, reading: Reading): UpdateDraft {
+export function withCurrentIds(update: UpdateDraft, plan: Plan, reading: Reading): UpdateDraft {
   const { firstId: first } = plan;
   if (first === undefined) return update;
   const ids = new Set(plan.todos.map(({ id }) => id));
-  const present = (id: string): string => {
+  const currentId = (id: string): string => {
     const number = numberOf(id) ?? Infinity;
-    const meant = String(first + number - 1);
-    if (number >= first || ids.has(id) || !ids.has(meant)) return id;
-    reading.note(`${id} is taken for ${meant}: this plan counts from ${first}.`);
-    return meant;
+    const current = String(first + number - 1);
+    if (number >= first || ids.has(id) || !ids.has(current)) return id;
+    reading.note(`${id} is taken for ${current}: this plan counts from ${first}.`);
+    return current;
   };
-  const named = <Of extends { id?: string; before?: string; dependsOn?: string[] }>(draft: Of): Of => ({
+  const translate = <Of extends { id?: string; before?: string; dependsOn?: string[] }>(draft: Of): Of => ({
     ...draft,
-    ...(draft.id !== undefined && { id: present(draft.id) }),
-    ...(draft.before !== undefined && { before: present(draft.before) }),
-    ...(draft.dependsOn && { dependsOn: draft.dependsOn.map(present) }),
+    ...(draft.id !== undefined && { id: currentId(draft.id) }),
+    ...(draft.before !== undefined && { before: currentId(draft.before) }),
+    ...(draft.dependsOn && { dependsOn: draft.dependsOn.map(currentId) }),
   });
   const { add, order, ...others } = update;
-  const operations = Object.entries(others).map(([name, drafts]) => [name, (drafts as Draft[]).map(named)]);
+  const operations = Object.entries(others).map(([name, drafts]) => [
+    name,
+    (drafts as Draft[]).map(translate),
+  ]);
   return {
     ...(Object.fromEntries(operations) as typeof others),
-    add: add.map(({ id, ...draft }) => ({ ...named(draft), ...(id !== undefined && { id }) })),
-    order: order.map(present),
+    add: add.map(({ id, ...draft }) => ({ ...translate(draft), ...(id !== undefined && { id }) })),
+    order: order.map(currentId),
   };
 }

@@ -10,8 +10,8 @@ import {
 } from "../todo/index.ts";
 
 /**
- * Checks a list against a policy and returns everything that breaks it.
- * With `before`, items completed since then must have had their dependencies completed too.
+ * Checks a list against a policy and returns all issues. Dependencies are also checked for items that were completed
+ * since `before`.
  */
 export function checkTodos(todos: readonly Todo[], policy: Policy, before: readonly Todo[] = todos): Issue[] {
   return [
@@ -34,24 +34,18 @@ export function listIds(todos: readonly Todo[]): string {
   return names.join(", ") || "none";
 }
 
-/** The refusal for a reference to an item that is not there. */
+/** The issue of a reference to an unknown item. */
 export function unknownId(id: string, field: string, valid: string): Issue {
-  return {
-    rule: "known-id",
-    item: id,
-    field,
-    sent: id,
-    valid,
-    message: `${field}: there is no item ${id}; known ids: ${valid}.`,
-  };
+  const message = `${field}: there is no item ${id}; known ids: ${valid}.`;
+  return { rule: "known-id", item: id, field, sent: id, valid, message };
 }
 
 function checkItems(todos: readonly Todo[], policy: Policy): Issue[] {
   const issues: Issue[] = [];
-  const seen = new Set<string>();
+  const ids = new Set<string>();
   for (const { id, content, status } of todos) {
-    if (seen.has(id)) issues.push(duplicateId(id, id));
-    seen.add(id);
+    if (ids.has(id)) issues.push(duplicateId(id, id));
+    ids.add(id);
     if (content.trim() === "") issues.push(emptyContent(id, content, policy));
     if (!policy.statuses.includes(status)) {
       const valid = policy.statuses.join(", ");
@@ -73,7 +67,7 @@ export function emptyContent(item: string, sent: unknown, policy: Policy): Issue
   return { rule: "content", item, field, sent, valid: "a non-empty string", message };
 }
 
-/** The refusal for a change to a completed item. */
+/** The issue of a change to a completed item. */
 export function frozen(id: string, field: string, sent: unknown): Issue {
   const message = `Item ${id} is completed and cannot be changed (${field}); add a new item instead.`;
   return { rule: "frozen", item: id, field, sent, valid: "no change", message };
@@ -100,11 +94,11 @@ function checkLimits(todos: readonly Todo[], policy: Policy): Issue[] {
 
 function checkDependencies(todos: readonly Todo[], policy: Policy, before: readonly Todo[]): Issue[] {
   const issues: Issue[] = [];
-  const known = byId(todos);
+  const items = byId(todos);
   let names: string | undefined;
   for (const todo of todos) {
     for (const id of todo.dependsOn ?? []) {
-      if (known.has(id)) continue;
+      if (items.has(id)) continue;
       names ??= listIds(todos);
       issues.push(unknownId(id, `item ${todo.id}, dependsOn`, names));
     }
@@ -113,22 +107,16 @@ function checkDependencies(todos: readonly Todo[], policy: Policy, before: reado
   if (cycle) {
     const path = cycle.join(" -> ");
     const message = `Items wait for each other in a circle: ${path}. Remove one of these dependencies.`;
-    issues.push({
-      rule: "cycle",
-      item: cycle[0]!,
-      field: "dependsOn",
-      sent: path,
-      valid: "no circle",
-      message,
-    });
+    const [item] = cycle as [string];
+    issues.push({ rule: "cycle", item, field: "dependsOn", sent: path, valid: "no circle", message });
   }
   if (policy.earlyStart === "allow") return issues;
-  const old = new Map(before.map((todo) => [todo.id, todo]));
+  const old = byId(before);
   for (const todo of todos) {
-    const acted =
+    const isStarted =
       todo.status === "in_progress" ||
       (todo.status === "completed" && old.get(todo.id)?.status !== "completed");
-    const unmet = acted ? unmetDependencies(todo, known).filter((id) => known.has(id)) : [];
+    const unmet = isStarted ? unmetDependencies(todo, items).filter((id) => items.has(id)) : [];
     if (unmet.length === 0) continue;
     const valid = `completed dependencies (${unmet.join(", ")})`;
     const message = `Item ${todo.id} cannot be ${todo.status} before ${unmet.join(", ")}: it depends on that. Complete that first.`;

@@ -16,25 +16,25 @@ export interface ToolText {
   schema: object;
 }
 
-/** When and how the model is reminded. `false` switches a reminder off. */
+/** The reminders for the model. `false` switches one off. */
 export interface Reminders {
   /** The XML tag around every reminder. */
   tag: string;
   /** Keep the context-loss reminder in `messages`, hidden from user interfaces, instead of in one request only. */
   persist: boolean;
-  /** The plan is open and the model cannot see it. */
+  /** Sent when the plan is open and the model cannot see it. */
   contextLoss: false | { name: string; text: string };
   /**
-   * The model answers while items are open; at most `max` times since the last progress of a run. `again` is the text
-   * of all but the first; default `text`.
+   * Sent when the model answers while items are open, at most `max` times since the last progress of a run. `again` is
+   * the text of all but the first; default `text`.
    */
   exit: false | { name: string; text: string; again?: string; max: number };
   /**
-   * `after` rounds of tool calls passed without a plan call. Each repetition waits `backoff` times as long as
-   * the one before (1: every round). `withoutPlan` also fires before there is a plan.
+   * Sent after `after` rounds of tool calls without a plan call. Each repetition waits `backoff` times as long as the
+   * one before (1: every round). With `withoutPlan` it is also sent before there is a plan.
    */
   stale: false | { name: string; text: string; after: number; backoff: number; withoutPlan: boolean };
-  /** Somebody other than the model changed the plan. */
+  /** Sent when somebody other than the model changed the plan. */
   edited: false | { name: string; text: string };
 }
 
@@ -45,9 +45,9 @@ export interface Preset {
   tools: { write: ToolText; update?: ToolText };
   /** The tool result: one status line, the list as it was sent, or the rendered checklist. */
   result: "status" | "echo" | "checklist";
-  /** Two full writes in one turn: the last one wins in call order, or all of them are refused. */
+  /** Several full writes in one turn: the last in call order wins, or all are refused. */
   parallelWrites: "merge" | "refuse";
-  /** An item completes when its work was seen. */
+  /** Whether a completion needs evidence of the work. */
   evidence: boolean;
   policy: Policy;
   reminders: Reminders;
@@ -57,7 +57,7 @@ interface ReminderTexts extends Record<"contextLoss" | "exit" | "stale" | "edite
   exitAgain?: string;
 }
 
-/** All reminders with the texts of a preset, those included that it switches off. */
+/** All reminders with the texts of a preset, including those that it switches off. */
 function remindersOf(
   { contextLoss, exit, exitAgain: again, stale, edited }: ReminderTexts,
   pace: { after: number; backoff?: number; withoutPlan?: boolean },
@@ -90,7 +90,7 @@ const LEAN: Preset = {
   reminders: remindersOf(lean.LEAN_REMINDERS, { after: 3 }),
 };
 
-/** For presets whose sources have no stale reminder: only a model that has left its plan behind gets it. */
+/** The pace for presets whose originals have no stale reminder. */
 const RARELY = { after: 5 };
 
 const CLASSIC: Preset = {
@@ -153,12 +153,12 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   checklist: CHECKLIST,
 };
 
-/** The names of plan tools, of all presets. */
+/** The names of the plan tools of all presets. */
 export const PLAN_TOOLS: ReadonlySet<string> = new Set(
   Object.values(PRESETS).flatMap(({ tools }) => Object.values(tools).map(({ name }: ToolText) => name)),
 );
 
-/** The exit reminders of presets that have switched them off, for those who switch them on. */
+/** The exit reminders of presets that have them switched off, for users who switch them on. */
 export const EXIT_REMINDERS = {
   classic: remindersOf(classic.CLASSIC_REMINDERS, RARELY).exit,
   checklist: remindersOf(checklist.CHECKLIST_REMINDERS, RARELY).exit,

@@ -7,51 +7,51 @@ export type ReminderKind = "edited" | "context-loss" | "stale" | "exit";
 /** The situation before or after a model call. */
 export interface Situation {
   todos: readonly Todo[];
-  /** The conditions that hold for all of it. */
+  /** The plan's rules. */
   rules?: readonly string[];
-  /** The model can see the plan as it was last written. */
+  /** Whether the model can see the plan as it was last written. */
   visible: boolean;
-  /** Changes by others that the model has not been told. */
+  /** Changes by others that the model does not know of. */
   edits: readonly Change[];
   /** Rounds of tool calls since the last plan call. */
   rounds: number;
   /** Stale reminders given since the last plan call. */
   nags: number;
-  /** The last calls are work on an item in progress: it would be in the middle of it. */
+  /** Whether the last calls are work on an item in progress, which a reminder would interrupt. */
   busy?: boolean;
   /** Exit reminders given since the last progress of this run. */
   exits: number;
-  /** The model has given a clean final answer. */
+  /** Whether the model has given a clean final answer. */
   answered: boolean;
-  /** Why that answer was not taken for the completion of the item that is left. */
+  /** The reason why that answer did not complete the item that is left. */
   refusal?: string;
 }
 
-/** A reminder ready to be shown: a message name and its text. */
+/** A reminder for the model: a message name and its text. */
 export interface Reminder {
   kind: ReminderKind;
   name: string;
   text: string;
 }
 
-/** Decides which reminders are due. A finished plan gets none but the news of an edit. */
+/** The reminders that are due. A finished plan only gets the news of an edit. */
 export function dueReminders(situation: Situation, reminders: Reminders): Reminder[] {
   const { todos, visible, edits } = situation;
   if (situation.answered)
     return isExitDue(situation, reminders) ? [reminder("exit", situation, reminders)] : [];
-  const lost = reminders.contextLoss !== false && !visible && todos.some(isOpen);
+  const isLost = reminders.contextLoss !== false && !visible && todos.some(isOpen);
   const due: ReminderKind[] = [];
-  // A plan that the model never saw is shown whole; listing each item as an addition would say it twice.
-  const news = lost ? edits.some((change) => change.type !== "todo-add") : edits.length > 0;
-  if (reminders.edited && news) due.push("edited");
-  if (lost) due.push("context-loss");
+  // The context-loss reminder shows the whole plan; listing additions as well would say it twice.
+  const hasNews = isLost ? edits.some((change) => change.type !== "todo-add") : edits.length > 0;
+  if (reminders.edited && hasNews) due.push("edited");
+  if (isLost) due.push("context-loss");
   if (due.length === 0 && isStale(situation, reminders)) due.push("stale");
   return due.map((kind) => reminder(kind, situation, reminders));
 }
 
-/** Says what changed in words, one clause per change; `before` has the words of what was removed. */
+/** Describes changes in words, one clause per change. `before`: the list with the content of removed items. */
 export function describeChanges(changes: readonly Change[], before: readonly Todo[] = []): string {
-  const named = (id: string): string => {
+  const nameOf = (id: string): string => {
     const content = before.find((todo) => todo.id === id)?.content;
     return content === undefined ? id : `${id} ${JSON.stringify(content)}`;
   };
@@ -62,9 +62,9 @@ export function describeChanges(changes: readonly Change[], before: readonly Tod
       case "todo-add":
         return `added ${change.todo.id} "${change.todo.content}" (${change.todo.status})`;
       case "todo-remove":
-        return `removed ${named(change.id)}`;
+        return `removed ${nameOf(change.id)}`;
       case "todo-status":
-        return `${named(change.id)} is now ${change.to}`;
+        return `${nameOf(change.id)} is now ${change.to}`;
       case "todo-edit": {
         const { actuals: _, unverified: __, ...fields } = change.set;
         const set = Object.entries(fields).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
@@ -94,8 +94,8 @@ function isStale({ todos, rounds, nags, busy = false }: Situation, { stale }: Re
 function reminder(kind: ReminderKind, situation: Situation, reminders: Reminders): Reminder {
   const { todos, rules, edits, refusal, exits } = situation;
   const key = kind === "context-loss" ? "contextLoss" : kind;
-  const { name, text: usual, again } = reminders[key] as { name: string; text: string; again?: string };
-  const text = (kind === "exit" && exits > 0 ? again : undefined) ?? usual;
+  const { name, text: first, again } = reminders[key] as { name: string; text: string; again?: string };
+  const text = (kind === "exit" && exits > 0 ? again : undefined) ?? first;
   const values: Record<string, string> = {
     plan: renderSnapshot(todos, rules),
     open: renderSnapshot(todos.filter(isOpen)),

@@ -7,7 +7,7 @@ import {
   type Status,
   type Todo,
 } from "../todo/index.ts";
-import { isRecord, MAX_OPERATIONS, parsed, show, type Reading } from "./reading.ts";
+import { isRecord, MAX_OPERATIONS, parseIfJson, show, type Reading } from "./reading.ts";
 import { readReferences, type Reference } from "./references.ts";
 import {
   isActuals,
@@ -21,9 +21,9 @@ import {
 } from "./values.ts";
 import { FIELD_WORDS, OPERATION_WORDS, STATUS_WORDS } from "./words.ts";
 
-/** An item as somebody sent it, after repair. */
+/** An item as it was sent, after repair. */
 export interface Draft {
-  /** Where it stood in what was sent, such as `todos[2]`. */
+  /** Its place in the arguments, such as `todos[2]`. */
   at: string;
   id?: string;
   content?: string;
@@ -33,11 +33,11 @@ export interface Draft {
   estimate?: number;
   note?: string;
   key?: string;
-  /** False takes the mark away, which only a person may. */
+  /** False removes the mark, which only a person may do. */
   mustVerify?: boolean;
   unverified?: true;
   actuals?: Actuals;
-  /** For added items: the id of the item it goes in front of. */
+  /** The id of the item to place this one in front of. */
   before?: string;
 }
 
@@ -53,14 +53,14 @@ export interface UpdateDraft {
   order: string[];
 }
 
-/** Reads the items of a full write from whatever a model or a person sent. */
+/** Reads the items of a full write by a model or a person. Tolerates other shapes than a list of items. */
 export function readItems(raw: unknown, reading: Reading): Draft[] {
   const at = reading.policy.listField;
-  const value = parsed(raw, reading, at);
+  const value = parseIfJson(raw, reading, at);
   if (Array.isArray(value)) {
     const { maxItems } = reading.policy;
     if (value.length > maxItems) {
-      reading.tooMuch(tooManyItems(value.length, maxItems));
+      reading.refuseAsTooLarge(tooManyItems(value.length, maxItems));
       return [];
     }
     return value.flatMap((item, index) => readItem(item, `${at}[${index}]`, reading) ?? []);
@@ -73,17 +73,12 @@ export function readItems(raw: unknown, reading: Reading): Draft[] {
       return [readItem(value, `${at}[0]`, reading)].flatMap((draft) => draft ?? []);
     }
   }
-  reading.issue({
-    rule: "arguments",
-    field: at,
-    sent: raw,
-    valid: "a list of items",
-    message: `${at} must be a list of items; got ${show(raw)}.`,
-  });
+  const message = `${at} must be a list of items; got ${show(raw)}.`;
+  reading.issue({ rule: "arguments", field: at, sent: raw, valid: "a list of items", message });
   return [];
 }
 
-/** Reads an update from whatever a model sent. */
+/** Reads an update by a model or a person. */
 export function readUpdate(raw: unknown, reading: Reading, todos: readonly Todo[]): UpdateDraft {
   const update: UpdateDraft = {
     start: [],
@@ -95,40 +90,31 @@ export function readUpdate(raw: unknown, reading: Reading, todos: readonly Todo[
     move: [],
     order: [],
   };
-  const value = parsed(raw, reading, "arguments");
+  const value = parseIfJson(raw, reading, "arguments");
   if (Array.isArray(value)) {
     update.edit = readDrafts(value, "edit", reading, todos);
     return update;
   }
   if (!isRecord(value)) {
-    reading.issue({
-      rule: "arguments",
-      sent: raw,
-      valid: "an object",
-      message: `The arguments must be an object such as {"done":["1"]}; got ${show(raw)}.`,
-    });
+    const message = `The arguments must be an object such as {"done":["1"]}; got ${show(raw)}.`;
+    reading.issue({ rule: "arguments", sent: raw, valid: "an object", message });
     return update;
   }
   if ("id" in value) {
     update.edit = readDrafts([value], "edit", reading, todos);
     return update;
   }
-  const rest = Object.entries(value).filter(([, part]) => part !== null && part !== undefined);
-  const note = takeNote(rest);
-  dropStatus(rest, reading);
-  for (const [key, part] of rest) {
+  const fields = Object.entries(value).filter(([, part]) => part !== null && part !== undefined);
+  const note = takeNote(fields);
+  dropStatus(fields, reading);
+  for (const [key, part] of fields) {
     const name = own(OPERATION_WORDS, key);
     if (name === undefined) {
-      // What `move` does, `before` of an edit does, too.
+      // `move` is not offered: `before` in an edit does the same.
       const { move: _, ...offered } = update;
       const valid = Object.keys(offered).join(", ");
-      reading.issue({
-        rule: "arguments",
-        field: key,
-        sent: part,
-        valid,
-        message: `"${key}" is not an operation; use ${valid}.`,
-      });
+      const message = `"${key}" is not an operation; use ${valid}.`;
+      reading.issue({ rule: "arguments", field: key, sent: part, valid, message });
     } else if (name === "order") {
       update.order = [...update.order, ...readIds(part, key, reading)];
     } else if (name === "start" || name === "done" || name === "cancel") {
@@ -139,13 +125,14 @@ export function readUpdate(raw: unknown, reading: Reading, todos: readonly Todo[
     }
   }
   if (note === undefined) return update;
-  const noted = <Of extends Draft>(drafts: Of[]): Of[] => drafts.map((draft) => ({ note, ...draft }));
-  return { ...update, done: noted(update.done), cancel: noted(update.cancel), block: noted(update.block) };
+  const withNote = <Of extends Draft>(drafts: Of[]): Of[] => drafts.map((draft) => ({ note, ...draft }));
+  const { done, cancel, block } = update;
+  return { ...update, done: withNote(done), cancel: withNote(cancel), block: withNote(block) };
 }
 
 type Fields = [key: string, value: unknown][];
 
-/** Takes a remark out of the fields of an update: it is about the items that the update closes or blocks. */
+/** Takes the note out of the fields of an update: it applies to the items that the update closes or blocks. */
 function takeNote(fields: Fields): string | undefined {
   const at = fields.findIndex(([key]) => own(FIELD_WORDS, key) === "note");
   if (at < 0 || fields.length === 1) return undefined;
@@ -153,7 +140,7 @@ function takeNote(fields: Fields): string | undefined {
   return typeof value === "string" && oneLine(value) ? oneLine(value) : undefined;
 }
 
-/** A status beside the operation that gives it says the same once more. */
+/** Removes a status that only repeats an operation of the update. */
 function dropStatus(fields: Fields, reading: Reading): void {
   const at = fields.findIndex(([key]) => own(FIELD_WORDS, key) === "status");
   if (at < 0) return;
@@ -164,7 +151,7 @@ function dropStatus(fields: Fields, reading: Reading): void {
   reading.note("Ignored the status: the operation says it.");
 }
 
-/** The status that each operation gives. */
+/** The status that each operation sets. */
 const STATUS_OF: Readonly<Record<string, Status>> = {
   start: "in_progress",
   done: "completed",
@@ -178,10 +165,10 @@ function readDrafts(
   reading: Reading,
   todos: readonly Todo[],
 ): Draft[] {
-  const value = parsed(raw, reading, at);
+  const value = parseIfJson(raw, reading, at);
   const list: unknown[] = Array.isArray(value) ? value : [value];
   if (list.length > MAX_OPERATIONS) {
-    reading.tooMuch(tooManyOperations(at));
+    reading.refuseAsTooLarge(tooManyOperations(at));
     return [];
   }
   return list.flatMap((item, index): Draft | Draft[] => {
@@ -192,14 +179,8 @@ function readDrafts(
     }
     const draft = readItem(item, where, reading);
     if (draft && at !== "add" && draft.id === undefined) {
-      reading.issue({
-        rule: "known-id",
-        item: where,
-        field: "id",
-        sent: item,
-        valid: "an id",
-        message: `${where} has no id.`,
-      });
+      const message = `${where} has no id.`;
+      reading.issue({ rule: "known-id", item: where, field: "id", sent: item, valid: "an id", message });
       return [];
     }
     return draft ?? [];
@@ -207,24 +188,20 @@ function readDrafts(
 }
 
 function readItem(raw: unknown, at: string, reading: Reading): Draft | undefined {
-  const value = typeof raw === "string" && !/^\s*\{/.test(raw) ? raw : parsed(raw, reading, at);
+  const value = typeof raw === "string" && !/^\s*\{/.test(raw) ? raw : parseIfJson(raw, reading, at);
   if (typeof value === "string") {
     const draft: Draft = { at };
     readField(draft, reading.policy.contentField, value, reading);
     return draft;
   }
   if (!isRecord(value)) {
-    reading.issue({
-      rule: "arguments",
-      item: at,
-      sent: raw,
-      valid: `an object with ${reading.policy.contentField}`,
-      message: `${at} must be an object with ${reading.policy.contentField}; got ${show(raw)}.`,
-    });
+    const valid = `an object with ${reading.policy.contentField}`;
+    const message = `${at} must be ${valid}; got ${show(raw)}.`;
+    reading.issue({ rule: "arguments", item: at, sent: raw, valid, message });
     return undefined;
   }
   const draft: Draft = { at };
-  // The id first: what is wrong with the other fields is said of the item by its name.
+  // The id first: issues of the other fields name the item by it.
   const fields = Object.entries(value).toSorted(([a], [b]) => Number(b === "id") - Number(a === "id"));
   for (const [key, part] of fields) {
     if (part !== null && part !== undefined) readField(draft, key, part, reading);
@@ -234,30 +211,30 @@ function readItem(raw: unknown, at: string, reading: Reading): Draft | undefined
 
 function readField(draft: Draft, key: string, value: unknown, reading: Reading): void {
   const name = fieldName(key, reading);
-  const bad = (valid: string, rule: Issue["rule"] = "field", problem = `is ${show(value)}`): void => {
+  const refuse = (valid: string, rule: Issue["rule"] = "field", problem = `is ${show(value)}`): void => {
     const message = `${draft.at}.${key} ${problem}; use ${valid}.`;
     reading.issue({ rule, item: draft.id ?? draft.at, field: key, sent: value, valid, message });
   };
   const { maxLength } = reading.policy;
   const tooLong = (): void =>
-    bad(`at most ${maxLength} characters`, "field", `has ${String(value).length} characters`);
+    refuse(`at most ${maxLength} characters`, "field", `has ${String(value).length} characters`);
   switch (name) {
     case "id":
     case "before": {
       const id = readId(value, reading);
       if (id !== undefined) draft[name] = id;
-      else if (value !== "" || reading.policy.ids === "stable") bad("a short string", "known-id");
+      else if (value !== "" || reading.policy.ids === "stable") refuse("a short string", "known-id");
       return;
     }
     case "content":
-      if (typeof value !== "string") return bad("a non-empty string", "content");
+      if (typeof value !== "string") return refuse("a non-empty string", "content");
       if (value.length > maxLength) return tooLong();
       if (key !== reading.policy.contentField)
         reading.note(`Read "${key}" as ${reading.policy.contentField}.`);
       draft.content ??= oneLine(value);
       return;
     case "note":
-      if (typeof value !== "string") return bad("a string");
+      if (typeof value !== "string") return refuse("a string");
       if (value.length > maxLength) return tooLong();
       if (oneLine(value)) draft.note = oneLine(value);
       return;
@@ -266,12 +243,12 @@ function readField(draft: Draft, key: string, value: unknown, reading: Reading):
     case "priority": {
       const priority = readPriority(value, reading);
       if (priority) draft.priority = priority;
-      else bad(PRIORITIES.join(", "));
+      else refuse(PRIORITIES.join(", "));
       return;
     }
     case "estimate": {
       const minutes = readMinutes(value);
-      if (minutes === undefined) bad("minutes as a number");
+      if (minutes === undefined) refuse("minutes as a number");
       else draft.estimate = minutes;
       return;
     }
@@ -279,11 +256,11 @@ function readField(draft: Draft, key: string, value: unknown, reading: Reading):
       draft.dependsOn = readIds(value, `${draft.at}.${key}`, reading);
       return;
     case "key":
-      if (typeof value !== "string" || value.length > maxLength) return bad("a short string");
+      if (typeof value !== "string" || value.length > maxLength) return refuse("a short string");
       if (oneLine(value)) draft.key = oneLine(value);
       return;
     case "mustVerify":
-      if (typeof value !== "boolean") return bad("true or false");
+      if (typeof value !== "boolean") return refuse("true or false");
       draft.mustVerify = value;
       return;
     case "unverified":
@@ -318,17 +295,12 @@ function readStatus(draft: Draft, value: unknown, reading: Reading): void {
     return;
   }
   const valid = statuses.join(", ");
-  reading.issue({
-    rule: "status",
-    item: draft.id ?? draft.at,
-    field: "status",
-    sent: value,
-    valid,
-    message: `Item ${draft.id ?? position(draft.at)}: invalid status ${show(value)}; use one of ${valid}.`,
-  });
+  const message = `Item ${draft.id ?? position(draft.at)}: invalid status ${show(value)}; use one of ${valid}.`;
+  const item = draft.id ?? draft.at;
+  reading.issue({ rule: "status", item, field: "status", sent: value, valid, message });
 }
 
-/** An item without an id is called by its place in the list. */
+/** The name of an item without an id: its position in the list, from 1. */
 function position(at: string): string {
   const [, index] = /^(?:todos|items)\[(\d+)\]$/.exec(at) ?? [];
   return index === undefined ? at : String(Number(index) + 1);
@@ -336,8 +308,8 @@ function position(at: string): string {
 
 function fieldName(key: string, reading: Reading): string | undefined {
   const name = own(FIELD_WORDS, key);
-  const right = name === "content" ? reading.policy.contentField : name;
-  return reading.policy.aliases || key === right || key === name ? name : undefined;
+  const ownName = name === "content" ? reading.policy.contentField : name;
+  return reading.policy.aliases || key === ownName || key === name ? name : undefined;
 }
 
 export function tooManyItems(count: number, maxItems: number): Issue {

@@ -2,8 +2,8 @@ import { jsonrepair } from "jsonrepair";
 import { attempt } from "../../errors.ts";
 
 /**
- * The object or list in a text that is almost JSON. Undefined where there is none, or where the text was cut off:
- * closing it would make it say something that nobody said.
+ * Reads the object or list in a text that is almost JSON. Undefined if there is none, or if the text was cut off:
+ * closing it would invent a value.
  */
 export function repairJson(text: string): Record<string, unknown> | undefined {
   if (!isRepairable(text) || isCutOff(text)) return undefined;
@@ -11,7 +11,7 @@ export function repairJson(text: string): Record<string, unknown> | undefined {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
 }
 
-/** The longest text that is repaired: a repair reads the text again for every level and fault. */
+/** The longest text that is repaired: a repair rereads the text for every level and fault. */
 const LONGEST = 100_000;
 const DEEPEST = 100;
 
@@ -19,7 +19,7 @@ const DEEPEST = 100;
 export function isRepairable(text: string): boolean {
   if (text.length > LONGEST) return false;
   let depth = 0;
-  // Brackets within strings count too: what is refused for them was no plan.
+  // Brackets within strings count too: a text that is refused for them is no plan anyway.
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
     depth += bracket === "[" || bracket === "{" ? 1 : -1;
     if (depth > DEEPEST) return false;
@@ -29,7 +29,7 @@ export function isRepairable(text: string): boolean {
 
 const OPENING: Readonly<Record<string, string>> = { "}": "{", "]": "[" };
 
-/** Whether a text ends within a string, or lacks more than its last bracket, which models do forget. */
+/** Whether a text ends within a string, or lacks more than its last bracket, which models sometimes forget. */
 function isCutOff(text: string): boolean {
   const open: string[] = [];
   let quote = "";
@@ -44,7 +44,7 @@ function isCutOff(text: string): boolean {
     } else if (char === "{" || char === "[") {
       open.push(char);
     } else if (OPENING[char]) {
-      // A bracket that closes an outer one closes the inner ones that were forgotten.
+      // A bracket that closes an outer level also closes the forgotten inner ones.
       const match = open.lastIndexOf(OPENING[char]);
       if (match >= 0) open.length = match;
     }

@@ -1,18 +1,19 @@
 import { FIELDS, own, PRIORITIES, type Actuals, type Issue, type Priority } from "../todo/index.ts";
-import { isRecord, MAX_OPERATIONS, parsed, show, type Reading } from "./reading.ts";
+import { isRecord, MAX_OPERATIONS, parseIfJson, show, type Reading } from "./reading.ts";
 import { PRIORITY_WORDS } from "./words.ts";
 
-/** No id, status, priority or estimate is longer, white space included. */
+/** The longest id, status, priority or estimate, including white space. */
 const LONGEST_WORD = 200;
 
 /** Ids from a string, a number, a list of either, a JSON list, or a list of objects that have ids. */
 export function readIds(raw: unknown, at: string, reading: Reading): string[] {
-  // An id that is kept as it was sent may have anything in it: a text is one of them.
-  const isOne = reading.policy.ids === "sent";
-  const value = typeof raw === "string" && !isOne && /^\s*\[/.test(raw) ? parsed(raw, reading, at) : raw;
+  // An id that is kept as sent may contain anything: the whole text is one id.
+  const isVerbatim = reading.policy.ids === "sent";
+  const value =
+    typeof raw === "string" && !isVerbatim && /^\s*\[/.test(raw) ? parseIfJson(raw, reading, at) : raw;
   const list = Array.isArray(value)
     ? value
-    : typeof value === "string" && !isOne
+    : typeof value === "string" && !isVerbatim
       ? value.split(/[\s,]+/).filter(Boolean)
       : [value];
   const ids: string[] = [];
@@ -23,16 +24,16 @@ export function readIds(raw: unknown, at: string, reading: Reading): string[] {
       reading.issue({ rule: "known-id", field: at, sent: entry, valid: "ids", message });
       continue;
     }
-    for (const one of (!isOne && range(id)) || [id]) ids.push(one);
+    for (const one of (!isVerbatim && range(id)) || [id]) ids.push(one);
     if (ids.length > MAX_OPERATIONS) {
-      reading.tooMuch(tooManyOperations(at));
+      reading.refuseAsTooLarge(tooManyOperations(at));
       break;
     }
   }
   return ids;
 }
 
-/** The refusal for a change that names more than a plan can have. */
+/** The issue of a change with too many entries. */
 export function tooManyOperations(at: string): Issue {
   const valid = `at most ${MAX_OPERATIONS}`;
   const message = `${at} has more than ${MAX_OPERATIONS} entries; send ${valid} in one call.`;
@@ -53,7 +54,7 @@ export function readId(value: unknown, { policy }: Reading): string | undefined 
   return id !== "" && id.length <= 64 ? id : undefined;
 }
 
-/** `2-5` means the four of them. */
+/** The ids of a range such as `2-5`; undefined for any other text. */
 function range(id: string): string[] | undefined {
   const [, from, to] = /^([1-9]\d{0,3})-([1-9]\d{0,3})$/.exec(id) ?? [];
   const count = Number(to) - Number(from) + 1;
@@ -90,7 +91,7 @@ export function isActuals(value: unknown): value is Actuals {
   );
 }
 
-/** Content and notes are single lines everywhere: a plan is a list. */
+/** A text as a single line: content and notes must not break the list. */
 export function oneLine(text: string): string {
   return text
     .split(/[\n\r\v\f\u0085\u2028\u2029]/)
@@ -99,7 +100,7 @@ export function oneLine(text: string): string {
     .join(" ");
 }
 
-/** A value that is a word, in lower case and without white space around it. */
+/** A short text or a number as a trimmed word in lower case; anything else as the empty string. */
 export function wordOf(value: unknown): string {
   const isWord = (typeof value === "string" && value.length <= LONGEST_WORD) || typeof value === "number";
   return isWord ? String(value).trim().toLowerCase() : "";
@@ -108,7 +109,7 @@ export function wordOf(value: unknown): string {
 const MOST_RULES = 50;
 const LONGEST_RULE = 1000;
 
-/** The rules of a plan from whatever a model or a person sent: one a line; undefined where none were sent. */
+/** Reads the rules of a plan, one per line, from a text or a list; undefined if none were sent. */
 export function readRules(raw: unknown): string[] | undefined {
   if (raw === undefined || raw === null) return undefined;
   const list: unknown[] = typeof raw === "string" ? raw.split("\n") : Array.isArray(raw) ? raw : [];

@@ -1,6 +1,6 @@
 import type { Priority, Status } from "../todo/index.ts";
 
-/** Words that models send for a status, besides the status itself. Lower case, with `_` between words. */
+/** Other words that models send for a status, in lower case with `_` between words. */
 export const STATUS_WORDS: Readonly<Record<string, Status>> = {
   todo: "pending",
   to_do: "pending",
@@ -46,7 +46,7 @@ export const PRIORITY_WORDS: Readonly<Record<string, Priority>> = {
   "3": "low",
 };
 
-/** The fields of an item as they may be spelled, each with its right name. */
+/** Accepted names of an item's fields, each with the proper name. */
 export const FIELD_WORDS: Readonly<Record<string, string>> = {
   id: "id",
   content: "content",
@@ -77,7 +77,7 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   actuals: "actuals",
 };
 
-/** The operations of an update as they may be spelled, each with its right name. */
+/** Accepted names of an update's operations, each with the proper name. */
 export const OPERATION_WORDS: Readonly<Record<string, string>> = {
   start: "start",
   in_progress: "start",

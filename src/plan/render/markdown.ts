@@ -2,13 +2,13 @@ import { attempt } from "../../errors.ts";
 import { PRIORITIES, type Issue, type OptionalField, type Status, type Todo } from "../todo/index.ts";
 import { MARKS } from "./render.ts";
 
-/** An item as it stands in a Markdown task list. A new line written by hand has no id yet. */
+/** An item of a Markdown task list. A line added by hand has no id. */
 export type MarkdownTodo = Omit<Todo, "id"> & { id?: string };
 
-/** The items of a Markdown list, or the reasons why it is no plan. */
+/** The items of a Markdown list, or the reasons why it is not a plan. */
 export type MarkdownResult = { ok: true; todos: MarkdownTodo[] } | { ok: false; issues: Issue[] };
 
-/** A detail of an item in a line below it. What is read as undefined is an issue where `valid` says what would do. */
+/** A detail of an item, in a line below it. If `read` returns undefined, that is an issue, provided `valid` is set. */
 interface Detail {
   field: OptionalField;
   write?: (value: never) => string;
@@ -52,7 +52,7 @@ const DETAIL = new RegExp(String.raw`^\s{2,}[-*+] (${Object.keys(DETAILS).join("
 export function renderMarkdown(todos: readonly Todo[]): string {
   return todos
     .flatMap((todo) => [
-      `- ${MARKS[todo.status]} #${shownId(todo.id)}: ${todo.content}`,
+      `- ${MARKS[todo.status]} #${formatId(todo.id)}: ${todo.content}`,
       ...Object.entries(DETAILS).flatMap(([name, { field, write = String }]) =>
         todo[field] === undefined ? [] : `  - ${name}: ${write(todo[field] as never)}`,
       ),
@@ -62,7 +62,7 @@ export function renderMarkdown(todos: readonly Todo[]): string {
 }
 
 /**
- * Reads a Markdown task list. Headings, prose and blank lines are passed over. Values are not checked against
+ * Reads a Markdown task list. Skips headings, prose and blank lines. Values are not checked against
  * a policy here: give the result to `applyWrite`.
  */
 export function parseMarkdown(markdown: string): MarkdownResult {
@@ -87,13 +87,13 @@ export function parseMarkdown(markdown: string): MarkdownResult {
   return issues.length > 0 ? { ok: false, issues } : { ok: true, todos };
 }
 
-/** An id that could not be told from the text around it stands as a JSON string. */
-function shownId(id: string): string {
+/** An id as text: as a JSON string if it could not be told from the text around it. */
+function formatId(id: string): string {
   return /^[^\s":]+$/.test(id) ? id : JSON.stringify(id);
 }
 
-function readId(shown: string): string {
-  return (shown.startsWith('"') ? attempt(() => String(JSON.parse(shown))) : undefined) ?? shown;
+function readId(text: string): string {
+  return (text.startsWith('"') ? attempt(() => String(JSON.parse(text))) : undefined) ?? text;
 }
 
 function badDetail(
@@ -105,8 +105,8 @@ function badDetail(
 }
 
 function statusOf(mark: string): Status | undefined {
-  const wanted = `[${mark.toLowerCase()}]`;
-  return (Object.keys(MARKS) as Status[]).find((status) => MARKS[status] === wanted);
+  const target = `[${mark.toLowerCase()}]`;
+  return (Object.keys(MARKS) as Status[]).find((status) => MARKS[status] === target);
 }
 
 function badMark(mark: string, line: number): Issue {

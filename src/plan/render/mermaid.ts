@@ -9,7 +9,7 @@ const STYLES: Readonly<Record<Status, string>> = {
   cancelled: "fill:#eaeef2,stroke:#afb8c1,color:#6e7781,stroke-dasharray:4",
 };
 
-/** The plan as a Mermaid graph: an arrow leads from an item to what waits for it. */
+/** The plan as a Mermaid graph. An arrow leads from an item to one that depends on it. */
 export function renderMermaid(todos: readonly Todo[]): string {
   const node = new Map(todos.map((todo, index) => [todo.id, `t${index + 1}`]));
   const used = new Set(todos.map((todo) => todo.status));
@@ -27,7 +27,7 @@ export function renderMermaid(todos: readonly Todo[]): string {
   ].join("\n");
 }
 
-/** Mermaid reads entities such as `#quot;` in labels; everything that could end or format one is written so. */
+/** The label of an item. Characters that could end or format it are written as Mermaid entities, such as `#34;`. */
 function label(todo: Todo): string {
   return `${todo.id}: ${itemWords(todo)}`.replaceAll(
     /[^\p{L}\p{N} .,:_/-]/gu,

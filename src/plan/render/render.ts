@@ -7,7 +7,7 @@ import {
   type Todo,
 } from "../todo/index.ts";
 
-/** The mark of each status in every text form of a plan. */
+/** The mark of each status in texts. */
 export const MARKS: Readonly<Record<Status, string>> = {
   pending: "[ ]",
   in_progress: "[>]",
@@ -16,7 +16,7 @@ export const MARKS: Readonly<Record<Status, string>> = {
   cancelled: "[-]",
 };
 
-/** An item's text, with a mark if nothing has shown its work. */
+/** An item's content, with "(unverified)" if there was no evidence of its work. */
 export function itemWords({ content, unverified }: Pick<Todo, "content" | "unverified">): string {
   return unverified ? `${content} (unverified)` : content;
 }
@@ -29,8 +29,8 @@ export function renderChecklist(todos: readonly Todo[]): string {
 }
 
 /**
- * One line: how far it is, what is in progress, what is stuck, and what comes next where that is not simply the
- * following number. Ids only.
+ * A one-line status by ids: progress, items in progress, blocked or waiting items, and the next item unless it simply
+ * follows the one in progress.
  */
 export function renderStatus(todos: readonly Todo[]): string {
   const { completed, cancelled, total } = countTodos(todos);
@@ -56,8 +56,8 @@ export function renderStatus(todos: readonly Todo[]): string {
 }
 
 /**
- * The whole plan with its rules, for a model that no longer sees it, in as few tokens as will do: a line for each item,
- * and one with the ids of all that are cancelled.
+ * The whole plan with its rules, for a model that no longer sees it, in few tokens: a line for each item, and one with
+ * the ids of all cancelled items.
  */
 export function renderSnapshot(todos: readonly Todo[], rules: readonly string[] = []): string {
   const cancelled = todos.filter(({ status }) => status === "cancelled").map(({ id }) => id);
@@ -66,7 +66,7 @@ export function renderSnapshot(todos: readonly Todo[], rules: readonly string[] 
   return [lines, last, rules.length > 0 ? renderRules(rules) : ""].filter(Boolean).join("\n");
 }
 
-/** The items with all their words, one a line. */
+/** The items with their details, one per line. */
 export function renderLines(todos: readonly Todo[]): string {
   return todos
     .map((todo) => {
@@ -82,12 +82,12 @@ export function renderLines(todos: readonly Todo[]): string {
     .join("\n");
 }
 
-/** The conditions that hold for a whole plan. */
+/** The rules of a plan as a list. */
 export function renderRules(rules: readonly string[]): string {
   return ["Rules:", ...rules.map((rule) => `- ${rule}`)].join("\n");
 }
 
-/** Whether an item follows the last one in progress in place and in number: then a model expects it anyway. */
+/** Whether an item comes right after the last one in progress, by position and by number, as a model expects. */
 function follows(next: Todo, todos: readonly Todo[]): boolean {
   const before = todos[todos.indexOf(next) - 1];
   const running = todos.findLast((todo) => todo.status === "in_progress");

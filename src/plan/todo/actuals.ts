@@ -1,18 +1,4 @@
-import { own } from "./own.ts";
-import type { Actuals, Todo } from "./todo.ts";
-
-/** A thread's spending so far. Only ever grows. */
-export interface Tally {
-  modelCalls: number;
-  toolCalls: number;
-  inputTokens: number;
-  outputTokens: number;
-}
-
-/** A tally with the time that was worked. */
-export interface Figures extends Tally {
-  elapsedMs: number;
-}
+import { own, type Actuals, type Figures, type Tally, type Todo } from "./todo.ts";
 
 /** A tally at the moment an item started. */
 export interface Mark {
@@ -23,33 +9,31 @@ export const ZERO_TALLY: Tally = { modelCalls: 0, toolCalls: 0, inputTokens: 0, 
 export const NO_FIGURES: Figures = { elapsedMs: 0, ...ZERO_TALLY };
 
 export function sumFigures(a: Figures, b: Figures): Figures {
-  return combined(a, b, (one, other) => one + other);
+  return figuresBy((field) => a[field] + b[field]);
 }
 
-/** The difference of two figures, nowhere below zero. */
+/** `now` minus `before`, field by field, never below zero. */
 export function figuresSince(before: Figures, now: Figures): Figures {
-  return combined(now, before, (one, other) => Math.max(0, one - other));
+  return figuresBy((field) => Math.max(0, now[field] - before[field]));
 }
 
-/** The later of two readings of an item's figures: they only grow, and a person's list may have old ones. */
+/** The later of two readings of an item's figures. Figures only grow, and a list from a person may hold old ones. */
 export function laterActuals(a: Actuals | undefined, b: Actuals | undefined): Actuals | undefined {
   if (!a || !b) return a ?? b;
-  const more = figuresSince(b, a);
-  return FIELDS.some((field) => more[field] > 0) ? a : b;
+  return FIELDS.some((field) => a[field] > b[field]) ? a : b;
 }
 
 /** The fields of figures, in the order of a saved row. */
 export const FIELDS = ["elapsedMs", "modelCalls", "toolCalls", "inputTokens", "outputTokens"] as const;
 
-export function figuresBy(of: (field: keyof Figures, at: number) => number): Figures {
-  return Object.fromEntries(FIELDS.map((field, at) => [field, of(field, at)])) as unknown as Figures;
+/** Builds figures from the value of each field. */
+export function figuresBy(valueOf: (field: keyof Figures, index: number) => number): Figures {
+  return Object.fromEntries(
+    FIELDS.map((field, index) => [field, valueOf(field, index)]),
+  ) as unknown as Figures;
 }
 
-function combined(a: Figures, b: Figures, of: (one: number, other: number) => number): Figures {
-  return figuresBy((field) => of(a[field], b[field]));
-}
-
-/** The marks of the items in progress: one that was in progress before keeps its own. */
+/** The marks of the items in progress. An item that was already in progress keeps its mark. */
 export function nextMarks({
   before,
   after,
@@ -61,10 +45,13 @@ export function nextMarks({
   marks: Readonly<Record<string, Mark>>;
   now: Mark;
 }): Record<string, Mark> {
-  const running = new Set(idsInProgress(before));
+  const runningBefore = new Set(idsInProgress(before));
   const { toolCalls } = now;
   return Object.fromEntries(
-    idsInProgress(after).map((id) => [id, (running.has(id) ? own(marks, id) : undefined) ?? { toolCalls }]),
+    idsInProgress(after).map((id) => [
+      id,
+      (runningBefore.has(id) ? own(marks, id) : undefined) ?? { toolCalls },
+    ]),
   );
 }
 

@@ -1,3 +1,4 @@
+import { byId } from "./dependencies.ts";
 import { Items } from "./items.ts";
 import {
   EDITABLE_FIELDS,
@@ -8,24 +9,24 @@ import {
   type Todo,
 } from "./todo.ts";
 
-/** The steps that lead from one list to another. `patchTodos(before, diffTodos(before, after))` is `after`. */
+/** The changes that lead from one list to another: `patchTodos(before, diffTodos(before, after))` equals `after`. */
 export function diffTodos(before: readonly Todo[], after: readonly Todo[]): Change[] {
   const changes: Change[] = [];
-  const old = new Map(before.map((todo) => [todo.id, todo]));
-  const kept = new Set(after.map((todo) => todo.id));
+  const old = byId(before);
+  const current = byId(after);
   for (const todo of before) {
-    if (!kept.has(todo.id)) changes.push({ type: "todo-remove", id: todo.id });
+    if (!current.has(todo.id)) changes.push({ type: "todo-remove", id: todo.id });
   }
   after.forEach((todo, index) => {
-    const was = old.get(todo.id);
-    if (!was) {
+    const previous = old.get(todo.id);
+    if (!previous) {
       changes.push({ type: "todo-add", todo, index });
       return;
     }
-    const edit = diffFields(was, todo);
+    const edit = diffFields(previous, todo);
     if (edit) changes.push(edit);
-    if (was.status !== todo.status) {
-      changes.push({ type: "todo-status", id: todo.id, from: was.status, to: todo.status });
+    if (previous.status !== todo.status) {
+      changes.push({ type: "todo-status", id: todo.id, from: previous.status, to: todo.status });
     }
   });
   const order = after.map((todo) => todo.id);
@@ -36,8 +37,8 @@ export function diffTodos(before: readonly Todo[], after: readonly Todo[]): Chan
 }
 
 /**
- * Applies changes to a list that may have moved on since they were made: what no longer fits is left out,
- * an added item whose id was taken meanwhile gets a new one. So changes made side by side all survive.
+ * Applies changes to a list that may have changed since they were made: a change that no longer fits is left out, and
+ * an added item whose id was taken in the meantime gets a new id. So concurrent changes all survive.
  */
 export function patchTodos(todos: readonly Todo[], changes: readonly Change[]): Todo[] {
   let items = new Items(todos);
@@ -58,7 +59,7 @@ export function patchTodos(todos: readonly Todo[], changes: readonly Change[]): 
       case "todo-status":
       case "todo-edit": {
         const todo = items.get(change.id);
-        if (todo) items.replace(edited(todo, change));
+        if (todo) items.replace(applyChange(todo, change));
         break;
       }
       case "plan-reorder":
@@ -82,19 +83,19 @@ export function isSame(a: unknown, b: unknown): boolean {
   );
 }
 
-function diffFields(was: Todo, now: Todo): Extract<Change, { type: "todo-edit" }> | undefined {
+function diffFields(before: Todo, after: Todo): Extract<Change, { type: "todo-edit" }> | undefined {
   const set: Partial<Record<EditableField, unknown>> = {};
   const unset: OptionalField[] = [];
   for (const field of EDITABLE_FIELDS) {
-    if (isSame(was[field], now[field])) continue;
-    if (field !== "content" && now[field] === undefined) unset.push(field);
-    else set[field] = now[field];
+    if (isSame(before[field], after[field])) continue;
+    if (field !== "content" && after[field] === undefined) unset.push(field);
+    else set[field] = after[field];
   }
   if (Object.keys(set).length === 0 && unset.length === 0) return undefined;
-  return { type: "todo-edit", id: now.id, set: set as Partial<Todo>, ...(unset.length > 0 && { unset }) };
+  return { type: "todo-edit", id: after.id, set: set as Partial<Todo>, ...(unset.length > 0 && { unset }) };
 }
 
-function edited(todo: Todo, change: Extract<Change, { type: "todo-edit" | "todo-status" }>): Todo {
+function applyChange(todo: Todo, change: Extract<Change, { type: "todo-edit" | "todo-status" }>): Todo {
   if (change.type === "todo-status") return { ...todo, status: change.to };
   const next: Todo = { ...todo, ...change.set };
   for (const field of change.unset ?? []) delete next[field];

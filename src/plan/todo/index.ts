@@ -1,6 +1,5 @@
 export {
   FIELDS,
-  type Figures,
   figuresBy,
   figuresSince,
   idsInProgress,
@@ -9,10 +8,8 @@ export {
   nextMarks,
   NO_FIGURES,
   sumFigures,
-  type Tally,
   ZERO_TALLY,
 } from "./actuals.ts";
-export { contentKey } from "./content-key.ts";
 export {
   actionable,
   byId,
@@ -35,15 +32,16 @@ export {
   withFigures,
   withHelper,
 } from "./ledger.ts";
-export { own } from "./own.ts";
 export { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "./policy.ts";
 export {
   type Actuals,
   type Change,
+  contentKey,
   type Counts,
   countTodos,
   EDITABLE_FIELDS,
   EMPTY_PLAN,
+  type Figures,
   isClosed,
   isFinished,
   isOpen,
@@ -52,6 +50,7 @@ export {
   nextNumber,
   numberOf,
   type OptionalField,
+  own,
   type Plan,
   PRIORITIES,
   type Priority,
@@ -59,6 +58,7 @@ export {
   type Rule,
   type Status,
   STATUSES,
+  type Tally,
   type Todo,
   withoutLeftOpen,
 } from "./todo.ts";

@@ -1,6 +1,6 @@
 import type { Todo } from "./todo.ts";
 
-/** Items in their order, found by id, so that a change costs what it touches and not what the plan holds. */
+/** An ordered list of items with an index by id, so that a change costs no walk through the whole plan. */
 export class Items {
   readonly #byId: Map<string, Todo>;
   #order: string[];
@@ -18,28 +18,29 @@ export class Items {
     return this.#byId.get(id);
   }
 
-  /** Puts an item in the place of the one with its id. */
+  /** Replaces the item that has the same id. */
   replace(todo: Todo): void {
     this.#byId.set(todo.id, todo);
   }
 
-  /** Adds an item in front of another, or at a place, or at the end. */
-  add(todo: Todo, at: { before?: string; index?: number } = {}): void {
-    const index = at.before === undefined ? (at.index ?? Infinity) : this.#order.indexOf(at.before);
+  /** Adds an item in front of another, or at an index, or at the end. */
+  add(todo: Todo, place: { before?: string; index?: number } = {}): void {
+    const { before } = place;
+    const index = before === undefined ? (place.index ?? Infinity) : this.#order.indexOf(before);
     this.#byId.set(todo.id, todo);
     if (index >= this.#order.length) this.#order.push(todo.id);
     else this.#order.splice(index, 0, todo.id);
   }
 
   remove(ids: Iterable<string>): void {
-    let isGone = false;
-    for (const id of ids) isGone = this.#byId.delete(id) || isGone;
-    if (isGone) this.#order = this.#order.filter((id) => this.#byId.has(id));
+    let isChanged = false;
+    for (const id of ids) isChanged = this.#byId.delete(id) || isChanged;
+    if (isChanged) this.#order = this.#order.filter((id) => this.#byId.has(id));
   }
 
-  /** The listed ids first and in that order, everything else behind them in its old order. */
+  /** Moves the listed ids to the front, in that order. The others follow in their old order. */
   reorder(order: readonly string[]): void {
-    const listed = new Set(order.filter((id) => this.#byId.has(id)));
-    this.#order = [...listed, ...this.#order.filter((id) => !listed.has(id))];
+    const front = new Set(order.filter((id) => this.#byId.has(id)));
+    this.#order = [...front, ...this.#order.filter((id) => !front.has(id))];
   }
 }

@@ -1,27 +1,26 @@
-import { FIELDS, figuresBy, figuresSince, NO_FIGURES, sumFigures, type Figures } from "./actuals.ts";
-import { own } from "./own.ts";
-import type { Actuals, Todo } from "./todo.ts";
+import { FIELDS, figuresBy, figuresSince, NO_FIGURES, sumFigures } from "./actuals.ts";
+import { own, type Figures, type Todo } from "./todo.ts";
 
-/** The cost of each item of a plan. Together it is all spending since the plan began. */
+/** The cost of each item of a plan. The sum is all spending since the plan began. */
 export interface Ledger {
-  /** Figures by item; those of no item stand under `NO_ITEM`. */
+  /** Figures by item id. Spending that belongs to no item is under `NO_ITEM`. */
   spent: Readonly<Record<string, Figures>>;
-  /** The thread's own figures when they were last shared out. What came later is for the items in `active`. */
+  /** The thread's own figures when they were last shared out. Later spending belongs to the items in `active`. */
   settled: Figures;
   active: readonly string[];
-  /** The sub-agents' part of it, which the thread's own figures do not hold. */
+  /** The sub-agents' part of the spending, which is not in the thread's own figures. */
   helped: Figures;
 }
 
 export const NO_ITEM = "";
 
-/** A change of what is worked on. */
+/** A change of the items in progress. */
 export interface Move {
-  /** The items in progress from here on. */
+  /** The items in progress after the change. */
   active: readonly string[];
-  /** Items that were closed together, where not all of them had been started: what was spent was for all of them. */
+  /** Items that were closed together although not all had been started: their cost is shared out among all of them. */
   closed?: readonly string[];
-  /** The plan before it is over. */
+  /** Whether the change begins a new plan. */
   isReset?: boolean;
 }
 
@@ -29,20 +28,20 @@ export interface Move {
 export interface Part {
   /** Its share of the answer, such as its length. */
   weight: number;
-  /** The item that it is for. Default: those in progress there. */
+  /** The item that it is for. Default: the items in progress at that point. */
   item?: string | undefined;
   move?: Move | undefined;
-  /** A call to a tool other than the plan's that was run. */
+  /** Whether it is a call to another tool than the plan's, and was run. */
   isWork?: boolean;
-  /** When it was run, in milliseconds; default: a share of the time that tools took. */
+  /** When it ran, in milliseconds. Default: it gets a share of the time of all tools. */
   interval?: Interval | undefined;
-  /** The spending of the sub-agent that it started, its time included. */
+  /** The spending of the sub-agent that it started, including time. */
   helper?: Figures | undefined;
 }
 
 export type Interval = readonly [from: number, to: number];
 
-/** An answer, and what came of its calls. */
+/** A model's answer with its calls. */
 export interface Turn {
   answer: Figures;
   /** The time of all its tools. */
@@ -50,22 +49,22 @@ export interface Turn {
   parts: readonly Part[];
 }
 
-/** Shares out what was spent: `now` are the thread's own figures, the last turn's included. */
+/** Shares out the spending since the last time. `now`: the thread's own figures, including the last turn. */
 export function settle(ledger: Ledger, now: Figures, { answer, toolsMs, parts }: Turn): Ledger {
   const book = new Book(ledger.spent);
   let { active, helped } = ledger;
-  // A new plan has ids of its own from the start: what was done before it is no work on them.
+  // A new plan has new ids: nothing that was done before it is work on them.
   const reset = parts.findLastIndex(({ move }) => move?.isReset);
   if (reset >= 0) {
     book.reset();
     active = [];
   }
-  const due = figuresSince(ledger.settled, now);
+  const unsettled = figuresSince(ledger.settled, now);
   const toolCalls = parts.filter(({ isWork }) => isWork).length;
-  book.add(active, figuresSince({ ...answer, toolCalls, elapsedMs: answer.elapsedMs + toolsMs }, due));
+  book.add(active, figuresSince({ ...answer, toolCalls, elapsedMs: answer.elapsedMs + toolsMs }, unsettled));
   const times = timesOf(parts, toolsMs);
   const weights = parts.map(({ weight }) => weight);
-  const shares = shared(answer, weights);
+  const shares = split(answer, weights);
   book.add(active, { ...NO_FIGURES, elapsedMs: times.rest });
   for (const [at, { item, isWork, helper, move }] of parts.entries()) {
     const owners = item === undefined || at < reset ? active : [item];
@@ -81,38 +80,35 @@ export function settle(ledger: Ledger, now: Figures, { answer, toolsMs, parts }:
   return { spent: book.spent, settled: now, active, helped };
 }
 
-/** Adds what a sub-agent has spent on an item, or on those that are worked on. */
+/** Adds a sub-agent's spending to an item. Default: to the items in progress. */
 export function withHelper(ledger: Ledger, item: string | undefined, figures: Figures): Ledger {
   const book = new Book(ledger.spent);
   book.add(item === undefined ? ledger.active : [item], figures);
   return { ...ledger, spent: book.spent, helped: sumFigures(ledger.helped, figures) };
 }
 
-/** The items with the figures of a ledger. Those in progress have what they had before they were started again. */
+/** The items with the figures of a ledger. An item in progress keeps the figures from before its latest start. */
 export function withFigures(todos: readonly Todo[], { spent }: Ledger, at: number): Todo[] {
   return todos.map((todo) => {
     const { actuals, status, id } = todo;
-    if (status === "in_progress") return actuals ? todo : { ...todo, actuals: startedAt(at) };
+    if (status === "in_progress")
+      return actuals ? todo : { ...todo, actuals: { startedAt: at, ...NO_FIGURES } };
     const figures = own(spent, id);
     const next = figures && { startedAt: actuals?.startedAt ?? at, ...figures };
     return next && !isSameFigures(actuals, next) ? { ...todo, actuals: next } : todo;
   });
 }
 
-/** The tolerance for a later reading of the clock, in milliseconds: less than anybody is shown. */
+/** The tolerance for a later reading of the clock, in milliseconds. No display shows less. */
 const SLACK = 100;
 
-/** Whether an item need not be written again: only the clock was read a moment later. */
+/** Whether figures differ only by a slightly later reading of the clock, so that the item need not be saved. */
 export function isSameFigures(a: Figures | undefined, b: Figures): boolean {
   if (!a || Math.abs(a.elapsedMs - b.elapsedMs) >= SLACK) return false;
   return FIELDS.every((field) => field === "elapsedMs" || a[field] === b[field]);
 }
 
-function startedAt(at: number): Actuals {
-  return { startedAt: at, ...NO_FIGURES };
-}
-
-/** Figures by item, while they are shared out. */
+/** Figures by item, for adding to them. */
 class Book {
   spent: Record<string, Figures>;
 
@@ -120,11 +116,11 @@ class Book {
     this.spent = { ...spent };
   }
 
-  /** Shares figures out among items alike. */
+  /** Shares figures out equally among items. */
   add(items: readonly string[], figures: Figures): void {
     if (FIELDS.every((field) => figures[field] === 0)) return;
     const owners = items.length > 0 ? items : [NO_ITEM];
-    const shares = shared(
+    const shares = split(
       figures,
       owners.map(() => 1),
     );
@@ -133,27 +129,27 @@ class Book {
     }
   }
 
-  /** Gives all of these items alike of what they have had together. */
+  /** Shares the sum of these items' figures out equally among them. */
   level(items: readonly string[]): void {
     const total = items.map((id) => own(this.spent, id) ?? NO_FIGURES).reduce(sumFigures, NO_FIGURES);
     for (const id of items) delete this.spent[id];
     this.add(items, total);
   }
 
-  /** Leaves what belongs to no item. */
+  /** Removes the figures of all items; those of no item stay. */
   reset(): void {
     const { [NO_ITEM]: rest } = this.spent;
     this.spent = rest ? { [NO_ITEM]: rest } : {};
   }
 }
 
-/** Figures in whole parts by weight. */
-function shared(figures: Figures, weights: readonly number[]): Figures[] {
+/** Splits figures into whole parts by weight. */
+function split(figures: Figures, weights: readonly number[]): Figures[] {
   const parts = Object.fromEntries(FIELDS.map((field) => [field, apportion(figures[field], weights)]));
   return weights.map((_, at) => figuresBy((field) => parts[field]![at]!));
 }
 
-/** A whole number in whole parts by weight: those that were cut off most get what is left. */
+/** Splits a whole number into whole parts by weight. The parts with the largest fractions get the remainder. */
 function apportion(total: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((a, b) => a + b, 0);
   const exact = weights.map((weight) => (total * (sum > 0 ? weight : 1)) / (sum > 0 ? sum : weights.length));
@@ -167,8 +163,8 @@ function apportion(total: number, weights: readonly number[]): number[] {
 }
 
 /**
- * The time of each part, and the rest of the tools' time. Calls for the same items that ran side by side took their
- * time once; calls for different ones each took their own.
+ * The time of each part, and the rest of the tools' time. The time of parallel calls for the same items counts once;
+ * calls for different items each count in full.
  */
 function timesOf(parts: readonly Part[], toolsMs: number): { parts: number[]; rest: number } {
   const intervals = parts.map(({ interval, helper }) => (helper ? undefined : interval));
@@ -176,8 +172,8 @@ function timesOf(parts: readonly Part[], toolsMs: number): { parts: number[]; re
     const byHelpers = parts.reduce((sum, { helper }) => sum + (helper?.elapsedMs ?? 0), 0);
     const left = Math.max(0, toolsMs - byHelpers);
     const weights = parts.map(({ isWork, helper }) => (isWork && !helper ? 1 : 0));
-    const isNobodys = weights.every((weight) => weight === 0);
-    return { parts: isNobodys ? parts.map(() => 0) : apportion(left, weights), rest: isNobodys ? left : 0 };
+    const hasNoWork = weights.every((weight) => weight === 0);
+    return { parts: hasNoWork ? parts.map(() => 0) : apportion(left, weights), rest: hasNoWork ? left : 0 };
   }
   const covered = new Map<string, Interval[]>();
   let active: readonly string[] | undefined;
@@ -194,7 +190,7 @@ function timesOf(parts: readonly Part[], toolsMs: number): { parts: number[]; re
   return { parts: times, rest: Math.max(0, toolsMs - lengthOf(all)) };
 }
 
-/** The time that is covered by at least one interval. */
+/** The total time that at least one interval covers. */
 export function lengthOf(intervals: readonly Interval[]): number {
   let length = 0;
   let end = -Infinity;

@@ -1,40 +1,37 @@
 import type { Status } from "./todo.ts";
 
-/** The rules of a plan. Each says what happens to a change that breaks it. */
+/** The rules of a plan, and what happens to a change that breaks one. */
 export interface Policy {
-  /** Statuses that exist. */
+  /** The statuses that an item can have. */
   statuses: readonly Status[];
   maxItems: number;
   maxInProgress: number;
   /** The most characters of an item's content or note. */
   maxLength: number;
-  /** A status that does not exist: refuse the change, or take it as `pending`. */
+  /** An unknown status: refuse the change, or read it as `pending`. */
   unknownStatus: "refuse" | "pending";
   /** An item without content: refuse the change, or drop the item. */
   emptyContent: "refuse" | "drop";
   /**
-   * The ids of items. `stable`: an id follows its content and is never given to another item. `sent`: exactly as it
-   * was sent, and by its position where it was sent without an id.
+   * The ids of items. `stable`: an id belongs to its content and is never given to another item. `sent`: the id exactly
+   * as sent, and the position of an item that was sent without one.
    */
   ids: "stable" | "sent";
   /** Two items with one id: refuse the change, or give the second a new id. */
   duplicateIds: "refuse" | "renumber";
-  /** A reference to an item that is not there: refuse the change, or ignore the reference. */
+  /** A reference to an unknown item: refuse the change, or ignore the reference. */
   unknownIds: "refuse" | "ignore";
-  /** Dependencies in a circle: refuse the change, or drop the dependency that closes it. */
+  /** A dependency cycle: refuse the change, or drop the dependency that closes the cycle. */
   cycles: "refuse" | "drop";
   /** Starting or completing an item before its dependencies are completed. */
   earlyStart: "refuse" | "allow";
-  /**
-   * The rule where nothing is in progress although something could be: allow it, refuse the change, or start the next
-   * item.
-   */
+  /** No item in progress although one could be: allow it, refuse the change, or start the next item. */
   idle: "allow" | "refuse" | "start";
   /** Whether a completed item can be reopened, reworded or dropped while its plan is unfinished. */
   completed: "frozen" | "editable";
   /**
-   * A clean final answer while one item is left that is in progress and was worked on: complete that item, or
-   * leave it to the model to report it.
+   * A clean final answer while the only item left is in progress and was worked on: complete that item, or leave it to
+   * the model to report it.
    */
   finalAnswer: "complete" | "leave";
   /** The model's names for the list of items, and an item's content. */
@@ -47,7 +44,8 @@ export interface Policy {
 const THREE_STATUSES: readonly Status[] = ["pending", "in_progress", "completed"];
 
 /**
- * The policy of preset `lean`: all rules enforced, several items at once allowed, the next item started by itself.
+ * The policy of preset `lean`: all rules enforced, several items in progress allowed, the next item started
+ * automatically.
  */
 export const LEAN_POLICY: Policy = {
   statuses: [...THREE_STATUSES, "blocked", "cancelled"],

@@ -7,15 +7,23 @@ export const PRIORITIES = ["high", "medium", "low"] as const;
 /** The importance of an item. */
 export type Priority = (typeof PRIORITIES)[number];
 
-/** An item's cost while it was in progress. Filled in by the harness, never by the model. */
-export interface Actuals {
-  /** Epoch milliseconds of the first start. */
-  startedAt: number;
-  elapsedMs: number;
+/** A thread's spending so far. Only ever grows. */
+export interface Tally {
   modelCalls: number;
   toolCalls: number;
   inputTokens: number;
   outputTokens: number;
+}
+
+/** A tally with the time that was worked. */
+export interface Figures extends Tally {
+  elapsedMs: number;
+}
+
+/** An item's cost while it was in progress. Filled in by the harness, never by the model. */
+export interface Actuals extends Figures {
+  /** Epoch milliseconds of the first start. */
+  startedAt: number;
 }
 
 /** One item of a plan. */
@@ -29,9 +37,9 @@ export interface Todo<Of extends Status = Status> {
   dependsOn?: string[];
   /** Minutes. */
   estimate?: number;
-  /** Why it is blocked, what failed, what to remember. */
+  /** A remark: why it is blocked, what failed, what to remember. */
   note?: string;
-  /** A name that stays when the words change, for a verifier to hold on to. */
+  /** A name for verifiers that stays the same when the content changes. */
   key?: string;
   /** Only the verifier or a person completes it. */
   mustVerify?: true;
@@ -43,18 +51,18 @@ export interface Todo<Of extends Status = Status> {
 /** A plan with the memory that keeps ids from being used twice. */
 export interface Plan {
   readonly todos: readonly Todo[];
-  /** Above every numeric id that this plan ever held. */
+  /** A number above every numeric id that this plan ever held. */
   readonly nextId: number;
-  /** The first id of this plan where there was one before it in the thread: lower ones belong to that. */
+  /** The first id of this plan, if the thread had an earlier one: lower ids belong to that. */
   readonly firstId?: number;
   /** Ids that are not numbers and belonged to items since removed. */
   readonly retired: readonly string[];
 }
 
-/** A plan without items, to begin with. */
+/** A plan without items. */
 export const EMPTY_PLAN: Plan = { todos: [], nextId: 1, retired: [] };
 
-/** One step from a plan to the next. Applying them in order with `patchTodos` gives the new list. */
+/** One step from a plan to the next. `patchTodos` applies a list of them. */
 export type Change =
   | { type: "plan-reset" }
   | { type: "todo-add"; todo: Todo; index: number }
@@ -97,7 +105,7 @@ export type Rule =
 /** One reason why a change was refused. `message` alone says everything; the rest is for programs. */
 export interface Issue {
   rule: Rule;
-  /** The item's id, or where it stood in what was sent, such as `todos[2]`. */
+  /** The item's id, or its place in the arguments, such as `todos[2]`. */
   item?: string;
   field?: string;
   sent?: unknown;
@@ -116,68 +124,68 @@ export type Result =
     }
   | { ok: false; issues: Issue[] };
 
-/** Still to be done: counts for the exit guard and the nag. */
+/** Whether an item is pending or in progress. */
 export function isOpen(todo: Todo): boolean {
   return todo.status === "pending" || todo.status === "in_progress";
 }
 
-/** In front of the note on an item that a sub-agent left open. It says nothing of one that is completed. */
+/** The prefix of the note on an item that a sub-agent left open. The note is void once the item is completed. */
 export const LEFT_OPEN = "sub-agent: ";
 
-/** An item that is completed, without the note on why it was not. */
+/** Removes from a completed item the note on why a sub-agent left it open. */
 export function withoutLeftOpen<T extends Pick<Todo, "status" | "note">>(todo: T): T {
   if (todo.status !== "completed" || !todo.note?.startsWith(LEFT_OPEN)) return todo;
   const { note: _, ...rest } = todo;
   return rest as T;
 }
 
-/** Settled for good. */
+/** Whether an item is completed or cancelled. */
 export function isClosed(todo: Todo): boolean {
   return todo.status === "completed" || todo.status === "cancelled";
 }
 
-/** True when there is a plan and nothing in it is left to do. */
+/** Whether there is a plan and all its items are closed. */
 export function isFinished(todos: readonly Todo[]): boolean {
   return todos.length > 0 && todos.every(isClosed);
 }
 
 /** The number of items of a plan, by status. */
-export interface Counts {
-  total: number;
-  pending: number;
-  in_progress: number;
-  completed: number;
-  blocked: number;
-  cancelled: number;
-}
+export type Counts = Record<"total" | Status, number>;
 
 /** Counts the items of a plan by status. */
 export function countTodos(todos: readonly Todo[]): Counts {
-  const counts: Counts = {
-    total: todos.length,
-    pending: 0,
-    in_progress: 0,
-    completed: 0,
-    blocked: 0,
-    cancelled: 0,
-  };
+  const none = { pending: 0, in_progress: 0, completed: 0, blocked: 0, cancelled: 0 };
+  const counts: Counts = { total: todos.length, ...none };
   for (const todo of todos) counts[todo.status] += 1;
   return counts;
 }
 
-/** Ids that are whole numbers take part in the count; `0` and `007` are plain names. */
+/** The number that an id stands for; undefined for one that is a plain name, such as `0` and `007`. */
 export function numberOf(id: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(id) ? Number(id) : undefined;
 }
 
-/** The largest number that moves the count on though nobody has counted so far: a larger one is a plain name. */
+/** The largest numeric id that can raise the next id beyond the count of items; a larger one is a plain name. */
 const LARGEST_SENT = 999_999;
 
-/** The first number, from `next` on, that is above every item's that counts. */
+/** The first number from `next` on that is above every numeric id. */
 export function nextNumber(next: number, todos: readonly Todo[]): number {
   const largest = Math.max(LARGEST_SENT, next + todos.length);
   return todos.reduce((number, { id }) => {
-    const own = numberOf(id) ?? 0;
-    return own >= number && own <= largest ? own + 1 : number;
+    const used = numberOf(id) ?? 0;
+    return used >= number && used <= largest ? used + 1 : number;
   }, next);
+}
+
+/** An item's content for comparison: case, spaces and punctuation do not count. */
+export function contentKey(content: string): string {
+  return content
+    .toLowerCase()
+    .replaceAll(/[\s.,;:!]+/g, " ")
+    .trim();
+}
+
+/** The entry of a record under a key from outside: `constructor` is undefined unless it was set. */
+export function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -8,15 +8,15 @@ export function messagesOf(answer: Answer): BaseMessage[] {
   return AIMessage.isInstance(answer) ? [answer] : answer.messages;
 }
 
-/** An answer as it goes back to the model that gave it: nothing empty, and no tool call without a reply. */
-export function repeated(answer: Answer): BaseMessage[] {
+/** The messages of an answer for another request: without empty ones, and with a reply to every tool call. */
+export function forRetry(answer: Answer): BaseMessage[] {
   const messages = messagesOf(answer);
-  const replied = new Set(
+  const repliedIds = new Set(
     messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : [])),
   );
   return messages.flatMap((message) => {
     if (!AIMessage.isInstance(message)) return message;
-    const open = (message.tool_calls ?? []).filter((call) => !replied.has(call.id ?? ""));
+    const open = (message.tool_calls ?? []).filter((call) => !repliedIds.has(call.id ?? ""));
     if (message.text === "" && (message.tool_calls ?? []).length === 0) return [];
     const content = "Not run: you gave your final answer in the same turn. Call it again.";
     const reply = ({ name, id = "" }: { name: string; id?: string }): ToolMessage =>

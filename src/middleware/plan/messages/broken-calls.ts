@@ -9,26 +9,27 @@ import { isCutOff } from "./final-answer.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
-/** Deeper arguments could be run, but a checkpoint that has them cannot be read again: LangChain stops at 50. */
+/** The greatest depth of arguments. LangChain cannot read a checkpoint with more than 50 levels. */
 const MAX_DEPTH = 32;
 const TOO_DEEP = "nested too deep";
 
-/** Where a message names its calls whose arguments were repaired. */
+/** The key in `additional_kwargs` for the ids of calls whose arguments were repaired. */
 const REPAIRED = "repaired_calls";
 
 /**
- * Turns calls to these tools whose arguments are almost JSON into ordinary ones. In place: LangChain keeps the
- * message that the model gave, whatever a middleware returns beside a state update.
+ * Repairs calls to these tools whose arguments are almost JSON, and takes calls out that were cut off or are nested too
+ * deep. Changes the message: LangChain keeps the model's message object, whatever a middleware returns beside a state
+ * update.
  */
 export function repairCalls(message: AIMessage, toolNames: readonly string[]): void {
   dropDeepCalls(message);
   const { tool_calls = [], invalid_tool_calls = [] } = message;
   if (isCutOff(message)) {
-    const half = tool_calls.filter((call) => isHalf(call, message));
-    if (half.length === 0) return;
+    const truncated = tool_calls.filter((call) => isTruncated(call, message));
+    if (truncated.length === 0) return;
     setCalls(message, {
-      tool_calls: tool_calls.filter((call) => !half.includes(call)),
-      invalid_tool_calls: [...invalid_tool_calls, ...half.map(({ id, name }) => invalid(id, name))],
+      tool_calls: tool_calls.filter((call) => !truncated.includes(call)),
+      invalid_tool_calls: [...invalid_tool_calls, ...truncated.map(({ id, name }) => invalid(id, name))],
     });
     return;
   }
@@ -52,7 +53,7 @@ export function repairCalls(message: AIMessage, toolNames: readonly string[]): v
   if (isV1) message.content = [...(message.content as object[]), ...calls] as typeof message.content;
 }
 
-/** Takes calls that could not be saved out of a message; what is said of them stays. */
+/** Makes calls that are nested too deep invalid, without their arguments, which could not be saved. */
 function dropDeepCalls(message: AIMessage): void {
   const { tool_calls = [], invalid_tool_calls = [], content } = message;
   const deep = tool_calls.filter(({ args }) => isDeeper(args, MAX_DEPTH));
@@ -62,12 +63,12 @@ function dropDeepCalls(message: AIMessage): void {
   setCalls(message, {
     tool_calls: tool_calls.filter((call) => !deep.includes(call)),
     invalid_tool_calls: [...invalid_tool_calls, ...deep.map(({ id, name }) => invalid(id, name, TOO_DEEP))],
-    // Some providers keep their calls in the content, too.
+    // Some providers repeat their calls in the content.
     content: Array.isArray(content) ? content.filter(isKept) : content,
   });
 }
 
-/** Level by level: recursion would be the fault that this is to keep out. */
+/** Whether a value has more levels than `limit`. Without recursion, which such a value could overflow. */
 function isDeeper(value: unknown, limit: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= limit; depth++) {
@@ -77,21 +78,22 @@ function isDeeper(value: unknown, limit: number): boolean {
   return true;
 }
 
-/** Whether the arguments of this call were repaired before it became one. */
+/** Whether the arguments of this call were repaired. */
 export function isRepaired(call: ToolCall, message: AIMessage | undefined): boolean {
   const ids = message?.additional_kwargs[REPAIRED];
   return Array.isArray(ids) && ids.includes(call.id);
 }
 
-/** The refusal of a repaired list that drops open items: what is missing may have been lost in the repair. */
+/** The issue of a repaired list that drops open items: the repair may have lost them. */
 export function lossInRepair(
   name: string,
   before: readonly Todo[],
   changes: readonly Change[],
 ): Issue | undefined {
   const removed = changes.flatMap((change) => {
-    const isGone = change.type === "todo-status" ? change.to === "cancelled" : change.type === "todo-remove";
-    return isGone ? (change as { id: string }).id : [];
+    const isDropped =
+      change.type === "todo-status" ? change.to === "cancelled" : change.type === "todo-remove";
+    return isDropped ? (change as { id: string }).id : [];
   });
   const open = before.filter((todo) => isOpen(todo) && removed.includes(todo.id));
   if (open.length === 0) return undefined;
@@ -102,11 +104,11 @@ export function lossInRepair(
 
 const MAX_UNREAD = 2;
 
-/** The answers to one request, of which some have calls that could not be read. */
+/** Counts the answers to one request whose calls could not be read. */
 export class UnreadCalls {
   #inARow = 0;
 
-  /** The words that ask the model again; undefined if nothing is wrong, or it was asked often enough. */
+  /** The prompt that asks the model again; undefined if nothing is wrong, or after `MAX_UNREAD` times in a row. */
   ask(message: AIMessage): string | undefined {
     const text = askForCalls(message);
     this.#inARow = text === undefined ? 0 : this.#inARow + 1;
@@ -114,20 +116,19 @@ export class UnreadCalls {
   }
 }
 
-/**
- * The words for a model that wanted tools and made no call that can be run; undefined if it made one or wanted none.
- */
+/** The prompt after an answer with only unreadable calls; undefined for any other answer. */
 function askForCalls(message: AIMessage): string | undefined {
   const { tool_calls = [], invalid_tool_calls = [] } = message;
   if (tool_calls.length > 0 || invalid_tool_calls.length === 0) return undefined;
   const tools = [...new Set(invalid_tool_calls.map(({ name }) => name || "a tool"))].join(", ");
   const isDeep = invalid_tool_calls.every(({ error }) => error === TOO_DEEP);
-  const what = isDeep ? "deep" : isCutOff(message) ? "cut" : "malformed";
+  const fault = isDeep ? "deep" : isCutOff(message) ? "cut" : "malformed";
   const [broken] = invalid_tool_calls;
-  return filled(BROKEN_CALL[what], { tools, where: breakIn(broken?.args ?? "") });
+  return filled(BROKEN_CALL[fault], { tools, where: describeBreak(broken?.args ?? "") });
 }
 
-function breakIn(text: string): string {
+/** Where a text stops being JSON, in words; empty if it does not. */
+function describeBreak(text: string): string {
   try {
     JSON.parse(text);
     return "";
@@ -145,8 +146,8 @@ type Chunk = { id?: string; args?: string };
 const chunksOf = (message: AIMessage): Chunk[] =>
   (message as { tool_call_chunks?: Chunk[] }).tool_call_chunks ?? [];
 
-/** A stream closes the brackets of arguments that were cut off; only their text shows it. */
-function isHalf({ id }: ToolCall, message: AIMessage): boolean {
+/** Whether a call was cut off. A stream closes the brackets of its arguments; only their text shows the cut. */
+function isTruncated({ id }: ToolCall, message: AIMessage): boolean {
   const text = chunksOf(message).find((chunk) => chunk.id === id)?.args;
   return !!text && attempt((): unknown => JSON.parse(text)) === undefined;
 }
@@ -159,7 +160,7 @@ function invalid(
   return { type: "invalid_tool_call", name, error, ...(id !== undefined && { id }) };
 }
 
-/** The ids of all calls as the model made them, where its client still tells. */
+/** The ids of all calls in the model's order, if its client provides it. */
 function idsInOrder(message: AIMessage): (string | undefined)[] {
   const raw: unknown = message.additional_kwargs["tool_calls"];
   return (Array.isArray(raw) ? (raw as Chunk[]) : chunksOf(message)).map(({ id }) => id);

@@ -3,10 +3,10 @@ import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langcha
 /** The finish reason of a run whose budget was used up. */
 export const BUDGET_REASON = "budget";
 
-/** Reasons to stop, in the words of the providers, that mean that the output limit was reached. */
+/** The providers' finish reasons for the output limit. */
 const CUT_OFF = ["length", "max_tokens", "model_length"];
 
-/** Reasons to stop that mean the model was cut off or wanted a tool. */
+/** Finish reasons of messages that are not final answers. */
 const NOT_AN_ANSWER = new Set([
   ...CUT_OFF,
   "tool_calls",
@@ -24,10 +24,10 @@ const NOT_AN_ANSWER = new Set([
   BUDGET_REASON,
 ]);
 
-/** In the metadata of an answer: sub-agents are still at work, and the model is called again with their reports. */
+/** The key in an answer's metadata: sub-agents are still at work, and the model is called again with their reports. */
 export const WORK_GOES_ON = "holdfast_work_goes_on";
 
-/** Whether a model's message is a finished answer: no tool wanted in any form, not cut short, not filtered. */
+/** Whether a model's message is a final answer: without tool calls in any form, not cut off, not filtered. */
 export function isFinalAnswer(message: AIMessage): boolean {
   if (message.response_metadata?.[WORK_GOES_ON] === true) return false;
   if ((message.tool_calls?.length ?? 0) > 0 || (message.invalid_tool_calls?.length ?? 0) > 0) return false;
@@ -47,7 +47,7 @@ export function asksBack(text: string): boolean {
   return /[?？؟]["'”’»)\]*_`\s]*$/u.test(text);
 }
 
-/** Whether the model's last tool calls put a question to the user, so that an answer now waits for a reply. */
+/** Whether the model's last tool calls asked the user a question, so that an answer now waits for the reply. */
 export function isAwaitingUser(messages: readonly BaseMessage[], askTools: readonly string[]): boolean {
   const reply = messages.at(-1);
   if (ToolMessage.isInstance(reply) && reply.additional_kwargs["user_answered"] === true) return false;
@@ -59,7 +59,10 @@ export function isAwaitingUser(messages: readonly BaseMessage[], askTools: reado
   return AIMessage.isInstance(last) && (last.tool_calls ?? []).some((call) => askTools.includes(call.name));
 }
 
-/** OpenAI says finish_reason, Anthropic stop_reason, Ollama done_reason, Google finishReason, Bedrock stopReason. */
+/**
+ * The finish reasons of a message, in lower case. OpenAI calls the field finish_reason, Anthropic stop_reason, Ollama
+ * done_reason, Google finishReason, Bedrock stopReason.
+ */
 function stopReasons({ response_metadata: metadata, additional_kwargs: raw }: AIMessage): string[] {
   const keys = ["finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason"];
   const incomplete = (metadata as { incomplete_details?: { reason?: unknown } } | undefined)

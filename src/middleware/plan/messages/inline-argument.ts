@@ -3,56 +3,56 @@ import { isLangChainTool } from "@langchain/core/utils/function_calling";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { setCalls, copyOf, withText } from "../../tools/index.ts";
 
-/** The argument of work tools in which a model says what it has finished. */
+/** The argument of work tools in which the model reports what it has finished. */
 export const DONE_ARGUMENT = "todo_done";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
 /** A completion that a work call reported. */
 export interface Report {
-  /** The call, which no longer says it. */
+  /** The id of the call, from which the report was removed. */
   id?: string;
   name: string;
   said: unknown;
-  /** The item that the call itself is for, where its tool has an argument for that. */
+  /** The item that the call itself is for, if it has an argument for that. */
   worksOn?: string;
-  /** The reply to the model, with the result of the call. */
+  /** The reply to the model, added to the result of the call. */
   reply?: string;
-  /** The reply to a report that there is nothing to say of, in a word. */
+  /** The short reply to a report without issues or notes. */
   confirmed?: string;
   isRefused?: boolean;
-  /** The reply has the whole plan in it. */
+  /** Whether the reply contains the whole plan. */
   showsPlan?: boolean;
 }
 
-interface Shown {
+interface ShownTool {
   tool: unknown;
-  /** The tool has an argument of its own with that name. */
+  /** Whether the tool has its own argument with that name. */
   isTaken: boolean;
 }
 
-/** Found once per tool: what a model is sent must be the same in every request. */
-const known = new WeakMap<object, Shown>();
+/** Tools as the model sees them. Computed once per tool, so that every request is the same. */
+const shownTools = new WeakMap<object, ShownTool>();
 
 /**
- * Tools as the model sees them, with the argument for what is done. The plan's own, those that a provider runs itself,
- * and those whose arguments are not simply an object stay as they are. The tools that are run are not touched.
+ * Adds the argument for reports to tools as the model sees them. Leaves out the plan's tools, those that a provider
+ * runs, and those whose arguments are not an object. The tools that are run stay unchanged.
  */
 export function withDoneArgument(tools: readonly unknown[], planTools: readonly string[]): unknown[] {
   return tools.map((tool) => shownForm(tool, planTools).tool);
 }
 
-function shownForm(tool: unknown, planTools: readonly string[]): Shown {
-  const same = { tool, isTaken: false };
-  if (typeof tool !== "object" || tool === null || !isLangChainTool(tool)) return same;
+function shownForm(tool: unknown, planTools: readonly string[]): ShownTool {
+  const unchanged = { tool, isTaken: false };
+  if (typeof tool !== "object" || tool === null || !isLangChainTool(tool)) return unchanged;
   const { name, schema } = tool as { name: string; schema: Parameters<typeof toJsonSchema>[0] };
-  if (planTools.includes(name)) return same;
-  const form = known.get(tool) ?? extended(tool, toJsonSchema(schema));
-  known.set(tool, form);
+  if (planTools.includes(name)) return unchanged;
+  const form = shownTools.get(tool) ?? withArgument(tool, toJsonSchema(schema));
+  shownTools.set(tool, form);
   return form;
 }
 
-function extended(tool: object, schema: object): Shown {
+function withArgument(tool: object, schema: object): ShownTool {
   const { type, properties = {} } = schema as { type?: unknown; properties?: Record<string, unknown> };
   if (type !== "object" || DONE_ARGUMENT in properties) {
     return { tool, isTaken: DONE_ARGUMENT in properties };
@@ -62,9 +62,9 @@ function extended(tool: object, schema: object): Shown {
 }
 
 /**
- * Takes the reports out of a message's work calls, so that tools, approvals and views get the calls they know; also
- * out of calls to tools that were not shown with the argument, as the prompt asks for it. In place: LangChain keeps the
- * message that the model gave.
+ * Takes the reports out of a message's work calls, so that tools, approvals and views get ordinary calls. Includes
+ * calls to tools without the argument, because the prompt asks for it. Changes the message: LangChain keeps the model's
+ * message object.
  */
 export function takeReports(
   message: AIMessage,
@@ -90,20 +90,18 @@ export function takeReports(
   return reports;
 }
 
-/** Leaves reports with the message that they were taken from, for `withReports`. In place, too. */
+/** Saves reports in the metadata of their message, for `withReports`. Changes the message. */
 export function keepReports(message: AIMessage, reports: readonly Report[]): void {
   message.response_metadata = { ...message.response_metadata, [DONE_ARGUMENT]: reports };
 }
 
-/** The reports that were left with a message. */
+/** The reports in the metadata of a message. */
 export function reportsIn(message: BaseMessage): readonly Report[] {
-  const kept: unknown = message.type === "ai" ? message.response_metadata?.[DONE_ARGUMENT] : undefined;
-  return Array.isArray(kept) ? (kept as Report[]) : NONE;
+  const reports: unknown = message.type === "ai" ? message.response_metadata?.[DONE_ARGUMENT] : undefined;
+  return Array.isArray(reports) ? (reports as Report[]) : [];
 }
 
-const NONE: readonly Report[] = [];
-
-/** Messages as the model is to see them: its calls as it made them, and replies to reports behind their results. */
+/** The messages for the model: its calls with the reports, and the replies to reports after the calls' results. */
 export function withReports(messages: readonly BaseMessage[], tag: string): BaseMessage[] {
   let open: Report[] = [];
   return messages.map((message) => {
@@ -113,22 +111,22 @@ export function withReports(messages: readonly BaseMessage[], tag: string): Base
       return reports.length > 0 ? copyOf(message, { tool_calls: asCalled(message, [...reports]) }) : message;
     }
     if (message.type !== "tool" || open.length === 0) return message;
-    const { reply, confirmed } = taken(open, (message as ToolMessage).tool_call_id) ?? {};
+    const { reply, confirmed } = takeReport(open, (message as ToolMessage).tool_call_id) ?? {};
     const text = reply === undefined ? confirmed && `[${confirmed}]` : `<${tag}>${reply}</${tag}>`;
     return text === undefined ? message : withText(message, text);
   });
 }
 
-/** The calls of a message with what they reported. Another middleware may have put them into another order. */
+/** The calls of a message with their reports. Another middleware may have reordered the calls. */
 function asCalled(message: BaseMessage, reports: Report[]): ToolCall[] {
   return ((message as AIMessage).tool_calls ?? []).map((call) => {
-    const report = taken(reports, call.id, call.name);
+    const report = takeReport(reports, call.id, call.name);
     return report ? { ...call, args: { ...call.args, [DONE_ARGUMENT]: report.said } } : call;
   });
 }
 
-/** Takes the first report of a call out of a list: some models use an id twice. */
-function taken(reports: Report[], id: string | undefined, name?: string): Report | undefined {
+/** Removes the first report of a call from a list and returns it: some models use an id twice. */
+function takeReport(reports: Report[], id: string | undefined, name?: string): Report | undefined {
   const at = reports.findIndex((one) => one.id === id && (name === undefined || one.name === name));
   return at < 0 ? undefined : reports.splice(at, 1)[0];
 }

@@ -2,42 +2,42 @@ import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messag
 import type { PlanSetup } from "../setup.ts";
 import { reportsIn } from "./inline-argument.ts";
 
-/** Accepted writes and other messages that were found to show a plan: most stand near the beginning of a long thread. */
-const found = new WeakSet<BaseMessage>();
+/** A cache of messages that show a plan. In a long thread most of them are near the beginning. */
+const visiblePlans = new WeakSet<BaseMessage>();
 
 /**
- * Whether a model that is sent these messages sees its whole plan: an accepted full write whose arguments are
- * still there, a tool result that shows the plan, or a context-loss reminder.
+ * Whether these messages show the model its whole plan: an accepted full write that still has its arguments, a tool
+ * result with the plan, or a context-loss reminder.
  */
 export function isPlanVisible(messages: readonly BaseMessage[], setup: PlanSetup): boolean {
-  // Asked several times in every model call.
-  if (messages.some((message) => found.has(message) && shows(message, setup))) return true;
+  // The fast path: this runs several times in every model call.
+  if (messages.some((message) => visiblePlans.has(message) && shows(message, setup))) return true;
   const refused = new Set<string>();
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]!;
     if (shows(message, setup, refused)) {
-      found.add(message);
+      visiblePlans.add(message);
       return true;
     }
     if (message.type === "tool") {
       const { status, tool_call_id } = message as ToolMessage;
       if (status === "error") refused.add(tool_call_id);
     } else if (message.type === "ai") {
-      // Some models count their call ids anew in every turn.
+      // Some models restart their call ids in every turn.
       refused.clear();
     }
   }
   return false;
 }
 
-/** Whether a message shows the plan by itself, writes of these ids not counted. */
+/** Whether a message shows the plan. Ignores writes with the `refused` ids. */
 function shows(
   message: BaseMessage,
   { preset, toolNames }: PlanSetup,
   refused?: ReadonlySet<string>,
 ): boolean {
   const { tools, reminders } = preset;
-  // `isInstance` asks much of every message of a long thread.
+  // By `type`: `isInstance` is slow for all messages of a long thread.
   switch (message.type) {
     case "ai":
       if (reportsIn(message).some(({ showsPlan }) => showsPlan)) return true;
@@ -55,7 +55,7 @@ function shows(
   }
 }
 
-/** Some middleware blanks the arguments of old tool calls: then the call no longer shows the plan. */
+/** Whether a call still has arguments. Some middleware clears those of old calls. */
 function hasItems(args: unknown): boolean {
   return typeof args === "object" && args !== null && Object.values(args).some((value) => Boolean(value));
 }

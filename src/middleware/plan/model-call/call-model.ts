@@ -17,9 +17,9 @@ import { ModelStep } from "./step.ts";
 import { watchedModel } from "./watched-model.ts";
 
 /**
- * Wraps a model call: adds the prompt, appends the reminders that are due, repairs plan calls that are almost JSON,
- * completes the last item with the final answer or asks again when the model stops early, and counts what was spent.
- * All of it in the model's own graph step.
+ * Wraps a model call: adds the prompt, appends the reminders that are due, repairs plan calls with broken JSON,
+ * completes the last item with the final answer or asks again when the model stops early, and counts the spending. All
+ * of it happens in the model's own graph step.
  */
 export async function callModel<Request extends ModelRequest>(
   { setup, turns }: PlanParts,
@@ -34,7 +34,7 @@ export async function callModel<Request extends ModelRequest>(
     ...refusedCalls(conversation, setup.toolNames),
   ]);
   const { reminders, systemPrompt } = setup.preset;
-  // In strict mode a model must give every argument of a tool.
+  // In strict mode a model must send every argument of a tool.
   const isInline = setup.reports === "inline" && request.modelSettings?.["strict"] !== true;
   const model = watchedModel(request.model, {
     onRequest: (outgoing) =>
@@ -50,19 +50,19 @@ export async function callModel<Request extends ModelRequest>(
   const calledBack = new CalledBack(conversation);
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
-    for (const said of messagesOf(answer)) giveOwnId(said, conversation);
+    for (const message of messagesOf(answer)) giveOwnId(message, conversation);
     await yieldToEventLoop();
-    const unread = step.askAgain(answer);
-    if (unread) {
-      messages.push(unread);
+    const retryPrompt = step.askAgain(answer);
+    if (retryPrompt) {
+      messages.push(retryPrompt);
       continue;
     }
     if (isInline) await step.applyReports(answer, { turns, request });
     await step.completeLastItem(answer, request.runtime.signal);
     const reminder = step.remindOfOpenItems(answer);
     if (!reminder) {
-      const told = request.runtime.configurable?.[SPENT_KEY] as { spent?: Tally } | undefined;
-      if (told) told.spent = step.spent;
+      const report = request.runtime.configurable?.[SPENT_KEY] as { spent?: Tally } | undefined;
+      if (report) report.spent = step.spent;
       await step.announceChanges(request.runtime);
       return calledBack.finish(answer, step.finish(answer));
     }
@@ -70,7 +70,7 @@ export async function callModel<Request extends ModelRequest>(
   }
 }
 
-/** Refuses two plans in one agent. No middleware sees the others when the agent is built. */
+/** Refuses two plans in one agent: a middleware cannot see the others before the first call. */
 function checkTools(tools: readonly unknown[], name: string): void {
   const twins = tools.filter((tool) => (tool as { name?: unknown }).name === name);
   if (twins.length < 2) return;

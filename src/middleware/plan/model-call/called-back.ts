@@ -4,13 +4,13 @@ import { Command, isCommand } from "@langchain/langgraph";
 import { giveOwnId, setId } from "../../../langgraph/index.ts";
 import { isFromUser } from "../../text/index.ts";
 import { copyOf } from "../../tools/index.ts";
-import { messagesOf, repeated, type Answer } from "../messages/answer.ts";
+import { forRetry, messagesOf, type Answer } from "../messages/answer.ts";
 import { isFinalAnswer } from "../messages/final-answer.ts";
 
-/** In a message's `additional_kwargs`: the answer was sent back, with the structured response in it if there was one. */
+/** The key in a message's `additional_kwargs` for an answer that was sent back, with its structured response if any. */
 export const CALLED_BACK = "called_back";
 
-/** The beginning of a message's id by which LangChain's user interfaces leave it out. */
+/** The prefix of a message's id that hides it in LangChain's user interfaces. */
 const HIDDEN_ID = "do-not-render-";
 
 interface Mark {
@@ -18,8 +18,8 @@ interface Mark {
 }
 
 /**
- * The answers of one model call that were sent back, with the reminders that did so. They stay in the conversation in
- * front of the answer that came in the end: the model need not repeat them, and the next request begins as this one.
+ * The answers of one model call that were sent back, each with its reminder. They stay in the conversation in front of
+ * the final answer: the model need not repeat them, and the next request begins like this one.
  */
 export class CalledBack {
   readonly #conversation: readonly BaseMessage[];
@@ -29,7 +29,7 @@ export class CalledBack {
     this.#conversation = conversation;
   }
 
-  /** Notes an answer that is sent back, and returns what the model is asked again with. */
+  /** Records an answer that is sent back, and returns the messages to add to the next request. */
   add(answer: Answer, reminder: HumanMessage): BaseMessage[] {
     const mark: Mark = AIMessage.isInstance(answer) ? {} : { structuredResponse: answer.structuredResponse };
     for (const message of messagesOf(answer)) {
@@ -39,19 +39,19 @@ export class CalledBack {
       message.additional_kwargs = { ...message.additional_kwargs, [CALLED_BACK]: mark };
     }
     setId(reminder, `${HIDDEN_ID}${v4()}`);
-    const added = [...repeated(answer), reminder];
-    // An empty answer is no message, and a conversation cannot begin a turn of the model with a reminder.
+    const added = [...forRetry(answer), reminder];
+    // An empty answer is no message, and a reminder must not be the first message of the model's turn.
     const isKept = this.#messages.length > 0 || AIMessage.isInstance(added[0]);
     if (isKept) this.#messages.push(...added);
     return added;
   }
 
-  /** The result of the model call: the answer, its state update, and all answers that were sent back before it. */
+  /** The result of the model call: the answer, its state update, and the answers that were sent back before it. */
   finish(answer: Answer, result: AIMessage | Command): AIMessage | Command {
     const messages = this.#messages;
     if (!AIMessage.isInstance(answer)) {
-      const whole = { ...answer, messages: [...messages, ...answer.messages] };
-      return messages.length > 0 ? (whole as unknown as AIMessage) : result;
+      const joined = { ...answer, messages: [...messages, ...answer.messages] };
+      return messages.length > 0 ? (joined as unknown as AIMessage) : result;
     }
     const response = isFinalAnswer(answer) ? this.#structuredResponse() : undefined;
     if (messages.length === 0 && !response) return result;
@@ -63,7 +63,7 @@ export class CalledBack {
     return new Command({ update });
   }
 
-  /** The last structured response that was sent back since the user's message. */
+  /** The last structured response that was sent back since the user's last message. */
   #structuredResponse(): Mark | undefined {
     const all = [...this.#conversation, ...this.#messages];
     const run = all.slice(all.findLastIndex(isFromUser) + 1);
@@ -72,8 +72,8 @@ export class CalledBack {
   }
 
   /**
-   * The messages behind the first one. LangChain writes the model's last message before any state update: that object
-   * becomes the first answer that was sent back, and the last answer is written as another one.
+   * The messages after the first one. LangChain writes the model's last message object before any state update. So that
+   * object becomes the first answer that was sent back, and the last answer becomes a new message.
    */
   #inOrder(answer: AIMessage): BaseMessage[] {
     const [first, ...others] = this.#messages as [AIMessage, ...BaseMessage[]];
@@ -86,7 +86,7 @@ export class CalledBack {
     return [...others, last];
   }
 
-  /** The agent's name, which LangChain gives to the messages of its model. */
+  /** The agent's name, which LangChain sets on the messages of its model. */
   get #name(): string | undefined {
     return this.#conversation.findLast((message) => AIMessage.isInstance(message))?.name;
   }

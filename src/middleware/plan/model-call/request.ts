@@ -1,7 +1,7 @@
 import type { BaseMessage, SystemMessage } from "@langchain/core/messages";
 import type { Stage } from "../events.ts";
 
-/** The parts of LangChain's model request that are used here. */
+/** The used part of LangChain's model request. */
 export interface ModelRequest {
   model: object;
   messages: BaseMessage[];

@@ -7,13 +7,13 @@ import { itemsAbout, wordsOf } from "../plan-call/item-words.ts";
 import type { PlanSetup } from "../setup.ts";
 import type { PlanMemory } from "../state.ts";
 
-/** Counters belong to a run, and a run begins with a message of the user. */
+/** Resets the memory's counters at the start of a run, which begins with a message of the user. */
 export function enterRun(
   memory: PlanMemory,
   { messages, callsBefore }: { messages: readonly BaseMessage[]; callsBefore: number },
 ): PlanMemory {
   const last = messages.findLast((message) => isFromUser(message));
-  // After a summary there may be none left; then it is still the run that it was.
+  // After a summary there may be no such message left: then the run continues.
   const run = last?.id ?? memory.run;
   return run === memory.run ? memory : { ...memory, run, callsBefore, rounds: 0, nags: 0, exits: 0 };
 }
@@ -26,8 +26,8 @@ export function finishedCalls(messages: readonly BaseMessage[], { toolNames }: P
 }
 
 /**
- * Whether the user's last message is about items of an older plan that are all closed by now: then the others were not
- * asked for. A message that a plan was made for asks for all of it.
+ * Whether the user's last message is about items of an older plan that are all closed now, so that it did not ask for
+ * the others. A message that led to a plan asks for all of it.
  */
 export function isPartDone(
   messages: readonly BaseMessage[],
@@ -38,12 +38,11 @@ export function isPartDone(
   const writes = (message: BaseMessage): boolean =>
     AIMessage.isInstance(message) && (message.tool_calls ?? []).some(({ name }) => name === write);
   if (start < 0 || !messages.slice(0, start).some(writes) || messages.slice(start).some(writes)) return false;
-  const said = wordsOf(messages[start]!.text);
-  const asked = itemsAbout(said, todos);
-  return asked.length > 0 && asked.every(isClosed);
+  const items = itemsAbout(wordsOf(messages[start]!.text), todos);
+  return items.length > 0 && items.every(isClosed);
 }
 
-/** Whether the model has worked on the plan since the user last said something, by itself or through a sub-agent. */
+/** Whether the model has worked on the plan since the user's last message, by itself or through a sub-agent. */
 export function hasPlanned(messages: readonly BaseMessage[], { toolNames }: PlanSetup): boolean {
   const start = messages.findLastIndex((message) => isFromUser(message));
   return messages.slice(start + 1).some((message) => {

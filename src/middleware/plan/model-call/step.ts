@@ -63,36 +63,35 @@ import { enterRun, finishedCalls, hasPlanned, isPartDone } from "./run.ts";
 /** The state of one model call of the graph. */
 export class ModelStep {
   readonly state: PlanState;
-  /** The todos in the graph state, where `state` has those of this call. */
+  /** The todos in the graph state; `state` has those of this call. */
   readonly #savedTodos: readonly Todo[];
-  /** The items that this call has completed for sub-agents and started, before anything else. */
+  /** The items that this call first completed, after sub-agents ended, and the one that it started. */
   readonly #started: Started | undefined;
-  /** People's edits that the model has not been told. */
-  readonly edits: Change[];
-  /** Whether people changed the rules and the model has not been told. */
+  /** People's edits that the model does not know of. */
+  readonly #edits: Change[];
+  /** Whether people changed the rules and the model does not know. */
   readonly #hasNewRules: boolean;
-  /** The messages that came from the model: another middleware may put a notice in their place. */
-  readonly said = new WeakSet();
+  /** The messages that came from the model. Another middleware may replace one by a notice. */
+  readonly #modelAnswers = new WeakSet();
   readonly #setup: PlanSetup;
   readonly #configurable: ModelRequest["runtime"]["configurable"];
   readonly #savedMemory: PlanMemory;
   readonly #memory: PlanMemory;
-  /** The messages in the graph state: what the request adds to them is not part of the conversation. */
+  /** The messages in the graph state, without those that the request adds. */
   readonly #conversation: readonly BaseMessage[];
   /** The spending before this call. */
-  readonly #before: Figures;
-  readonly #run: string;
-  /** The time of its start, and the milliseconds before it in which nothing ran in the thread. */
-  readonly #began: { at: number; idle: number };
-  /** The items' cost before this call; undefined if it is as it was saved. */
+  readonly #figuresBefore: Figures;
+  /** The start of this call, and the idle time of the thread before it, in milliseconds. */
+  readonly #start: { at: number; idle: number };
+  /** The ledger before this call; undefined if it is the saved one. */
   readonly #ledger: Ledger | undefined;
   #tally: Tally;
   #exits: number;
   readonly #unread = new UnreadCalls();
   #sentReminders: Reminder["kind"][] = [];
-  /** The answer's effect on the last item. */
+  /** The effect of a final answer on the last item. */
   #completion: Completion | undefined;
-  /** The effect of the reports in its work calls. */
+  /** The effect of the reports in the answer's work calls. */
   #reported: Reported | undefined;
 
   constructor(setup: PlanSetup, request: ModelRequest) {
@@ -103,19 +102,18 @@ export class ModelStep {
     const { messages } = request.state as { messages: BaseMessage[] };
     this.#conversation = messages;
     const { tally, at } = state.memory;
-    this.#began = { at: setup.now(), idle: idleOf(setup, state.memory, lastTurn(messages)) };
-    const counted = at === 0 ? sumTallies(tally, uncountedTally(messages)) : tally;
-    this.#tally = { ...counted, toolCalls: counted.toolCalls + finishedCalls(messages, setup) };
-    this.#before = figuresAt(this.#tally, this.#began);
-    const memory = enterRun(state.memory, { messages, callsBefore: this.#before.toolCalls });
+    this.#start = { at: setup.now(), idle: idleOf(setup, state.memory, lastTurn(messages)) };
+    const tallyBefore = at === 0 ? sumTallies(tally, uncountedTally(messages)) : tally;
+    this.#tally = { ...tallyBefore, toolCalls: tallyBefore.toolCalls + finishedCalls(messages, setup) };
+    this.#figuresBefore = figuresAt(this.#tally, this.#start);
+    const memory = enterRun(state.memory, { messages, callsBefore: this.#figuresBefore.toolCalls });
     const saved = { todos: state.todos, rules: state.rules ?? [], memory };
     this.#hasNewRules = saved.rules.join("\n") !== memory.rules && saved.todos.some(isOpen);
     this.#savedTodos = saved.todos;
-    this.edits = unheardEdits(saved, request.messages, setup);
-    this.#started = startNext(setup, saved, { now: this.#before, messages });
+    this.#edits = unheardEdits(saved, request.messages, setup);
+    this.#started = startNext(setup, saved, { now: this.#figuresBefore, messages });
     const todos = this.#started?.todos ?? saved.todos;
-    this.#run = memory.run;
-    this.#ledger = this.#settled({ ...saved, memory: state.memory }, todos);
+    this.#ledger = this.#settle({ ...saved, memory: state.memory }, todos, memory.run);
     this.#memory = {
       ...memory,
       ...(this.#ledger && { ledger: savedLedger(this.#ledger, []) }),
@@ -124,26 +122,26 @@ export class ModelStep {
       helpers: keptHelpers(memory.helpers),
       marks: { ...memory.marks, ...this.#started?.marks },
     };
-    const charged = this.#ledger ? withFigures(todos, this.#ledger, this.#began.at) : todos;
-    this.state = { ...saved, todos: charged, memory: this.#memory };
+    const todosNow = this.#ledger ? withFigures(todos, this.#ledger, this.#start.at) : todos;
+    this.state = { ...saved, todos: todosNow, memory: this.#memory };
     this.#exits = this.#memory.exits;
   }
 
-  /** Shares out what was spent before this call, where the last turn gives a reason to. */
-  #settled(state: PlanState, todos: readonly Todo[]): Ledger | undefined {
-    const isNewRun = state.memory.run !== this.#run && !todos.some(isOpen);
+  /** Shares out the spending before this call, if the last turn requires it. `run`: the id of the current run. */
+  #settle(state: PlanState, todos: readonly Todo[], run: string): Ledger | undefined {
+    const isNewRun = state.memory.run !== run && !todos.some(isOpen);
     if (!isNewRun && !isDue({ ...state, todos })) return undefined;
-    const ledger = settleTurn(state, { messages: this.#conversation, now: this.#before });
+    const ledger = settleTurn(state, { messages: this.#conversation, now: this.#figuresBefore });
     const { [NO_ITEM]: rest, ...spent } = ledger.spent;
-    // The plan of a new run is a new one: what was spent before it belongs to the last.
-    const kept = rest && !isNewRun ? { ...spent, [NO_ITEM]: rest } : spent;
-    return { ...ledger, spent: kept, active: activeItems(todos, state.memory) };
+    // A new run makes a new plan: spending before it belongs to the last one.
+    const withRest = rest && !isNewRun ? { ...spent, [NO_ITEM]: rest } : spent;
+    return { ...ledger, spent: withRest, active: activeItems(todos, state.memory) };
   }
 
-  /** The messages with the reminders that are due at their end. */
+  /** Appends the reminders that are due to the messages. */
   remind(messages: BaseMessage[]): BaseMessage[] {
-    // After a person's edit what the model sees further up is not the plan any more, unless it was shown since.
-    const visible = this.#sees(messages) && (!this.#memory.unseen || this.#isShown(messages));
+    // After a person's edit an earlier message no longer shows the current plan, unless a later reminder does.
+    const visible = this.#showPlan(messages) && (!this.#memory.unseen || this.#isShown(messages));
     return this.#append(
       [...messages, ...this.#status()],
       [
@@ -153,7 +151,7 @@ export class ModelStep {
     );
   }
 
-  /** Tells of rules that people changed, unless the whole plan is shown anyway. */
+  /** The reminder of rules that people changed, unless the whole plan is shown anyway. */
   #rulesReminder(isVisible: boolean): Reminder[] {
     const { edited, contextLoss, tag } = this.#setup.preset.reminders;
     if (!this.#hasNewRules || !edited || (!isVisible && contextLoss !== false)) return [];
@@ -167,13 +165,13 @@ export class ModelStep {
       : "The user took the rules off your plan.";
   }
 
-  /** Shows the plan if another middleware took it out of the request after `remind` had seen it there. */
+  /** Appends the plan if another middleware removed it from the request after `remind`. */
   remindIfTrimmed(messages: BaseMessage[]): BaseMessage[] {
-    if (this.#sees(messages)) return messages;
+    if (this.#showPlan(messages)) return messages;
     return this.#append(messages, this.#snapshot);
   }
 
-  /** Repairs plan calls that are almost JSON, and asks once more for calls of which none can be run. */
+  /** Repairs plan calls with broken JSON. Returns a message that asks again if no call of the answer can be run. */
   askAgain(answer: Answer): HumanMessage | undefined {
     if (!AIMessage.isInstance(answer)) return undefined;
     const { preset, toolNames } = this.#setup;
@@ -184,7 +182,7 @@ export class ModelStep {
     return hiddenMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` });
   }
 
-  /** Applies what the answer's work calls say is done. They go on without saying it. */
+  /** Applies the completions that the answer's work calls report, and removes the reports from the calls. */
   async applyReports(
     answer: Answer,
     { turns, request }: { turns: Turns; request: ModelRequest },
@@ -194,17 +192,17 @@ export class ModelStep {
     const reports = takeReports(answer, { tools: request.tools, planTools });
     if (reports.length === 0) return;
     const { seen } = this.#memory;
-    const heard = this.edits.length > 0 ? rememberEdits(seen, this.state.todos) : undefined;
+    const editMemory = this.#edits.length > 0 ? rememberEdits(seen, this.state.todos) : undefined;
     this.#reported = await applyReports(turns, reports, {
-      // As a plan call would find it in the step after this one.
+      // The state as a plan call would find it in the next step.
       state: {
         ...taskInputOf(this.#configurable),
         todos: this.state.todos,
         messages: [...this.#conversation, answer],
         _plan: this.#memory,
       },
-      now: this.#before,
-      seen: mergeMemory(this.#memory, heard).seen,
+      now: this.#figuresBefore,
+      seen: mergeMemory(this.#memory, editMemory).seen,
       isUnseen: this.#isUnseen,
       isWriting: (answer.tool_calls ?? []).some(({ name }) => name === preset.tools.write.name),
       signal: request.runtime.signal,
@@ -212,24 +210,24 @@ export class ModelStep {
     keepReports(answer, this.#reported.reports);
   }
 
-  /** Takes a final answer for the completion of the only item that is left, where the policy says so. */
+  /** Completes the only item that is left with a final answer, if the policy says so. */
   async completeLastItem(answer: Answer, signal: AbortSignal | undefined): Promise<void> {
     this.#completion = undefined;
-    // A structured response cannot write state; and what was done before a person's edit may not be what it asks for.
-    if (!AIMessage.isInstance(answer) || !this.#isExit(answer) || this.edits.length > 0) return;
-    // One that is not the model's own object may be a copy of it: only a notice has no id either.
-    if (!this.said.has(answer) && answer.id === undefined) return;
+    // A structured response cannot write state. After a person's edit, earlier work may not be what the plan now asks for.
+    if (!AIMessage.isInstance(answer) || !this.#isExit(answer) || this.#edits.length > 0) return;
+    // An answer that is not the model's own object may be a copy of it. A notice of another middleware has no id.
+    if (!this.#modelAnswers.has(answer) && answer.id === undefined) return;
     this.#completion = await completeByAnswer(this.#setup, {
       answer,
       plan: this.state,
       tally: this.#now(),
       messages: this.#conversation,
-      state: () => taskInputOf(this.#configurable),
+      state: taskInputOf(this.#configurable),
       signal,
     });
   }
 
-  /** The reminder that calls a model back that answered while items are open. */
+  /** The reminder that sends an answer back because items are open; undefined if the answer stands. */
   remindOfOpenItems(answer: Answer): HumanMessage | undefined {
     if (this.#completion?.ok || !this.#isExit(answer)) return undefined;
     const refusal = this.#completion?.issues.map((issue) => issue.message).join("\n");
@@ -240,27 +238,27 @@ export class ModelStep {
     return hiddenMessage(reminder);
   }
 
-  /** Counts an answer as it comes from the model, also one that another middleware sends back. */
+  /** Counts an answer of the model, also one that another middleware discards. */
   count(answer: object): void {
-    this.said.add(answer);
+    this.#modelAnswers.add(answer);
     if (AIMessage.isInstance(answer)) this.#tally = sumTallies(this.#tally, tallyOf(answer));
   }
 
   #now(): Figures {
-    return figuresAt(this.#tally, { at: this.#setup.now(), idle: this.#began.idle });
+    return figuresAt(this.#tally, { at: this.#setup.now(), idle: this.#start.idle });
   }
 
-  /** The agent's spending with its sub-agents, this call included. */
+  /** The spending of the agent and its sub-agents, including this call. */
   get spent(): Tally {
     return sumTallies(this.#tally, helpedIn(this.#savedMemory));
   }
 
-  /** Tells watchers what people changed, what was started or cost more, and what the answer reported or completed. */
+  /** Announces people's edits, items started by the harness, new figures, and reported or completed items. */
   async announceChanges(stage: Stage): Promise<void> {
     const completed = this.#completion?.ok ? this.#completion : undefined;
     const figures = diffTodos(this.#started?.todos ?? this.#savedTodos, this.state.todos);
     const steps = [
-      { by: "person", changes: this.edits, todos: this.#savedTodos },
+      { by: "person", changes: this.#edits, todos: this.#savedTodos },
       { by: "harness", changes: [...(this.#started?.changes ?? []), ...figures], todos: this.state.todos },
       { by: "model", ...this.#reported?.change },
       { by: "harness", ...completed },
@@ -270,22 +268,28 @@ export class ModelStep {
     }
   }
 
-  /** Returns the answer, and with it what the middleware must remember, if it must. */
+  /** Returns the answer, with an update of the middleware's memory if one is needed. */
   finish(answer: Answer): AIMessage | Command {
-    // A structured response ends the run, and LangChain takes it only as it is.
+    // A structured response ends the run, and LangChain accepts it only unchanged.
     if (!AIMessage.isInstance(answer)) return answer as unknown as AIMessage;
-    this.#holdWords(answer);
+    this.#keepUserWords(answer);
     const calls = answer.tool_calls ?? [];
-    const planned =
+    const isPlanned =
       this.#reported?.change !== undefined || calls.some((call) => this.#setup.toolNames.includes(call.name));
     const { stale } = this.#setup.preset.reminders;
-    const counts = stale !== false && stale.withoutPlan && calls.length > 0;
+    const countsRounds = stale !== false && stale.withoutPlan && calls.length > 0;
     const limits = this.#limitCounts();
     const { startNext: isStartDue } = this.#memory;
-    if (!planned && !counts && !isStartDue && this.edits.length === 0 && this.state.todos.length === 0) {
+    if (
+      !isPlanned &&
+      !countsRounds &&
+      !isStartDue &&
+      this.#edits.length === 0 &&
+      this.state.todos.length === 0
+    ) {
       return Object.keys(limits).length > 0 ? new Command({ update: limits }) : answer;
     }
-    const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
+    const memory = this.#memoryAfter({ isPlanned, hasCalls: calls.length > 0 });
     const changed = this.#change?.memory;
     const seen = { ...memory.seen, ...changed?.seen };
     const marks = { ...memory.marks, ...changed?.marks };
@@ -294,45 +298,43 @@ export class ModelStep {
     return new Command({ update });
   }
 
-  /** The call's effect on the plan. */
+  /** The effect of this call on the plan. */
   get #change(): PlanEffect | undefined {
     return this.#completion?.ok ? this.#completion : this.#reported?.change;
   }
 
-  /** The ledger, where it is not as it was saved. What it holds of the last turn is forgotten elsewhere. */
+  /** The update of the ledger. Removes the moves and helpers of the last turn, which the ledger now includes. */
   #ledgerAfter(): MemoryUpdate {
     const { moves, helpers } = this.#savedMemory;
     const change = this.#change;
     const ledger = change
       ? { ...change.ledger, active: activeItems(change.todos, this.#memory) }
       : this.#ledger;
-    const gone = (entries: object): Record<string, null> =>
-      Object.fromEntries(Object.keys(entries).map((id) => [id, null]));
     return {
       ...(ledger && { ledger: savedLedger(ledger, this.#savedTodos) }),
-      moves: gone(moves),
+      moves: changedEntries(moves, {}),
       helpers: changedEntries(helpers, this.#memory.helpers),
     };
   }
 
-  /** The list as this call leaves it, where it is not as it was. */
+  /** The update of the list, if this call changes it. */
   #todosAfter(): { todos?: Todo[] } {
     const after = this.#change?.todos ?? this.state.todos;
     const changes = diffTodos(this.#savedTodos, after);
     return changes.length > 0 ? { todos: todosUpdate(after, changes) } : {};
   }
 
-  /** Keeps the words about people's edits with the answer, for summaries of the conversation. */
-  #holdWords(answer: AIMessage): void {
+  /** Adds the words about people's edits to the answer's metadata, for summaries of the conversation. */
+  #keepUserWords(answer: AIMessage): void {
     const words = [
-      ...(this.edits.length > 0 ? [`The user changed the plan: ${describeChanges(this.edits)}`] : []),
+      ...(this.#edits.length > 0 ? [`The user changed the plan: ${describeChanges(this.#edits)}`] : []),
       ...(this.#hasNewRules ? [this.#rulesNews] : []),
     ];
     if (words.length === 0) return;
     answer.additional_kwargs = { ...answer.additional_kwargs, ...saidByUser(words.join("\n")) };
   }
 
-  /** The plan's status after several `task` calls; a single one says it itself. */
+  /** The plan's status after several `task` calls. The result of a single one contains it. */
   #status(): HumanMessage[] {
     if (!this.#started) return [];
     const { tag } = this.#setup.preset.reminders;
@@ -341,25 +343,25 @@ export class ModelStep {
     ];
   }
 
-  /** The model has not seen the plan as it is in anything that stays. */
+  /** Whether no message that stays in the conversation shows the model the current plan. */
   get #isUnseen(): boolean {
     const { unseen } = this.#memory;
     return unseen || this.#sentReminders.some((kind) => kind === "context-loss" || kind === "edited");
   }
 
-  /** Whether these messages show the model what is open. */
-  #sees(messages: readonly BaseMessage[]): boolean {
+  /** Whether these messages show the model the open items, if there are any. */
+  #showPlan(messages: readonly BaseMessage[]): boolean {
     return !this.state.todos.some(isOpen) || isPlanVisible(messages, this.#setup);
   }
 
-  /** Whether a reminder that stays in the conversation shows the plan as it is. */
+  /** Whether a reminder in the conversation shows the current plan. */
   #isShown(messages: readonly BaseMessage[]): boolean {
     return this.#snapshot.some(({ name, text }) =>
       messages.some((message) => message.name === name && message.text === text),
     );
   }
 
-  /** The reminder that shows the plan, where there is one. */
+  /** The reminder that shows the plan, if the preset has one. */
   get #snapshot(): Reminder[] {
     const due = dueReminders(this.#situation({ visible: false }), this.#setup.preset.reminders);
     return due.filter(({ kind }) => kind === "context-loss");
@@ -372,51 +374,51 @@ export class ModelStep {
     return !isAwaitingUser(this.#conversation, this.#setup.askTools);
   }
 
-  #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
+  #memoryAfter({ isPlanned, hasCalls }: { isPlanned: boolean; hasCalls: boolean }): MemoryUpdate {
     const { run, callsBefore, rounds, nags, seen } = this.#memory;
     const isShown = this.#reported?.reports.some(({ showsPlan }) => showsPlan) ?? false;
-    const nagged = this.#sentReminders.includes("stale") ? 1 : 0;
+    const sentNags = this.#sentReminders.includes("stale") ? 1 : 0;
     return {
       run,
       callsBefore,
       tally: this.#tally,
       at: this.#setup.now(),
-      took: this.#setup.now() - this.#began.at,
-      idle: this.#began.idle,
+      took: this.#setup.now() - this.#start.at,
+      idle: this.#start.idle,
       exits: this.#exits,
-      rounds: planned ? 0 : rounds + (acted ? 1 : 0),
-      nags: planned ? 0 : nags + nagged,
+      rounds: isPlanned ? 0 : rounds + (hasCalls ? 1 : 0),
+      nags: isPlanned ? 0 : nags + sentNags,
       unseen: this.#isUnseen && !isShown,
       startNext: false,
       ...(this.#started && rememberSeen(seen, this.state.todos)),
-      ...(this.edits.length > 0 && rememberEdits(seen, this.state.todos)),
+      ...(this.#edits.length > 0 && rememberEdits(seen, this.state.todos)),
       ...(this.#hasNewRules && { rules: this.state.rules!.join("\n") }),
       marks: { ...this.#started?.marks, ...this.#missingMarks() },
     };
   }
 
-  /** `modelCallLimitMiddleware` counts graph steps: calls that were repeated within this one are added to its count. */
+  /** Adds repeated calls to the counts of `modelCallLimitMiddleware`, which counts graph steps. */
   #limitCounts(): Record<string, number> {
-    const repeated = this.#tally.modelCalls - this.#before.modelCalls - 1;
-    if (repeated <= 0) return {};
+    const repeatedCalls = this.#tally.modelCalls - this.#figuresBefore.modelCalls - 1;
+    if (repeatedCalls <= 0) return {};
     const counts = taskInputOf(this.#configurable);
     return Object.fromEntries(
       ["runModelCallCount", "threadModelCallCount"].flatMap((key) => {
         const count = counts[key];
-        return typeof count === "number" ? [[key, count + repeated]] : [];
+        return typeof count === "number" ? [[key, count + repeatedCalls]] : [];
       }),
     );
   }
 
-  /** Items that somebody else set in progress: the model's work on them is counted from here. */
+  /** Marks for items that somebody else set in progress: the model's work on them counts from here. */
   #missingMarks(): Record<string, Mark> {
     const { marks } = this.#memory;
     const started = this.state.todos.filter((todo) => todo.status === "in_progress" && !own(marks, todo.id));
-    const { toolCalls } = this.#before;
+    const { toolCalls } = this.#figuresBefore;
     return Object.fromEntries(started.map((todo) => [todo.id, { toolCalls }]));
   }
 
-  /** True where the model's last calls are work on what is in progress, and not the calls before once more. */
+  /** Whether the model's last calls are work on an item in progress, and do not just repeat the calls before. */
   get #isBusy(): boolean {
     const [last, before] = this.#conversation.filter((message) => AIMessage.isInstance(message)).toReversed();
     return (last?.tool_calls ?? []).some(
@@ -433,7 +435,7 @@ export class ModelStep {
       rules: this.state.rules ?? [],
       visible: true,
       answered: false,
-      edits: this.edits,
+      edits: this.#edits,
       rounds,
       nags,
       exits: this.#exits,
@@ -442,7 +444,7 @@ export class ModelStep {
     };
   }
 
-  /** Appends reminders, and removes those of the same name that stayed in the conversation. */
+  /** Appends reminders, and removes earlier ones of the same name. */
   #append(messages: BaseMessage[], reminders: Reminder[]): BaseMessage[] {
     if (reminders.length === 0) return messages;
     this.#sentReminders.push(...reminders.map(({ kind }) => kind));
@@ -452,7 +454,7 @@ export class ModelStep {
   }
 }
 
-/** The changed part of an update: it is saved with every turn, and short values have no row of their own. */
+/** The changed part of an update. Keeps checkpoints small, as the update is saved with every turn. */
 function changedFields(update: MemoryUpdate, memory: PlanMemory): MemoryUpdate {
   const isNew = ([key, value]: [string, unknown]): boolean =>
     (RECORDS as readonly string[]).includes(key)

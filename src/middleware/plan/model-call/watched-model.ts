@@ -5,29 +5,29 @@ import { withoutKeysOf } from "../../../models/secrets/index.ts";
 /** Hooks for a model's requests and answers. */
 export interface Watch {
   /**
-   * Gets the messages as they go out, after every other middleware had its turn, and returns what is sent. `send` makes
-   * another call of the same model, with the same tools.
+   * Gets the messages after every other middleware, and returns those to send. `send` makes another call of the same
+   * model, with the same tools.
    */
   onRequest: (messages: BaseMessage[], send: Send) => BaseMessage[];
-  /** Gets the answer as it comes, before any other middleware. */
+  /** Gets the answer before any other middleware. */
   onAnswer?: (answer: object) => void;
-  /** Gets the tools that are bound, and returns those that the model is shown. */
+  /** Gets the bound tools, and returns those to show to the model. */
   onTools?: (tools: readonly unknown[]) => unknown[];
-  /** Metadata for the callbacks of every call, besides the existing. */
+  /** Additional metadata for the callbacks of every call. */
   metadata?: Readonly<Record<string, string>>;
 }
 
 /** Calls a model with its tools and settings. */
 export type Send = (messages: BaseMessage[], config?: RunnableConfig) => Promise<unknown>;
 
-/** The same model, with a last look at every request and a first one at every answer; its errors are without its key. */
+/** A proxy of a model that sees every request last and every answer first. Removes the API key from its errors. */
 export function watchedModel<T extends object>(model: T, watch: Watch): T {
   return new Proxy(model, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target);
       if (property === "bound" && typeof value === "object" && value) return watchedModel(value, watch);
       if (typeof value !== "function" || property === "constructor") return value;
-      // Bound to the model itself: private fields are not reachable through a proxy.
+      // Bound to the model itself: a proxy cannot reach private fields.
       const method = value.bind(target) as (...args: unknown[]) => unknown;
       switch (property) {
         case "invoke":

@@ -23,8 +23,8 @@ import type { PlanSetup } from "../setup.ts";
 import { planFrom, readPlanState, type MemoryUpdate } from "../state.ts";
 
 /**
- * A person's decision about a plan. `edit` brings the list that takes its place; its rules stay where none come. `by`:
- * the person's name, where several may decide.
+ * A person's decision about a plan. `edit` has the list that replaces the plan; without `rules` the plan's rules stay.
+ * `by`: the person's name, if several may decide.
  */
 export type PlanDecision = { by?: string } & (
   | { type: "approve" }
@@ -32,7 +32,7 @@ export type PlanDecision = { by?: string } & (
   | { type: "reject"; reason?: string }
 );
 
-/** An item of an edited plan: its content, and whatever else is to be set. */
+/** An item of an edited plan: its content, and other fields to set. */
 export type EditedTodo = Partial<Todo> & { content: string };
 
 /** The value of the interrupt that asks for approval. */
@@ -40,14 +40,14 @@ export interface PlanApprovalRequest extends ReviewFields {
   type: "plan-approval";
   version: 1;
   owner: string;
-  /** The plan as it would be. */
+  /** The proposed plan. */
   todos: readonly Todo[];
-  /** The conditions that it comes with. */
+  /** The rules of the proposed plan. */
   rules?: readonly string[];
   changes: readonly Change[];
-  /** The difference from the plan that is open, in words. Absent where none is open. */
+  /** The difference from the open plan, in words. Absent if none is open. */
   difference?: string;
-  /** The other calls of the turn. They are made when the plan is approved as it is, and not otherwise. */
+  /** The other calls of the turn. They run only if the plan is approved unchanged. */
   calls: readonly { name: string; args: Record<string, unknown> }[];
   /** The error of the last decision, if there was one. */
   error?: string;
@@ -61,7 +61,7 @@ interface ApprovalUpdate {
   jumpTo?: "model";
 }
 
-/** Stops the run after the model proposed a plan, before any tool of that turn runs, until a person decided. */
+/** Interrupts the run for a person's decision on a proposed plan, before any tool of that turn runs. */
 export async function askApproval(
   setup: PlanSetup,
   state: { messages: BaseMessage[] },
@@ -89,7 +89,7 @@ export async function askApproval(
   };
   let decision = readDecision(ask(request));
   for (;;) {
-    // LangGraph replays every earlier answer on resume, so a bad one must lead to another question, not to an error.
+    // LangGraph replays earlier answers on resume, so a bad one must lead to another question and not to an error.
     const error = decision.type === "edit" ? editError(plan, decision.todos, setup) : decision.error;
     if (error === undefined) break;
     decision = readDecision(ask({ ...request, error }));
@@ -103,16 +103,11 @@ export async function askApproval(
     case "reject":
       return rejectedPlan(message, calls, decision);
     default:
-      return { _plan: { approved: { id: call.id, message: message.id, ...actorOf(decision) }, ...AGREED } };
+      return { _plan: { approved: { id: call.id, message: message.id, ...actorOf(decision) }, ...APPROVED } };
   }
 }
 
-/** Work waits for it: somebody has still to agree to the plan that is open. */
-export function isProposed(state: unknown): boolean {
-  return readPlanState(state).memory.proposed === true;
-}
-
-/** Tells that a plan is open, or was approved with the calls of the last turn, and that nobody has still to agree to it. */
+/** Whether a plan is open, or was approved with the calls of the last turn, and needs no further approval. */
 export function isApproved(state: unknown): boolean {
   const { todos, memory } = readPlanState(state);
   if (memory.proposed) return false;
@@ -121,9 +116,9 @@ export function isApproved(state: unknown): boolean {
   return todos.some(isOpen) || (turn !== undefined && turn === memory.approved?.message);
 }
 
-/** Written before a run that wants to be asked before the plan that is open is gone on with. */
+/** Written before a run that must ask for approval before it continues the open plan. */
 export const PROPOSED: MemoryUpdate = { proposed: true };
-const AGREED: MemoryUpdate = { proposed: false };
+const APPROVED: MemoryUpdate = { proposed: false };
 
 function ask(request: PlanApprovalRequest): unknown {
   return askPerson(request, "planMiddleware: approval");
@@ -132,7 +127,7 @@ function ask(request: PlanApprovalRequest): unknown {
 type Edit = Extract<PlanDecision, { type: "edit" }>;
 type Reading = (PlanDecision & { error?: undefined }) | { type: "unreadable"; error: string };
 
-/** Understands a decision in the short form, as a bare word, or in the lists of LangChain's UIs. */
+/** Reads a decision in the short form, as a bare word, or in the lists of LangChain's UIs. */
 function readDecision(answer: unknown): Reading {
   const decision = decisionList(answer)?.[0] ?? answer;
   const type = decisionType(decision);
@@ -158,21 +153,22 @@ function editError(plan: Plan, todos: readonly EditedTodo[], { preset }: PlanSet
 }
 
 function applyEdit(plan: Plan, todos: readonly EditedTodo[], { policy }: Preset): Result {
-  return applyWrite(plan, inWords(todos, policy), editedPolicy(policy));
+  return applyWrite(plan, asWritten(todos, policy), editedPolicy(policy));
 }
 
 type Call = NonNullable<AIMessage["tool_calls"]>[number];
 
-/** The plan calls of a turn that a person has to see, with what they would come to together. */
+/** The plan calls of a turn that need approval, with their joint result. Undefined if they need none. */
 async function findProposal(
   setup: PlanSetup,
   message: AIMessage,
   state: { messages: BaseMessage[] },
 ): Promise<{ calls: Call[]; plan: Plan; todos: readonly Todo[]; changes: readonly Change[] } | undefined> {
-  const isDue = isProposed(state);
+  const planState = readPlanState(state);
+  const isDue = planState.memory.proposed === true;
   if (setup.approval === "first" && !isDue && isAgreed(setup, message, state)) return undefined;
-  const before = planFrom(readPlanState(state));
-  // Completions are verified when the call runs; asking for approval must not run the checks a second time.
+  const before = planFrom(planState);
+  // Without the verifier: it runs with the call itself, and must not run twice.
   const turns = new Turns({ ...setup, verify: undefined });
   const calls = planCalls(message, state.messages, setup);
   const changes: Change[] = [];
@@ -186,7 +182,7 @@ async function findProposal(
   return isAsked ? { calls, plan: before, todos, changes } : undefined;
 }
 
-/** Whether the model proposed its changes to an open plan. One that a person wrote while they waited is none of these. */
+/** Whether the model proposed its changes to an open plan, not to one that a person wrote in the meantime. */
 function isAgreed(
   setup: PlanSetup,
   message: AIMessage,
@@ -197,7 +193,7 @@ function isAgreed(
   return edits.length > 0 ? knewOpenItems(plan.memory.seen) : !plan.todos.every(isClosed);
 }
 
-/** Progress needs nobody's consent; other work than agreed does. */
+/** Whether a change needs approval: one of the work itself does, progress does not. */
 function changesScope(change: Change): boolean {
   if (change.type === "todo-edit")
     return change.set.content !== undefined || change.set.dependsOn !== undefined;
@@ -211,9 +207,9 @@ function differenceOf(before: readonly Todo[], after: readonly Todo[]): string {
 }
 
 /**
- * Has the turn's list, or else its first plan call, apply the person's; the call itself stands as the model sent it, and its result
- * says what was changed. No other call of the turn is made: the model meant them for its own plan, and nobody has agreed
- * to that.
+ * Makes the turn's full write, or else its first plan call, apply the person's list. The call stays as the model sent
+ * it, and its result tells what was changed. No other call of the turn runs: the model meant them for its own plan,
+ * which nobody has approved.
  */
 function editedPlan(
   { preset: { policy, tools } }: PlanSetup,
@@ -222,20 +218,15 @@ function editedPlan(
 ): ApprovalUpdate {
   const first = calls.find(({ name }) => name === tools.write.name) ?? calls[0]!;
   const rules = sent ?? rulesIn(first);
-  const args = { [policy.listField]: inWords(todos, policy), ...(rules && { rules }) };
-  // Some models give all calls of a turn one id: an answer to one would be taken for an answer to the plan call.
+  const args = { [policy.listField]: asWritten(todos, policy), ...(rules && { rules }) };
+  // Some models give all calls of a turn one id: a reply to another call would count as one to the plan call.
   const others = message.tool_calls!.filter((call) => call !== first && call.id !== first.id);
-  const voided = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
-  const isPlain = others.length === message.tool_calls!.length - 1;
-  const approved = {
-    id: first.id,
-    message: message.id,
-    ...(by && { by }),
-    edit: { args, news },
-  };
+  const replies = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
+  const hasUniqueIds = others.length === message.tool_calls!.length - 1;
+  const approved = { id: first.id, message: message.id, ...(by && { by }), edit: { args, news } };
   return {
-    messages: isPlain ? voided : [withCalls(message, [first, ...others]), ...voided],
-    _plan: { approved, ...AGREED },
+    messages: hasUniqueIds ? replies : [withCalls(message, [first, ...others]), ...replies],
+    _plan: { approved, ...APPROVED },
   };
 }
 
@@ -245,8 +236,8 @@ function withCalls(message: AIMessage, tool_calls: Call[]): BaseMessage {
 }
 
 /**
- * The person's list with an id for each item, where it has any: that of the item with the same words, else one that no item
- * had, so that nothing new is taken for it.
+ * Gives every item of the person's list an id, if any has one: that of the item with the same content, else an unused
+ * one, so that a new item is not mistaken for an old one.
  */
 function withIds(
   list: readonly EditedTodo[],
@@ -259,14 +250,14 @@ function withIds(
   let next = nextNumber(nextId, items);
   return list.map((item) => {
     if (item.id) return item;
-    const same = items.find(({ id, content }) => content === item.content && !ids.has(id));
-    const id = same?.id ?? String(next++);
+    const match = items.find(({ id, content }) => content === item.content && !ids.has(id));
+    const id = match?.id ?? String(next++);
     ids.add(id);
     return { ...item, id };
   });
 }
 
-/** The difference of a person's list from the plan that the model proposed, in words. */
+/** The difference between a person's list and the proposed plan, in words. */
 function editNews(
   list: readonly EditedTodo[],
   { setup: { preset }, plan, proposal }: { setup: PlanSetup; plan: Plan; proposal: readonly Todo[] },
@@ -276,8 +267,8 @@ function editNews(
   return changes.length > 0 ? describeChanges(changes, proposal) : "";
 }
 
-/** The list in the model's words, as if it had written it. */
-function inWords(todos: readonly EditedTodo[], { contentField }: Policy): object[] {
+/** The list with the model's field names, as if it had written the list. */
+function asWritten(todos: readonly EditedTodo[], { contentField }: Policy): object[] {
   return todos.map((todo) => {
     if (!isRecord(todo)) return todo;
     const { content, text, actuals: _, ...rest } = todo as Record<string, unknown>;

@@ -13,10 +13,12 @@ import {
 } from "./item-words.ts";
 import type { Verifier, VerifyContext } from "./verifier.ts";
 
+type Call = Pick<FinishedCall, "name" | "args">;
+
 /**
- * A verifier that wants to have seen the work of an item: of one that names a file, that it was read or written; of one
- * that names a command, that it succeeded after the last change; of any other, a call that could be its work. A
- * completion without is accepted only with a note of what was done, and the item is then `unverified`.
+ * A verifier that looks for evidence of an item's work. An item that names a file needs a call that read or wrote it;
+ * one that names a command needs a successful run after the last change; any other needs a call that could be its work.
+ * A completion without evidence is accepted only with a note of what was done, and the item is then `unverified`.
  */
 export function workWasDone(): Verifier {
   return (todo, context) => {
@@ -31,19 +33,19 @@ function missing(todo: Todo, context: VerifyContext): string | undefined {
   const { calls, callsBefore, gone } = context;
   if (calls.some(({ args }) => args["todo_id"] === id)) return undefined;
   if (isForAnswer(content)) return undefined;
-  const seen = isLooking(content) ? [...callsBefore, ...calls] : calls;
+  const candidates = isLooking(content) ? [...callsBefore, ...calls] : calls;
   const commands = commandsIn(content);
   const files = commands.length > 0 ? [] : filesIn(content);
-  // What has left the conversation may have been anything.
+  // Calls that are no longer in the conversation may have been anything.
   const isUnknown = gone > 0;
   if (commands.length > 0 && !isUnknown) {
     return commands.map((command) => missingCommand(command, calls)).find((reason) => reason !== undefined);
   }
   if (files.length > 0 && !isUnknown) {
-    // Beside the file that was worked on, others may have been read before the plan.
+    // If one of the files was worked on, the others may have been read before the plan.
     const isBegun = files.some((file) => calls.some((call) => mentions(call, file)));
-    const counted = isBegun ? [...callsBefore, ...calls] : seen;
-    const untouched = files.filter((file) => !counted.some((call) => mentions(call, file)));
+    const relevant = isBegun ? [...callsBefore, ...calls] : candidates;
+    const untouched = files.filter((file) => !relevant.some((call) => mentions(call, file)));
     if (untouched.length === 0) return undefined;
     return `${untouched.join(", ")} ${untouched.length === 1 ? "was" : "were"} neither read nor written since the plan was made`;
   }
@@ -61,7 +63,7 @@ function missingCommand({ text, words }: NamedCommand, calls: readonly FinishedC
   return changed ? `"${text}" last ran before ${pathOf(changed)} was changed` : undefined;
 }
 
-/** Whether a command itself has failed: of several in one line the exit code is that of the last. */
+/** Whether the command itself failed: for several commands in one line, the exit code is that of the last. */
 function hasFailed(call: FinishedCall, words: readonly string[]): boolean {
   const parts = commandOf(call)
     .split(/[;\n]/)
@@ -73,42 +75,41 @@ function hasFailed(call: FinishedCall, words: readonly string[]): boolean {
 /** Whether a call could be the work of an item that names neither a file nor a command. */
 function hasWork(todo: Todo, context: VerifyContext): boolean {
   const { calls, callsBefore, gone, todos, together, wasStarted, toolCalls } = context;
-  /** The items that a call speaks of. */
+  /** The ids of the items that a call mentions. */
   const itemsOf = (call: FinishedCall): string[] =>
     itemsAbout(wordsOf(shortTexts(call).join(" ")), todos).map(({ id }) => id);
-  const isFound = isFinding(todo.content);
-  const seen = [...(isLooking(todo.content) ? callsBefore : []), ...calls];
-  const work = seen.filter((call) => isFound || !isListing(call));
+  const acceptsListings = isFinding(todo.content);
+  const candidates = [...(isLooking(todo.content) ? callsBefore : []), ...calls];
+  const work = candidates.filter((call) => acceptsListings || !isListing(call));
   const items = new Map(work.map((call) => [call, itemsOf(call)]));
   if (work.some((call) => items.get(call)!.includes(todo.id))) return true;
   const isFree = (call: FinishedCall): boolean => items.get(call)?.length === 0;
-  // Calls that name an item completed before, such as its file, are work on this one.
-  const over = new Set(todos.filter(isClosed).map(({ id }) => id));
-  for (const id of together) over.delete(id);
+  // Calls that only mention items completed earlier count as work on this one.
+  const completed = new Set(todos.filter(isClosed).map(({ id }) => id));
+  for (const id of together) completed.delete(id);
   const since = wasStarted ? Math.min(toolCalls, calls.length) : 0;
   const latest = since > 0 ? calls.slice(-since) : [];
-  if (latest.some((call) => items.get(call)?.every((id) => over.has(id)))) return true;
-  // Calls that speak of no item may be for any of them: one for each that is completed.
-  const spoken = new Set([...items.values()].flat());
-  const claimed = todos.filter(
-    ({ id, status, unverified }) => status === "completed" && !unverified && !spoken.has(id),
+  if (latest.some((call) => items.get(call)?.every((id) => completed.has(id)))) return true;
+  // Calls that mention no item may be for any of them: one is needed for each completed item.
+  const mentioned = new Set([...items.values()].flat());
+  const claims = todos.filter(
+    ({ id, status, unverified }) => status === "completed" && !unverified && !mentioned.has(id),
   ).length;
-  return work.filter(isFree).length + gone >= claimed;
+  return work.filter(isFree).length + gone >= claims;
 }
 
-/** Whether a call is work on an item in progress: it names its file, or speaks of it and of no other. */
-export function isWorkOnCurrent(call: Pick<FinishedCall, "name" | "args">, todos: readonly Todo[]): boolean {
-  const made = { ...call, isFailed: false };
-  const about = itemsAbout(wordsOf(shortTexts(made).join(" ")), todos);
+/** Whether a call is work on an item in progress: it names the item's file or a word that only this item has. */
+export function isWorkOnCurrent(call: Call, todos: readonly Todo[]): boolean {
+  const about = itemsAbout(wordsOf(shortTexts(call).join(" ")), todos);
   return todos
     .filter(({ status }) => status === "in_progress")
-    .some((todo) => about.includes(todo) || filesIn(todo.content).some((file) => mentions(made, file)));
+    .some((todo) => about.includes(todo) || filesIn(todo.content).some((file) => mentions(call, file)));
 }
 
-/** Arguments that say what a call is about. What it writes is not among them. */
+/** The longest argument that says what a call is about. Longer ones are content that it writes. */
 const LONGEST = 400;
 
-function shortTexts({ args }: FinishedCall): string[] {
+function shortTexts({ args }: Call): string[] {
   const texts = (value: unknown): string[] => {
     if (typeof value === "string") return value.length <= LONGEST ? [value] : [];
     return typeof value === "object" && value !== null ? Object.values(value).flatMap(texts) : [];
@@ -119,47 +120,47 @@ function shortTexts({ args }: FinishedCall): string[] {
 const COMMAND_FIELDS = ["command", "cmd", "script", "code"];
 const LISTINGS = /^(?:ls|glob|tree|find_tools|list_\w+|list)$/;
 const FILE_TOOLS = /^(?:ls|glob|grep|read_file|write_file|edit_file|delete_file)$/;
-/** Commands that show where one is and what there is. */
+/** Commands that only show the current folder and its files. */
 const SHOWING = /^(?:ls|dir|tree|pwd|cd|echo|true|:|date|whoami|which|find)\b/;
 
-function commandIn({ args }: FinishedCall): string | undefined {
+function commandIn({ args }: Call): string | undefined {
   return COMMAND_FIELDS.map((key) => args[key]).find((value) => typeof value === "string");
 }
 
-function commandOf(call: FinishedCall): string {
+function commandOf(call: Call): string {
   return commandIn(call) ?? [call.name, ...shortTexts(call)].join(" ");
 }
 
-function isCommand(call: FinishedCall): boolean {
+function isCommand(call: Call): boolean {
   return !FILE_TOOLS.test(call.name) && !isListing(call);
 }
 
-/** Whether a call shows no more than which files there are. */
-function isListing(call: FinishedCall): boolean {
+/** Whether a call only lists files. */
+function isListing(call: Call): boolean {
   if (LISTINGS.test(call.name)) return true;
   const command = commandIn(call);
   return command !== undefined && command.split(/&&|\|\||[;|\n]/).every((part) => SHOWING.test(part.trim()));
 }
 
-/** Prose that no program reads does not make an earlier run of one worthless. */
-function changesCode(call: FinishedCall): boolean {
+/** Whether a call may change the result of an earlier command. Changes of prose do not. */
+function changesCode(call: Call): boolean {
   return isMutation(call.name) && !/\.(?:md|mdx|txt|rst|adoc)$/i.test(pathOf(call));
 }
 
-function pathOf({ args }: FinishedCall): string {
+function pathOf({ args }: Call): string {
   const path = args["file_path"] ?? args["path"];
   return typeof path === "string" ? path : "a file";
 }
 
 /** Whether a call reads or writes a file, by its name in an argument. */
-function mentions(call: FinishedCall, file: string): boolean {
+function mentions(call: Call, file: string): boolean {
   if (isListing(call)) return false;
   const name = file.replace(/^[./~]+/, "").toLowerCase();
   const command = commandIn(call);
   return [...shortTexts(call), ...(command === undefined ? [] : [command])].some((text) => {
-    // A command may have changed its folder.
-    const wanted = text === command ? name.slice(name.lastIndexOf("/") + 1) : name;
-    const at = text.toLowerCase().indexOf(wanted);
-    return at >= 0 && !/[\w-]/.test(text[at - 1] ?? "") && !/[\w-]/.test(text[at + wanted.length] ?? "");
+    // A command may run in another folder.
+    const target = text === command ? name.slice(name.lastIndexOf("/") + 1) : name;
+    const at = text.toLowerCase().indexOf(target);
+    return at >= 0 && !/[\w-]/.test(text[at - 1] ?? "") && !/[\w-]/.test(text[at + target.length] ?? "");
   });
 }

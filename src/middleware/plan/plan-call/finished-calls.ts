@@ -2,45 +2,45 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { isFromUser } from "../../text/index.ts";
 import { failedCommand, isHeld, isUnfinished, messagesOf, earlierResults } from "../../tools/index.ts";
 
-/** A call to another tool than the plan's that has finished. */
+/** A finished call to another tool than the plan's. */
 export interface FinishedCall {
   name: string;
   args: Readonly<Record<string, unknown>>;
-  /** A command that ended with another exit code than 0. */
+  /** Whether it is a command that ended with another exit code than 0. */
   isFailed: boolean;
 }
 
-/** The last calls that finished, oldest first. */
+/** The last finished calls, oldest first. */
 export interface FinishedCalls {
   calls: readonly FinishedCall[];
-  /** Calls before them, back to the user's message that led to them. */
+  /** Calls before them, back to the user's last message before them. */
   earlier: readonly FinishedCall[];
   /** The number of earlier calls that are no longer in the conversation. */
   gone: number;
 }
 
-/** The last `count` calls of a conversation that finished. */
+/** The last `count` finished calls of a conversation. */
 export function lastCalls(
   messages: readonly BaseMessage[],
   { count, planTools }: { count: number; planTools: readonly string[] },
 ): FinishedCalls {
-  const found: FinishedCall[] = [];
+  const finished: FinishedCall[] = [];
   let results: ToolMessage[] = [];
   for (const message of messages.toReversed()) {
-    if (found.length >= count && isFromUser(message)) break;
+    if (finished.length >= count && isFromUser(message)) break;
     if (ToolMessage.isInstance(message)) results.push(message);
     if (!AIMessage.isInstance(message)) continue;
-    found.push(...results.flatMap((result) => finishedCall(result, message, planTools) ?? []));
+    finished.push(...results.flatMap((result) => finishedCall(result, message, planTools) ?? []));
     results = [];
   }
   return {
-    calls: found.slice(0, count).toReversed(),
-    earlier: found.slice(count).toReversed(),
-    gone: Math.max(0, count - found.length),
+    calls: finished.slice(0, count).toReversed(),
+    earlier: finished.slice(count).toReversed(),
+    gone: Math.max(0, count - finished.length),
   };
 }
 
-/** The calls of its message that finished before a plan call, where something keeps their order. */
+/** The calls that finished before a plan call of the same message. Empty unless a middleware keeps calls in order. */
 export function callsInFront(
   id: string | undefined,
   {
@@ -54,7 +54,7 @@ export function callsInFront(
   return results.flatMap((result) => finishedCall(result, message, planTools) ?? []);
 }
 
-/** The call of a message that a result is of; undefined where it is the plan's own, or did not finish. */
+/** The call that a result belongs to; undefined if it is a plan call or did not finish. */
 function finishedCall(
   result: ToolMessage,
   message: AIMessage,

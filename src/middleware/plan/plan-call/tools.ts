@@ -15,7 +15,7 @@ import type { PlanSetup } from "../setup.ts";
 import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 import { isNewPlan, rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
 
-/** Marks the result that tells of a person's edit: an answer right after it completes nothing. */
+/** The mark of a result that reports a person's edit: an answer right after it completes nothing. */
 export const PLAN_EDITED = "plan_edited";
 
 /** The tools through which the model writes and updates the plan. */
@@ -38,7 +38,7 @@ async function runCall(
   const state = readPlanState(runtime.state);
   const editMemory = edits.length > 0 ? rememberEdits(state.memory.seen, state.todos) : undefined;
   const memory = mergeMemory(state.memory, editMemory);
-  // The first result of a turn tells the model of edits, for those that follow it, too.
+  // Only the first result of a turn tells the model of edits.
   const newMemory = outcome.isFirst ? editMemory : undefined;
   const news = newMemory && setup.preset.reminders.edited ? newsOf(edits) : "";
   const userWords = [
@@ -64,7 +64,7 @@ async function runCall(
     const todos = changes.length > 0 ? turns.advance(id, runtime.state, step) : outcome.plan.todos;
     await announce(setup, runtime, { by: "model", changes, todos, ...(rules && { rules }) });
   }
-  // The calls before it in the turn have told the model of items that the state does not know of yet.
+  // The results of earlier calls of the turn have told the model of items that are not in the state yet.
   const seen = outcome.isFirst
     ? memory.seen
     : mergeMemory(memory, rememberSeen(memory.seen, outcome.before)).seen;
@@ -96,14 +96,14 @@ function approvedEdit({ approved }: Outcome): string {
   return `The user edited this plan before approving it.${news && ` Against yours: ${news}`}\n`;
 }
 
-/** Said in a result and not in a reminder: the call may have changed what the person changed. */
+/** The news of people's edits. In a result and not in a reminder: the call may have changed the same items. */
 function newsOf(edits: readonly Change[]): string {
   return `The user changed the plan before this call: ${describeChanges(edits)}\n`;
 }
 
 interface ResultParts {
   memory: PlanMemory;
-  /** Words about people's edits. */
+  /** The text about people's edits. */
   news: string;
   rules: readonly string[] | undefined;
 }
@@ -135,15 +135,15 @@ function acceptance(
   }
   if (preset.result === "checklist") return `${edited}${renderChecklist(todos)}${remarks}`;
   const isWrite = tool === preset.tools.write.name;
-  // The ids of a first plan are its positions; after a rewrite of an open plan the model has to be told.
-  const whole = memory.unseen || edited !== "" || (isWrite && !isNewPlan(before));
-  const isCounted = whole || todos.every(({ id }, index) => id === String(index + 1));
-  const set = isWrite && todos.length > 0 ? `Plan set${isCounted ? "" : `, ${listIds(todos)}`}. ` : "";
-  const more = isWrite ? leftOutItems(outcome) : whole ? "" : changedItems(outcome);
-  return `${edited}${set}${renderStatus(todos)}${more}${remarks}${whole && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
+  // The ids of a first plan are its positions; after a rewrite of an open plan the model has to see them.
+  const showsPlan = memory.unseen || edited !== "" || (isWrite && !isNewPlan(before));
+  const hasKnownIds = showsPlan || todos.every(({ id }, index) => id === String(index + 1));
+  const set = isWrite && todos.length > 0 ? `Plan set${hasKnownIds ? "" : `, ${listIds(todos)}`}. ` : "";
+  const more = isWrite ? leftOutItems(outcome) : showsPlan ? "" : changedItems(outcome);
+  return `${edited}${set}${renderStatus(todos)}${more}${remarks}${showsPlan && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
 }
 
-/** Confirms what the status line does not show: new ids, other words of an item, and another order of what is open. */
+/** The changes that the status line does not show: new ids, other content, and another order of open items. */
 function changedItems({ accepted, plan }: Outcome): string {
   const { changes } = accepted!;
   const added = changes.flatMap((change) => (change.type === "todo-add" ? change.todo.id : []));
@@ -158,7 +158,7 @@ function changedItems({ accepted, plan }: Outcome): string {
     .join("");
 }
 
-/** Says which items a new list has left out, and of two lists in one turn that the later one counts. */
+/** The items that a new list leaves out, and, for two lists in one turn, that the later one counts. */
 function leftOutItems({ before, isFirst, plan }: Outcome): string {
   const now = new Map(plan.todos.map(({ id, status }) => [id, status]));
   const cancelled = before.filter(

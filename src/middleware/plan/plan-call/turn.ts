@@ -43,16 +43,16 @@ const REPAIRED_NOTE = "Repaired the broken JSON of the arguments.";
 
 /** The result of one plan call of a turn. */
 export interface Outcome {
-  /** The plan before and after the call, with the calls before it in the turn applied. */
+  /** The plan before and after the call. Earlier calls of the turn are applied to both. */
   before: readonly Todo[];
   plan: Plan;
   /** The spending at the start of each running item. */
   marks: Record<string, Mark>;
-  /** Changes of the items in progress, by call: of this call and those before it. */
+  /** Changes of the items in progress by this call and earlier ones of the turn, by call. */
   moves: Record<string, Move>;
   /** People's edits while the turn's calls were waiting. */
   edits: readonly Change[];
-  /** The turn's first plan call tells the model of these edits. */
+  /** Whether it is the turn's first plan call, which tells the model of these edits. */
   isFirst: boolean;
   /** A person's approval of the call. */
   approved: ApprovedCall | undefined;
@@ -60,68 +60,66 @@ export interface Outcome {
   rules: readonly string[];
   /** Absent when nothing of the call was accepted. */
   accepted?: {
-    /** The arguments that were applied: the call's, or those that a person put in their place. */
-    args: Record<string, unknown>;
-    /** The changes, as the plan's readers see them. */
+    /** The changes without actuals, for readers of the plan. */
     changes: Change[];
-    /** The same with actuals, for the graph state. */
+    /** The changes with actuals, for the graph state. */
     patch: Change[];
-    /** The marks that the call set, and null for those it took away. */
+    /** The marks that the call set, and null for those that it removed. */
     marks: Record<string, Mark | null>;
     /** The call's change of the items in progress. */
     move?: Move;
-    /** The items' cost, with the turn's spending until here. */
+    /** The ledger with the turn's spending up to this call. */
     ledger: Ledger;
-    /** The rules, where the call changed them. */
+    /** The rules, if the call changed them. */
     rules?: string[];
-    /** Calls to other tools that had finished when a new plan was made. */
+    /** For a new plan: the number of calls to other tools that had finished before it. */
     madeAt?: number;
     notes: string[];
   };
-  /** Why the call was refused, or which of its completions were. */
+  /** The reasons why the call, or some of its completions, were refused. */
   issues: Issue[];
 }
 
 /**
- * The plan calls of one model turn, evaluated one after the other in the order the model wrote them.
+ * The plan calls of one model turn, evaluated one after the other in the order of the message.
  *
- * LangGraph runs the calls of a turn side by side, each on the state from before the turn. As the engine is
- * deterministic, each call works out what the calls before it come to, and so knows the plan it changes.
+ * LangGraph runs the calls of a turn in parallel, each on the state from before the turn. The engine is deterministic,
+ * so each call can compute the result of the calls before it, which is the plan that it changes.
  */
 export class Turns {
   readonly #setup: PlanSetup;
-  /** Evaluations under way, so that a verifier runs once per call and not once per call that follows it. */
+  /** The evaluations of each message, so that a verifier runs once per call, and not again for every later call. */
   readonly #running = new WeakMap<
     AIMessage,
     Pick<Run, "state" | "calls"> & { outcomes: Promise<Outcome>[] }
   >();
 
-  /** The plan that watchers have seen in a turn; `covered` are the plan calls that it began with. */
-  readonly #shown = new WeakMap<AIMessage, { state: PlanState; todos: Todo[]; covered: Set<unknown> }>();
+  /** The plan that was last announced in a turn. `covered`: the plan calls that it already included at first. */
+  readonly #announced = new WeakMap<AIMessage, { state: PlanState; todos: Todo[]; covered: Set<unknown> }>();
 
   constructor(setup: PlanSetup) {
     this.#setup = setup;
   }
 
-  /** Evaluates the call with this id. A call that is in no message, made by hand, is a turn of its own. */
+  /** Evaluates a plan call. One that is in no message, made by hand, is a turn of its own. */
   async evaluate(call: ToolCall, rawState: unknown, caller: Caller): Promise<Outcome> {
     const run = this.#run(call.id, rawState, caller);
     if (!run.message) run.calls = [call];
     const { calls } = run;
     const at = Math.max(placeOf(call, calls), 0);
-    // Another middleware may have changed the arguments on their way here: what arrives is what counts.
+    // Another middleware may have changed the arguments: those that arrive here count.
     if (isSame(calls[at]?.args, call.args)) return this.#outcome(run, at);
     return this.#start({ ...run, calls: calls.with(at, call) }, [], at);
   }
 
-  /** Evaluates reports that are in no plan call, one after the other. `now`: what was spent until then. */
+  /** Evaluates reports that are not plan calls, one after the other. `now`: the spending so far. */
   report(
-    reported: readonly unknown[],
+    reports: readonly unknown[],
     rawState: unknown,
     { signal, now }: { signal: AbortSignal | undefined; now: Figures },
   ): Promise<Outcome[]> {
     const { name } = this.#setup.preset.tools.update!;
-    const calls = reported.map((done): ToolCall => ({ name, args: { done } }));
+    const calls = reports.map((done): ToolCall => ({ name, args: { done } }));
     const outcomes: Promise<Outcome>[] = [];
     const run = { ...this.#run(undefined, rawState, { signal }), now, message: undefined, calls };
     void this.#start(run, outcomes, calls.length - 1);
@@ -129,8 +127,8 @@ export class Turns {
   }
 
   /**
-   * The plan that watchers should see after these changes, when calls of one turn report side by side. The first to
-   * report begins with the plan as it found it: after a resume, the calls before it have finished and say no more.
+   * The plan to announce after these changes, when calls of one turn report in parallel. The first to report starts
+   * from the plan that it found: after a resume, the calls before it have finished and do not report again.
    */
   advance(
     id: string,
@@ -139,16 +137,16 @@ export class Turns {
   ): Todo[] {
     const run = this.#run(id, rawState, {});
     const { message, state } = run;
-    const last = message && this.#shown.get(message);
-    const known = last && isSame(last.state, state) ? last : undefined;
-    if (known?.covered.has(id)) return known.todos;
-    const todos = patchTodos(known?.todos ?? before, changes);
-    const covered = known?.covered ?? new Set(callsBefore(id, run).map((call) => call.id));
-    if (message) this.#shown.set(message, { state, todos, covered });
+    const last = message && this.#announced.get(message);
+    const current = last && isSame(last.state, state) ? last : undefined;
+    if (current?.covered.has(id)) return current.todos;
+    const todos = patchTodos(current?.todos ?? before, changes);
+    const covered = current?.covered ?? new Set(callsBefore(id, run).map((call) => call.id));
+    if (message) this.#announced.set(message, { state, todos, covered });
     return todos;
   }
 
-  /** The plan as a call to another tool finds it: after the plan calls that stand before it in its message. */
+  /** The plan for a call to another tool: after the plan calls before it in its message. */
   async standingBefore(id: string, rawState: unknown, caller: Caller): Promise<Standing> {
     const run = this.#run(id, rawState, caller);
     const earlier = callsBefore(id, run).length;
@@ -174,24 +172,24 @@ export class Turns {
     return { signal, writer, configurable, raw, state, messages, message, calls };
   }
 
-  /** The outcome of the plan call at a place of its turn. */
+  /** The outcome of the plan call at an index of its turn. */
   #outcome(run: Run, at: number): Promise<Outcome> {
-    const known = run.message && this.#running.get(run.message);
-    // Not by identity: LangGraph hands each call its own copy of the state.
-    const isKnown = known && isSame(known.calls, run.calls) && isSame(known.state, run.state);
-    const outcomes = isKnown ? known.outcomes : [];
-    if (run.message && !isKnown) {
+    const cached = run.message && this.#running.get(run.message);
+    // Not by identity: LangGraph gives each call its own copy of the state.
+    const isCurrent = cached && isSame(cached.calls, run.calls) && isSame(cached.state, run.state);
+    const outcomes = isCurrent ? cached.outcomes : [];
+    if (run.message && !isCurrent) {
       this.#running.set(run.message, { state: run.state, calls: run.calls, outcomes });
     }
     return this.#start(run, outcomes, at);
   }
 
-  /** Evaluates calls up to a place, one after the other. Those behind it wait: work in front of them may not be over. */
+  /** Evaluates calls up to an index, one after the other. Later calls wait: work before them may not have finished. */
   #start(run: Run, outcomes: Promise<Outcome>[], at: number): Promise<Outcome> {
     for (let next = outcomes.length; next <= at; next += 1) {
       const before = outcomes.at(-1);
       const outcome = (async () => this.#evaluate(run.calls[next]!, await before, run))();
-      // Every call awaits its own; one that never runs must not bring the process down.
+      // Every call awaits its own outcome; that of a call that never runs must not end the process.
       void outcome.catch(() => undefined);
       outcomes.push(outcome);
     }
@@ -220,19 +218,19 @@ export class Turns {
     const policy = edited ? editedPolicy(preset.policy) : preset.policy;
     const apply = isWrite ? applyWrite : applyUpdate;
     const args = edited ?? call.args;
-    const wanted = apply(plan, args, policy);
-    if (!wanted.ok) return refused(wanted.issues);
-    const repaired = !edited && isRepaired(call, run.message);
-    const loss = repaired ? lossInRepair(call.name, before, wanted.changes) : undefined;
+    const requested = apply(plan, args, policy);
+    if (!requested.ok) return refused(requested.issues);
+    const wasRepaired = !edited && isRepaired(call, run.message);
+    const loss = wasRepaired ? lossInRepair(call.name, before, requested.changes) : undefined;
     if (loss) return refused([loss]);
 
     const { toolCalls } = memory.tally;
-    const verified = await this.#verify(wanted, { call, before, marks, run });
+    const verified = await this.#verify(requested, { call, before, marks, run });
     const { unverified } = verified;
-    const issues = [...busyItems(wanted.changes, run.state), ...verified.issues];
+    const issues = [...busyItems(requested.changes, run.state), ...verified.issues];
     const ids = new Set(issues.flatMap(({ item }) => item ?? []));
-    const isAsWanted = ids.size === 0 && unverified.size === 0;
-    const result = isAsWanted ? wanted : apply(plan, args, policy, { refused: ids, unverified });
+    const isAccepted = ids.size === 0 && unverified.size === 0;
+    const result = isAccepted ? requested : apply(plan, args, policy, { refused: ids, unverified });
     if (!result.ok || (ids.size > 0 && result.changes.length === 0)) return refused(issues);
 
     const rules = rulesAfter(readRules(args["rules"]), current, { isNew: isWrite && isNewPlan(before) });
@@ -240,8 +238,8 @@ export class Turns {
     const { todos: after } = result.plan;
     const move = moveOf(before, after, { memory, isReset });
     const until = call.id ?? String(Object.keys(moves).length);
-    const moved = move ? { ...moves, [until]: move } : moves;
-    const ledger = this.#ledger(run, { until, moves: moved });
+    const allMoves = move ? { ...moves, [until]: move } : moves;
+    const ledger = this.#ledger(run, { until, moves: allMoves });
     const todos = withFigures(after, ledger, this.#setup.now());
     const next = nextMarks({ before: isReset ? [] : before, after, marks, now: memory.tally });
     const patch: Change[] = isReset
@@ -251,10 +249,9 @@ export class Turns {
       ...turn,
       plan: { ...result.plan, todos },
       marks: next,
-      moves: moved,
+      moves: allMoves,
       rules: rules ?? current,
       accepted: {
-        args,
         changes: result.changes,
         patch,
         marks: changedEntries(marks, next),
@@ -262,13 +259,13 @@ export class Turns {
         ...(rules && { rules }),
         ledger,
         ...(isNewPlan(before) && { madeAt: toolCalls }),
-        notes: [...(repaired ? [REPAIRED_NOTE] : []), ...result.notes],
+        notes: [...(wasRepaired ? [REPAIRED_NOTE] : []), ...result.notes],
       },
       issues,
     };
   }
 
-  /** Asks the verifier about every completion of a call. */
+  /** Runs the verifier on every completion of a call. */
   #verify(
     { plan: { todos }, changes }: Accepted,
     {
@@ -280,7 +277,7 @@ export class Turns {
   ): Promise<Verified> {
     const { memory } = run.state;
     const { toolCalls } = memory.tally;
-    // What is reported with a new plan was done before it.
+    // Work that is reported with a new plan was done before it.
     const madeAt = isNewPlan(before) ? toolCalls : memory.madeAt;
     return verifyCompletions(this.#setup, {
       changes,
@@ -296,12 +293,12 @@ export class Turns {
   }
 
   #edits({ state, messages, message }: Run): Change[] {
-    // Its own calls are no plan that the model could see when it made them.
+    // Without the message itself: the model had not seen its own calls when it made them.
     const earlier = message ? messages.slice(0, messages.indexOf(message)) : messages;
     return unheardEdits(state, earlier, this.#setup);
   }
 
-  /** The items' cost at the end of a call of the turn. */
+  /** The ledger at the end of a call of the turn. */
   #ledger(
     { state, messages, message, writer, now }: Run,
     { until, moves, helpers = {} }: Pick<Outcome, "moves"> & { until: string; helpers?: Helpers | undefined },
@@ -319,7 +316,7 @@ export class Turns {
   }
 }
 
-/** The refusals for completed items that sub-agents are still at work on. */
+/** The issues of completed items that sub-agents are still working on. */
 function busyItems(changes: readonly Change[], { memory }: PlanState): Issue[] {
   const busy = new Set(Object.values(memory.helpers).flatMap(({ item, spent }) => (spent ? [] : item)));
   return changes.flatMap((change): Issue[] => {
@@ -330,7 +327,7 @@ function busyItems(changes: readonly Change[], { memory }: PlanState): Issue[] {
   });
 }
 
-/** The rules for a list that a person wrote into the model's call: they may reopen and reword what is completed. */
+/** The policy for a list that a person puts into the model's call: they may reopen and reword completed items. */
 export function editedPolicy(policy: Policy): Policy {
   return { ...policy, completed: "editable" };
 }
@@ -349,7 +346,7 @@ export interface PlanParts {
   turns: Turns;
 }
 
-/** The rules after a call; undefined where they stay as they are. A new plan begins with those that come with it. */
+/** The rules after a call; undefined if they do not change. A new plan has only the rules that were sent with it. */
 function rulesAfter(
   sent: string[] | undefined,
   current: readonly string[],
@@ -364,13 +361,13 @@ export interface Standing {
   plan: Plan;
   rules: readonly string[];
   marks: Record<string, Mark>;
-  /** Calls to other tools that had finished before this turn. */
+  /** The number of calls to other tools that had finished before this turn. */
   toolCalls: number;
-  /** The items' cost at the end of the call, with the spending of sub-agents. */
+  /** The ledger at the end of the call, with the spending of sub-agents. */
   ledger: (helpers?: Helpers) => Ledger;
   /** People's edits while the turn's calls were waiting. */
   edits: readonly Change[];
-  /** A plan call of the turn tells the model of these edits. */
+  /** Whether a plan call of the turn tells the model of these edits. */
   isTold: boolean;
 }
 
@@ -378,7 +375,7 @@ type Helpers = Readonly<Record<string, Helper>>;
 
 type Accepted = Extract<Result, { ok: true }>;
 
-/** The invocation of a call. */
+/** The context of a call. */
 export interface Caller {
   signal?: AbortSignal | undefined;
   writer?: object | undefined;
@@ -386,7 +383,7 @@ export interface Caller {
 }
 
 interface Run extends Caller {
-  /** The spending. Default: that of the state, until now. */
+  /** The spending until now. Default: from the state and the clock. */
   now?: Figures;
   state: PlanState;
   raw: Record<string, unknown>;
@@ -395,7 +392,7 @@ interface Run extends Caller {
   calls: ToolCall[];
 }
 
-/** The plan calls of a message that nobody has answered yet. */
+/** The plan calls of a message that have no result yet. */
 export function planCalls(
   message: AIMessage,
   messages: readonly BaseMessage[],
@@ -410,7 +407,7 @@ function callsBefore(id: string, { message, calls }: Run): ToolCall[] {
   return calls.filter((call) => all.indexOf(call) < position);
 }
 
-/** The memory after an accepted change, where the model knew `seen` before. */
+/** The update of the memory after an accepted change. `seen`: the digests that the model knew before. */
 export function rememberChange(
   {
     plan,
@@ -432,7 +429,7 @@ export function rememberChange(
   };
 }
 
-/** Items came, went or moved on. Rewording does not count: a model could put off its answer with it for ever. */
+/** Whether a change is progress. Rewording is not: a model could put off its answer with it forever. */
 function isProgress({ type }: Change): boolean {
   return type !== "todo-edit" && type !== "plan-reorder";
 }
@@ -443,7 +440,7 @@ function parallelWrites(name: string, count: number): Issue {
   return { rule: "parallel", field: name, sent: count, valid, message };
 }
 
-/** The entries of a record that came or became others, and null for those that went. */
+/** The new and changed entries of a record, and null for those that were removed. */
 export function changedEntries<T>(
   before: Record<string, T>,
   after: Record<string, T>,
@@ -454,7 +451,7 @@ export function changedEntries<T>(
   return changed;
 }
 
-/** Whether a list that is written now begins a plan. */
+/** Whether a list that is written now begins a new plan. */
 export function isNewPlan(before: readonly Todo[]): boolean {
   return before.length === 0 || isFinished(before);
 }

@@ -10,22 +10,22 @@ export interface VerifyContext {
   messages: readonly BaseMessage[];
   /** The whole graph state, such as `files`. */
   state: Readonly<Record<string, unknown>>;
-  /** The item was in progress. If not, nobody knows when the work on it began. */
+  /** Whether the item was in progress. If not, the start of its work is unknown. */
   wasStarted: boolean;
   /**
-   * Calls to tools other than the plan's that finished since the item was started. For one that was not: since the
-   * earliest start among the items that stay in progress.
+   * The number of calls to other tools than the plan's that finished since the item was started. For an item that was
+   * not: since the earliest start among the items that stay in progress.
    */
   toolCalls: number;
-  /** The calls that finished since the plan was made, oldest first, those in front of the report in its message included. */
+  /** The calls that finished since the plan was made, oldest first, including earlier ones of the same message. */
   calls: readonly FinishedCall[];
-  /** Calls of the same run from before the plan was made. */
+  /** The calls of the same run before the plan was made. */
   callsBefore: readonly FinishedCall[];
   /** The items that the same change completes, this one included. */
   together: readonly string[];
   /** The number of calls since the plan was made that are no longer in the conversation. */
   gone: number;
-  /** The model's remark on what was done, where its report has one. */
+  /** The model's note on what was done, if its report has one. */
   note?: string;
   /** Aborted when the run is cancelled or the time is up. */
   signal: AbortSignal;
@@ -38,5 +38,5 @@ export interface VerifyContext {
  */
 export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise<Verdict>;
 
-/** A verifier's answer: `true` or nothing accepts, `false` or a reason refuses, `unverified` accepts only with a note. */
+/** A verifier's answer: `true` or nothing accepts, `false` or a reason refuses, `unverified` needs a note. */
 export type Verdict = boolean | string | { unverified: string } | null | void;

@@ -10,7 +10,7 @@ import type { PlanMemory } from "../state.ts";
 import { lastCalls, type FinishedCall } from "./finished-calls.ts";
 import type { VerifyContext } from "./verifier.ts";
 
-/** The custom event of LangChain's callbacks that says an item was not accepted as completed. */
+/** The name of the custom event for LangChain's callbacks when an item is not accepted as completed. */
 export const COMPLETION_REFUSAL = "completion-refusal";
 
 /** Details of that event. */
@@ -19,14 +19,14 @@ export interface CompletionRefusal {
   reason: string;
 }
 
-/** A change that completes items, and what it was made on. */
+/** A change that completes items, with its context. */
 export interface Completing {
   changes: readonly Change[];
   /** The plan before and after the change. */
   before: readonly Todo[];
   todos: readonly Todo[];
   memory: Pick<PlanMemory, "marks" | "madeAt">;
-  /** Calls to other tools that had finished when it was made. */
+  /** The number of calls to other tools that had finished before it. */
   toolCalls: number;
   /** Calls of the same message that finished before it. */
   results?: readonly FinishedCall[];
@@ -38,7 +38,7 @@ export interface Completing {
 /** The verifier's result for a change. */
 export interface Verified {
   issues: Issue[];
-  /** Ids of items that are accepted on the model's word. */
+  /** The ids of items that are accepted without evidence. */
   unverified: ReadonlySet<string>;
 }
 
@@ -56,12 +56,12 @@ export async function verifyCompletions(setup: PlanSetup, completing: Completing
       const context = contextFor(todo.id);
       const verdict = await judge(setup, todo, { context, signal: completing.signal });
       if (verdict === undefined) return [];
-      const isOnItsWord = verdict.isOpenToNotes && !todo.mustVerify;
-      if (isOnItsWord && context.note !== undefined) {
+      const mayUseNote = verdict.isOpenToNotes && !todo.mustVerify;
+      if (mayUseNote && context.note !== undefined) {
         unverified.add(todo.id);
         return [];
       }
-      return [await refusal(todo, `${verdict.reason.replace(/\.$/, "")}.${wayOn(setup, todo, isOnItsWord)}`)];
+      return [await refusal(todo, `${verdict.reason.replace(/\.$/, "")}.${advice(setup, todo, mayUseNote)}`)];
     }),
   );
   return { issues: issues.flat(), unverified };
@@ -69,7 +69,7 @@ export async function verifyCompletions(setup: PlanSetup, completing: Completing
 
 async function refusal({ id }: Todo, reason: string): Promise<Issue> {
   const event: CompletionRefusal = { todoId: id, reason };
-  // Fails outside of a run, where nobody listens, and in a browser, where the run is not to be found.
+  // Fails outside of a run, which has no listeners, and in a browser, where LangChain cannot find the run.
   await dispatchCustomEvent(COMPLETION_REFUSAL, event, ensureConfig()).catch(() => {});
   const message = `Item ${id} is not accepted as completed: ${reason}`;
   return {
@@ -82,13 +82,13 @@ async function refusal({ id }: Todo, reason: string): Promise<Issue> {
   };
 }
 
-/** The way to complete a refused item, in the words of the preset. */
-function wayOn({ preset, reports }: PlanSetup, { id, mustVerify }: Todo, isOnItsWord: boolean): string {
+/** Advice on how to complete a refused item, for the tools of the preset. */
+function advice({ preset, reports }: PlanSetup, { id, mustVerify }: Todo, mayUseNote: boolean): string {
   if (mustVerify) return " It must be verified: do it, or have the user mark it.";
-  if (!isOnItsWord) return "";
-  const said = `${id}: what you did`;
+  if (!mayUseNote) return "";
+  const example = `${id}: what you did`;
   if (!preset.tools.update) return " Do it, or give it a note of what was done.";
-  return ` Do it, or report ${reports === "inline" ? `todo_done "${said}"` : `{"done":"${said}"}`}.`;
+  return ` Do it, or report ${reports === "inline" ? `todo_done "${example}"` : `{"done":"${example}"}`}.`;
 }
 
 /** The context for judging each completion of a change. */
@@ -98,7 +98,7 @@ function contextOf(
 ): (id: string) => Omit<VerifyContext, "signal"> {
   const { marks, madeAt } = memory;
   const since = (id: string): number => toolCalls - (own(marks, id)?.toolCalls ?? toolCalls);
-  // Work on an item that is completed as well was that item's: a claim beside it must not profit from it.
+  // Work on an item that is completed in the same change does not count for the others.
   const completed = completedIds(changes);
   const staying = before.filter(({ id, status }) => status === "in_progress" && !completed.includes(id));
   const elsewhere = Math.max(0, ...staying.map(({ id }) => since(id)));
@@ -121,7 +121,7 @@ function contextOf(
   };
 }
 
-/** The note of a change on an item, if it is more than a sign. */
+/** The note of a change on an item, if it has at least two letters or digits. */
 function noteIn(changes: readonly Change[], id: string): string | undefined {
   const notes = changes.flatMap((change) => {
     if (change.type === "todo-edit" && change.id === id) return change.set.note ?? [];
@@ -138,12 +138,12 @@ export function completedIds(changes: readonly Change[]): string[] {
   });
 }
 
-/** Node takes a longer delay for none at all. */
+/** The longest delay of a timer: Node fires at once for a longer one. */
 const MAX_DELAY = 2 ** 31 - 1;
 
-interface Refused {
+interface Refusal {
   reason: string;
-  /** A note of what was done will do. */
+  /** Whether a note of what was done is enough. */
   isOpenToNotes: boolean;
 }
 
@@ -151,8 +151,8 @@ async function judge(
   { verify, verifyTimeout: timeout }: PlanSetup,
   todo: Todo,
   { context, signal }: { context: Omit<VerifyContext, "signal">; signal: AbortSignal | undefined },
-): Promise<Refused | undefined> {
-  const refused = (reason: string): Refused => ({ reason, isOpenToNotes: false });
+): Promise<Refusal | undefined> {
+  const refused = (reason: string): Refusal => ({ reason, isOpenToNotes: false });
   if (!verify) return todo.mustVerify ? refused("nothing here can verify it") : undefined;
   const timer = new AbortController();
   // Not AbortSignal.timeout: its timer would let the process end while a check hangs.

@@ -14,34 +14,34 @@ import { rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, type MemoryUpdate, type PlanState } from "../state.ts";
 
-/** A clean final answer, and what it was given on. */
+/** A clean final answer, with its context. */
 export interface Answered {
   answer: AIMessage;
   plan: PlanState;
-  /** The spending, the answer included. */
+  /** The spending, including the answer. */
   tally: Figures;
-  /** The conversation in the graph state, which does not hold the answer yet. */
+  /** The conversation in the graph state, without the answer. */
   messages: readonly BaseMessage[];
   /** The whole graph state. */
-  state: () => Readonly<Record<string, unknown>>;
+  state: Readonly<Record<string, unknown>>;
   signal: AbortSignal | undefined;
 }
 
-/** An answer's effect on the item that is left. */
+/** The effect of an answer on the item that is left. */
 export type Completion = ({ ok: true } & PlanEffect) | { ok: false; issues: Issue[] };
 
 /** The effect of an answer, or of the reports in it, on the plan. */
 export interface PlanEffect {
   changes: Change[];
   todos: readonly Todo[];
-  /** The items' cost, with the answer or before it. */
+  /** The ledger, with the answer or before it. */
   ledger: Ledger;
   memory: MemoryUpdate;
 }
 
 /**
- * Completes the only item that is left, as the model itself would report it: by the rules, verified and charged.
- * Undefined where the answer says nothing about that item, and the exit guard decides.
+ * Completes the only item that is left as if the model had reported it: by the rules, verified, with figures. Undefined
+ * if the answer completes no item; then the exit reminder decides.
  */
 export async function completeByAnswer(
   setup: PlanSetup,
@@ -55,32 +55,32 @@ export async function completeByAnswer(
   const done = applyUpdate(planFrom(plan), { done: item.id }, policy);
   if (!done.ok) return { ok: false, issues: done.issues };
   const { messages, state, signal, answer } = answered;
-  // As after a plan call, the message that says it is done is the last one.
-  const said = [...messages, answer];
+  // The answer is the last message for the verifier, like a message with a plan call.
+  const conversation = [...messages, answer];
   const { issues } = await verifyCompletions(setup, {
     changes: done.changes,
     before: plan.todos,
     todos: done.plan.todos,
     memory: plan.memory,
     toolCalls: tally.toolCalls,
-    messages: said,
-    state: { ...state(), messages: said },
+    messages: conversation,
+    state: { ...state, messages: conversation },
     signal,
   });
   if (issues.length > 0) return { ok: false, issues };
   const ledger = settleTurn(plan, { messages: [], now: tally });
-  const charged = withFigures(done.plan.todos, ledger, setup.now());
+  const todos = withFigures(done.plan.todos, ledger, setup.now());
   const memory: MemoryUpdate = {
-    ...rememberSeen(seen, charged),
+    ...rememberSeen(seen, todos),
     marks: changedEntries(marks, {}),
     exits: 0,
     rounds: 0,
     nags: 0,
   };
-  return { ok: true, changes: done.changes, todos: charged, ledger, memory };
+  return { ok: true, changes: done.changes, todos, ledger, memory };
 }
 
-/** The item whose work the answer ends: alone, in progress, worked on or the answer itself, and nothing speaks against it. */
+/** The item that the answer completes: the only one left, in progress, and worked on or about the answer itself. */
 function itemBehind(setup: PlanSetup, { answer, plan, tally, messages }: Answered): Todo | undefined {
   if (answer.text.trim() === "" || asksBack(answer.text)) return undefined;
   const [item, ...others] = actionable(plan.todos);
@@ -90,16 +90,16 @@ function itemBehind(setup: PlanSetup, { answer, plan, tally, messages }: Answere
   // An answer to a later message of the user may be about anything.
   if (!mark || (tally.toolCalls <= callsBefore && !hasPlanned(messages, setup))) return undefined;
   const isWorkedOn = tally.toolCalls > Math.max(mark.toolCalls, callsBefore);
-  // Where evidence is asked for, it may be from before the item was started.
+  // With the default verifier, evidence may be from before the item was started.
   if (!isWorkedOn && !setup.wantsEvidence && !isForAnswer(item.content)) return undefined;
-  return speaksAgainst(messages) ? undefined : item;
+  return hasBadNews(messages) ? undefined : item;
 }
 
 /**
- * After a failed call an answer may well be the news of it: "it does not build", or a plan call that was refused.
- * And what was done before the news of a person's edit may not be what it asks for.
+ * Whether the last turn had a failed call, a refused report, or news of a person's edit. Then the answer may be about
+ * the failure, such as "it does not build", and earlier work may not be what the edited plan asks for.
  */
-function speaksAgainst(messages: readonly BaseMessage[]): boolean {
+function hasBadNews(messages: readonly BaseMessage[]): boolean {
   const { answer, results } = lastTurn(messages);
   if (answer && reportsIn(answer).some(({ isRefused }) => isRefused)) return true;
   return results.some(

@@ -15,10 +15,9 @@ import { nextMarks, type Mark, withFigures, own, LEFT_OPEN } from "../../../plan
 import { turnOf } from "../../tools/index.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
-import { changedEntries, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";
+import { changedEntries, type PlanParts, type Standing } from "../plan-call/turn.ts";
 import { verifyCompletions } from "../plan-call/verify.ts";
 import { isClosedByPerson, rememberSeen, rememberStatus } from "../seen.ts";
-import type { PlanSetup } from "../setup.ts";
 import { readPlanState, todosUpdate, type Helper, type MemoryUpdate } from "../state.ts";
 
 /** The context of a tool call. */
@@ -29,7 +28,7 @@ export interface CallContext extends Stage {
   signal: AbortSignal | undefined;
 }
 
-/** The end of work on an item, and the sub-agents that did it, by call. */
+/** The end of work on an item, with the sub-agents that did it, by call. */
 export type Ending = { helpers: Record<string, Helper> } & ({ ok: true } | { ok: false; reason: string });
 
 /** The part of a graph update that moves a plan item. */
@@ -38,39 +37,19 @@ export interface FollowUpdate {
   _plan: MemoryUpdate;
 }
 
-/** A plan item that follows the work of a tool call: in progress with it, completed or noted at its end. */
+/** A plan item that follows a tool call: in progress during the call, completed or noted at its end. */
 export class FollowedTodo {
-  readonly #setup: PlanSetup;
-  readonly #turns: Turns;
+  readonly #parts: PlanParts;
   readonly #context: CallContext;
-  readonly #id: string;
-  readonly #standing: Standing;
-  readonly #started: Plan;
-  readonly #alone: boolean;
-  readonly #others: readonly Helper[];
+  readonly #item: StartedItem;
 
-  private constructor(
-    { setup, turns }: PlanParts,
-    context: CallContext,
-    {
-      id,
-      standing,
-      started,
-      alone,
-      others,
-    }: { standing: Standing; started: Plan; others: Helper[] } & Pick<Following, "id" | "alone">,
-  ) {
-    this.#setup = setup;
-    this.#turns = turns;
+  private constructor(parts: PlanParts, context: CallContext, item: StartedItem) {
+    this.#parts = parts;
     this.#context = context;
-    this.#id = id;
-    this.#standing = standing;
-    this.#started = started;
-    this.#alone = alone;
-    this.#others = others;
+    this.#item = item;
   }
 
-  /** Starts the item, or says why it cannot be started. */
+  /** Starts the item, or returns the reasons why it cannot be started. */
   static async start(
     parts: PlanParts,
     context: CallContext,
@@ -91,30 +70,29 @@ export class FollowedTodo {
     return new FollowedTodo(parts, context, { id, standing, started, alone, others });
   }
 
-  /** The update that has the item in progress, for work that goes on after its call was answered. */
+  /** The update that starts the item, for work that continues after its call has a result. */
   async begun(): Promise<FollowUpdate> {
-    const helpers = { [this.#context.id]: { item: this.#id } };
-    const { update } = await this.#close({ plan: this.#started, sentence: "" }, helpers);
+    const { id: item, started: plan } = this.#item;
+    const { update } = await this.#close({ plan, sentence: "" }, { [this.#context.id]: { item } });
     return update;
   }
 
   /** Ends the item's work. Returns the update and a sentence for the model. */
   async end(ending: Ending): Promise<{ update: FollowUpdate; sentence: string }> {
-    const { policy } = this.#setup.preset;
-    // Among several that end together none can start the next, as each knows only of its own end: `startNext` does.
-    const rules = this.#alone ? policy : { ...policy, idle: "allow" as const };
+    const { policy } = this.#parts.setup.preset;
+    const { id, started, alone, others } = this.#item;
+    // Of several that end together, each knows only of its own end: `startNext` starts the next item.
+    const rules = alone ? policy : { ...policy, idle: "allow" as const };
     const failed = (reason: string): { plan: Plan; sentence: string } => {
-      const noted = applyUpdate(this.#started, { edit: [{ id: this.#id, note: LEFT_OPEN + reason }] }, rules);
-      return {
-        // Several on one item leave it alike: they do not know of each other.
-        plan: noted.ok && this.#others.length === 0 ? noted.plan : this.#started,
-        sentence: `Todo ${this.#id} is still in progress.`,
-      };
+      const result = applyUpdate(started, { edit: [{ id, note: LEFT_OPEN + reason }] }, rules);
+      // Several on one item do not know of each other: none of them leaves a note.
+      const plan = result.ok && others.length === 0 ? result.plan : started;
+      return { plan, sentence: `Todo ${id} is still in progress.` };
     };
     const { helpers } = ending;
-    const open = marked(helpers, { isOpen: true });
+    const open = withMark(helpers, { isOpen: true });
     if (!ending.ok) return this.#close(failed(ending.reason), open);
-    const done = applyUpdate(this.#started, { done: this.#id }, rules);
+    const done = applyUpdate(started, { done: id }, rules);
     if (!done.ok) return this.#close(failed(done.issues[0]!.message), open);
     const toolCalls = Object.values(helpers).reduce((sum, { spent }) => sum + (spent?.toolCalls ?? 0), 0);
     const [issue] = await this.#verify(done.changes, done.plan, toolCalls);
@@ -122,32 +100,33 @@ export class FollowedTodo {
       const { plan, sentence } = failed(issue.message);
       return this.#close({ plan, sentence: `${issue.message} ${sentence}` }, open);
     }
-    if (this.#others.length > 0) {
-      const isLeft = this.#others.some(({ isOpen }) => isOpen);
-      const state = isLeft
+    if (others.length > 0) {
+      const isLeftOpen = others.some(({ isOpen }) => isOpen);
+      const state = isLeftOpen
         ? "is still in progress: another sub-agent left it open"
         : "is completed once its other sub-agents are done";
-      const sentence = `Todo ${this.#id} ${state}.`;
-      return this.#close({ plan: this.#started, sentence }, marked(helpers, { isShared: true }));
+      const sentence = `Todo ${id} ${state}.`;
+      return this.#close({ plan: started, sentence }, withMark(helpers, { isShared: true }));
     }
-    const status = this.#alone ? ` ${renderStatus(done.plan.todos)}` : "";
-    return this.#close({ plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` }, helpers);
+    const status = alone ? ` ${renderStatus(done.plan.todos)}` : "";
+    return this.#close({ plan: done.plan, sentence: `Todo ${id} is completed.${status}` }, helpers);
   }
 
   async #verify(changes: Change[], { todos }: Plan, spent: number): Promise<Issue[]> {
+    const { id, started } = this.#item;
     const { state, signal } = this.#context;
     const raw = (state ?? {}) as Record<string, unknown>;
     const { memory } = readPlanState(state);
     const { toolCalls } = memory.tally;
-    // Beside the call itself the item has the sub-agent's own, which are not in the conversation.
+    // The sub-agent's own calls count for the item, too, though they are not in the conversation.
     const mark: Mark = { toolCalls: toolCalls + 1 - spent };
-    const { issues } = await verifyCompletions(this.#setup, {
+    const { issues } = await verifyCompletions(this.#parts.setup, {
       changes,
-      before: this.#started.todos,
+      before: started.todos,
       todos,
-      memory: { ...memory, marks: { [this.#id]: mark } },
+      memory: { ...memory, marks: { [id]: mark } },
       toolCalls,
-      results: [{ name: "task", args: { todo_id: this.#id }, isFailed: false }],
+      results: [{ name: "task", args: { todo_id: id }, isFailed: false }],
       messages: (raw["messages"] ?? []) as BaseMessage[],
       state: raw,
       signal,
@@ -156,51 +135,47 @@ export class FollowedTodo {
   }
 
   async #close({ plan, sentence }: { plan: Plan; sentence: string }, helpers: Ending["helpers"]) {
-    const { plan: before, marks, toolCalls, ledger, edits, isTold } = this.#standing;
-    const after = withFigures(plan.todos, ledger(helpers), this.#setup.now());
-    const started = nextMarks({
-      before: before.todos,
-      after: this.#started.todos,
-      marks,
-      now: { toolCalls },
-    });
-    const ended = nextMarks({
-      before: this.#started.todos,
+    const { setup, turns } = this.#parts;
+    const { id: item, standing, started, others } = this.#item;
+    const { marks, toolCalls, ledger, edits, isTold } = standing;
+    const { todos: before } = standing.plan;
+    const { todos: running } = started;
+    const after = withFigures(plan.todos, ledger(helpers), setup.now());
+    const startMarks = nextMarks({ before, after: running, marks, now: { toolCalls } });
+    const endMarks = nextMarks({
+      before: running,
       after: plan.todos,
-      marks: started,
-      // The call itself was work on its item: what starts now starts behind it.
+      marks: startMarks,
+      // The call itself was work on its item: an item that starts now starts after it.
       now: { toolCalls: toolCalls + 1 },
     });
-    const changes = diffTodos(this.#started.todos, plan.todos);
+    const changes = diffTodos(running, plan.todos);
     if (changes.length > 0) {
       const { id, state } = this.#context;
-      const todos = this.#turns.advance(id, state, {
-        before: this.#started.todos,
-        changes: diffTodos(this.#started.todos, after),
-      });
-      await announce(this.#setup, this.#context, { by: "harness", changes, todos });
+      const todos = turns.advance(id, state, { before: running, changes: diffTodos(running, after) });
+      await announce(setup, this.#context, { by: "harness", changes, todos });
     }
     const { memory } = readPlanState(this.#context.state);
     const { seen } = rememberSeen(memory.seen, after);
-    const patch = diffTodos(before.todos, after);
-    // Not those of which only figures changed: others of the turn may have changed them.
-    const moved = diffTodos(before.todos, plan.todos);
-    const touched = new Set(moved.flatMap((change) => ("id" in change ? change.id : [])));
-    const unheard = new Set(isTold ? [] : edits.map(idOf));
-    const told = Object.fromEntries(
+    const patch = diffTodos(before, after);
+    // Without items of which only figures changed: other calls of the turn may have changed them.
+    const itemChanges = diffTodos(before, plan.todos);
+    const changedIds = new Set(itemChanges.flatMap((change) => ("id" in change ? change.id : [])));
+    const unheardIds = new Set(isTold ? [] : edits.map(idOf));
+    const seenUpdate = Object.fromEntries(
       Object.entries(seen ?? {}).flatMap(([id, now]) => {
-        if (!touched.has(id)) return [];
-        if (now === null || !unheard.has(id)) return [[id, now]];
-        const known = own(memory.seen, id);
-        return known ? [[id, rememberStatus(known, now)]] : [];
+        if (!changedIds.has(id)) return [];
+        if (now === null || !unheardIds.has(id)) return [[id, now]];
+        const digest = own(memory.seen, id);
+        return digest ? [[id, rememberStatus(digest, now)]] : [];
       }),
     );
-    const isOver = this.#others.length > 0 || after.some((todo) => todo.id === this.#id && isClosed(todo));
+    const isOver = others.length > 0 || after.some((todo) => todo.id === item && isClosed(todo));
     const update: FollowUpdate = {
       todos: todosUpdate(after, patch),
       _plan: {
-        seen: told,
-        marks: changedEntries(marks, ended),
+        seen: seenUpdate,
+        marks: changedEntries(marks, endMarks),
         helpers,
         exits: 0,
         rounds: 0,
@@ -215,15 +190,24 @@ export class FollowedTodo {
 /** An item that is to follow a job. */
 export interface Following {
   id: string;
-  /** No other call of the turn follows an item. */
+  /** Whether no other call of the turn follows an item. */
   alone: boolean;
-  /** The call that started the job. Default: the one at hand. */
+  /** The call that started the job. Default: this one. */
   call?: string;
-  /** A completed item is opened again. */
+  /** Whether to open a completed item again. Default false. */
   reopens?: boolean;
 }
 
-/** Starts an item. Where a completed one is opened again, what is in progress and waits for it is pending again. */
+/** An item that was started. */
+interface StartedItem extends Pick<Following, "id" | "alone"> {
+  standing: Standing;
+  /** The plan with the item in progress. */
+  started: Plan;
+  /** The other sub-agents on the item. */
+  others: readonly Helper[];
+}
+
+/** Starts an item. If a completed one is opened again, items in progress that depend on it become pending. */
 function startedPlan(
   plan: Plan,
   id: string,
@@ -238,7 +222,7 @@ function startedPlan(
   return applyUpdate(plan, { start: id, edit }, { ...policy, completed: "editable" });
 }
 
-/** The other sub-agents on an item: at work, ended beside one that is at work, or called in the same turn. */
+/** The other sub-agents on an item: at work, ended while one is at work, or called in the same turn. */
 function othersOn(item: string, call: string, { id, state }: CallContext): Helper[] {
   const { helpers } = readPlanState(state).memory;
   const { messages = [] } = (state ?? {}) as { messages?: BaseMessage[] };
@@ -249,11 +233,11 @@ function othersOn(item: string, call: string, { id, state }: CallContext): Helpe
   return all.flatMap(([other, helper]) => (other !== call && helper.item === item ? helper : []));
 }
 
-function marked(helpers: Ending["helpers"], mark: Pick<Helper, "isShared" | "isOpen">): Ending["helpers"] {
+function withMark(helpers: Ending["helpers"], mark: Pick<Helper, "isShared" | "isOpen">): Ending["helpers"] {
   return Object.fromEntries(Object.entries(helpers).map(([call, helper]) => [call, { ...helper, ...mark }]));
 }
 
-/** The refusal for an item that a person closed, or set otherwise than in progress while the call was waiting. */
+/** The issue of an item that a person closed, or took out of progress while the call was waiting. */
 function personsDecision(id: string, { plan, edits }: Standing, state: unknown): Issue | undefined {
   const { seen } = readPlanState(state).memory;
   const todo = plan.todos.find((other) => other.id === id);

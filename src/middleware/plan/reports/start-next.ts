@@ -5,7 +5,7 @@ import { lastTurn } from "../../tools/index.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, type Helper, type PlanMemory, type PlanState } from "../state.ts";
 
-/** The effect of sub-agents' ends on the plan: items that were completed, and one that was started. */
+/** The effect of ended sub-agents on the plan: completed items, and a started one. */
 export interface Started {
   changes: Change[];
   todos: readonly Todo[];
@@ -13,9 +13,9 @@ export interface Started {
 }
 
 /**
- * Completes the items whose sub-agents have all ended well, and starts the next item when they left none in progress,
- * where the policy says so. Done by the model call after them and not by the last of them: that one may be in another
- * process, and knows only of its own end.
+ * Completes the items whose sub-agents have all ended well, and starts the next item if none is in progress and the
+ * policy says so. The model call after the sub-agents does it, as each of them knows only of its own end, and may be in
+ * another process.
  */
 export function startNext(
   { preset: { policy } }: PlanSetup,
@@ -40,18 +40,18 @@ export function startNext(
   return { changes, todos, marks: nextMarks({ before, after: todos, marks: memory.marks, now }) };
 }
 
-/** The items that several sub-agents worked on, none of whom is at work or has left something open. */
+/** The items that several sub-agents shared, of which none is still at work or has left the item open. */
 function finishedItems({ todos, memory }: PlanState, messages: readonly BaseMessage[]): string[] {
   const helpers = Object.values(memory.helpers);
   const failed = new Set(failedItems(messages));
   return todos.flatMap(({ id, status }) => {
     const own = helpers.filter(({ item }) => item === id);
-    const isWell = own.every(({ spent, isOpen }) => spent && !isOpen) && !failed.has(id);
-    return status === "in_progress" && isWell && own.some(({ isShared }) => isShared) ? id : [];
+    const allEndedWell = own.every(({ spent, isOpen }) => spent && !isOpen) && !failed.has(id);
+    return status === "in_progress" && allEndedWell && own.some(({ isShared }) => isShared) ? id : [];
   });
 }
 
-/** The items of the last turn's calls that failed, those of sub-agents that were never started included. */
+/** The items of failed calls in the last turn, including those of sub-agents that were never started. */
 function failedItems(messages: readonly BaseMessage[]): string[] {
   const { answer, results } = lastTurn(messages);
   const failed = new Set(results.flatMap((result) => (result.status === "error" ? result.tool_call_id : [])));
@@ -60,16 +60,16 @@ function failedItems(messages: readonly BaseMessage[]): string[] {
   );
 }
 
-/** The sub-agents that stay known after a model call: those at work, and with them the others on their items. */
+/** The sub-agents to remember after a model call: those at work, and the others on their items. */
 export function keptHelpers(helpers: PlanMemory["helpers"]): PlanMemory["helpers"] {
-  const isBusy = new Set(Object.values(helpers).flatMap(({ item, spent }) => (spent ? [] : item)));
-  const kept = Object.entries(helpers).flatMap(([call, helper]): [string, Helper][] => {
+  const busyItems = new Set(Object.values(helpers).flatMap(({ item, spent }) => (spent ? [] : item)));
+  const entries = Object.entries(helpers).flatMap(([call, helper]): [string, Helper][] => {
     const { item, spent, isOpen, isShared } = helper;
     if (!spent) return [[call, helper]];
-    if (item === undefined || !isBusy.has(item)) return [];
-    // Its spending has been counted.
+    if (item === undefined || !busyItems.has(item)) return [];
+    // The ledger already includes its spending.
     const end = { ...(isOpen && { isOpen }), ...(isShared && { isShared }) };
     return [[call, { item, spent: NO_FIGURES, ...end }]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(entries);
 }
