@@ -83,7 +83,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
 
   const choices = (): OwnThreads => {
     if (own) return own;
-    refuse(422, "Threads on your own graphs have no settings.");
+    refuse(422, "A graph of your own takes no settings from the page.");
   };
 
   return new Hono<ServerEnv>()
