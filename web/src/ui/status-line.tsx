@@ -12,7 +12,7 @@ import { statusOf, STATUS_LABELS, type PageState } from "../store/state.ts";
 import { modeOf } from "./composer/thread-options.tsx";
 import { useNow, usePage } from "./use-store.ts";
 
-/** One line that says how things stand. */
+/** A one-line status. */
 export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; onTimeline: () => void }) {
   const page = usePage();
   const { thread, open, connection, loading, said } = page;
@@ -58,7 +58,7 @@ function progressWords({ thread }: PageState): string {
   return `${done} of ${todos.length} done${questions}`;
 }
 
-/** The current activity. It changes often, so it is not read aloud. */
+/** The current activity. It changes often, so it is not a live region. */
 function Doing({ thread, isRunning }: { thread: ThreadState; isRunning: boolean }) {
   const now = useNow(isRunning);
   if (!isRunning || !thread.isRunning) return null;

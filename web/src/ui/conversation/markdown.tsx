@@ -2,5 +2,5 @@ import { memo } from "react";
 import { prose } from "../../../../src/threads/story/html/prose.ts";
 import { node } from "./diff.tsx";
 
-/** A model's words as nodes. Nothing in them is ever read as HTML. */
+/** A model's Markdown as elements. HTML in it is shown as text. */
 export const Markdown = memo(({ text }: { text: string }) => prose(text, node));

@@ -7,7 +7,7 @@ import { MAIN, tokensOf } from "../../../../src/threads/view/view.ts";
 import { HelperFacts } from "../conversation/helper.tsx";
 import { useNow } from "../use-store.ts";
 
-/** An item with what it cost, and the sub-agents that worked on it. */
+/** An item with its cost, and the sub-agents that worked on it. */
 export function PlanItem({ todo, thread }: { todo: Todo; thread: ThreadState }) {
   const helpers = [...thread.helpers.values()].filter(
     ({ owner, todoId }) => todoId === todo.id && parentOf(owner) === MAIN,
@@ -37,7 +37,7 @@ export function PlanItem({ todo, thread }: { todo: Todo; thread: ThreadState }) 
   );
 }
 
-/** A sub-agent under its item: its facts, what it does now, and its own plan. */
+/** A sub-agent under its item: its facts, current activity and own plan. */
 export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadState }) {
   const agent = agentOf(thread, helper.owner);
   const doing = [...(agent?.tools.values() ?? [])].at(-1);
@@ -74,7 +74,7 @@ export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadSt
   );
 }
 
-/** Time and tokens of an item: what the harness counted, and what has come since. */
+/** Time and tokens of an item: as counted by the harness, plus those of the active run. */
 function Cost({ todo, thread }: { todo: Todo; thread: ThreadState }) {
   const { actuals, status, estimate } = todo;
   const mark = thread.isRunning && status === "in_progress" ? thread.view.marks.get(todo.id) : undefined;
@@ -99,7 +99,7 @@ function names(ids: readonly string[], thread: ThreadState): string {
   return ids.map((id) => todos.findIndex((todo) => todo.id === id) + 1 || id).join(", ");
 }
 
-/** A drawing of an item's status; the word stands beside it. */
+/** An icon of an item's status, beside its label. */
 function StatusMark({ status }: { status: Status }) {
   return (
     <svg className={`mark mark-${status}`} viewBox="0 0 20 20" aria-hidden="true" focusable="false">

@@ -19,7 +19,7 @@ const EMPTY: Readonly<Record<PageState["loading"], string>> = {
   failed: "The plan is shown once the thread is there.",
 };
 
-/** The plan of the thread, always in view: what is done stays. */
+/** The plan of the thread, including closed items. */
 export function Plan() {
   const page = usePage();
   const { open } = page;
@@ -29,7 +29,7 @@ export function Plan() {
   const done = todos.filter(({ status }) => status === "completed").length;
   const closed = todos.filter(({ status }) => status === "cancelled").length;
   const canEdit = !page.past && open !== undefined && !page.listed?.isForeign;
-  // A draft goes on top of the plan, which has to be there.
+  // A draft is rebased onto the plan, which has to be loaded.
   const isEditing = draft !== undefined && open !== undefined && page.loading === "idle";
   return (
     <section className={`plan ${thread.isRunning ? "plan-live" : ""}`} aria-labelledby="plan-head">
@@ -92,7 +92,7 @@ function Items({ thread, todos }: { thread: ThreadState; todos: readonly Todo[] 
   );
 }
 
-/** The plans of earlier requests, the latest first, folded. */
+/** The plans of earlier requests, collapsed, the latest first. */
 function EarlierPlans({ thread }: { thread: ThreadState }) {
   const { plans } = thread;
   return plans

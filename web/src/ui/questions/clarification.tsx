@@ -5,7 +5,7 @@ import { Markdown } from "../conversation/markdown.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import type { AnswerProps } from "./answer-props.ts";
 
-/** A question in words: answers to choose from, and a field for any other. */
+/** A question with options to choose from, and a field for another answer. */
 export function Clarification({ question, isSending, onDecide }: AnswerProps) {
   const [text, setText] = useDraft(questionDraft(question.id, "words"), "");
   const id = useId();

@@ -10,7 +10,7 @@ import { usePage, useStore } from "../use-store.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Reject } from "./reject.tsx";
 
-/** A call that waits for leave: what it would do, and approve, edit or reject. */
+/** A call that waits for permission: its arguments, and buttons to approve, edit or reject it. */
 export function Permission({ question, isSending, onDecide }: AnswerProps) {
   const [mode, setMode] = useDraft<"decide" | "edit" | "reject">(
     questionDraft(question.id, "mode"),
@@ -65,13 +65,13 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
   );
 }
 
-/** A file that would be written is compared with what is there. */
+/** The proposed call; a file to write is shown as a diff to the current one. */
 function Proposed({ name, args }: { name: string; args: Record<string, unknown> }) {
   const store = useStore();
   const { open } = usePage();
   const shown = shownArguments(name, args);
   const path = shown.type === "write" ? shown.path : undefined;
-  /** Null where the server has nothing to compare with. */
+  /** The current content; null if the server has none. */
   const [before, setBefore] = useState<string | null>();
   const [problem, setProblem] = useState<string>();
   const compare = async (): Promise<void> => {

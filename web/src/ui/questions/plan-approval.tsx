@@ -8,7 +8,7 @@ import { useDraft } from "../plan/use-draft.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Reject } from "./reject.tsx";
 
-/** A plan that waits for leave: the list itself can be changed on the way. */
+/** A plan that waits for approval, and can be edited before. */
 export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
   const [draft, setDraft] = useDraft(questionDraft(question.id, "plan"), startDraft(question.todos ?? []));
   const [isRejecting, setRejecting] = useDraft(questionDraft(question.id, "rejecting"), false);
