@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { countTodos } from "../../../src/plan/todo/todo.ts";
 import {
   agentOf,
   costOfThread,
@@ -50,12 +51,11 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
 }
 
 function progressWords({ thread }: PageState): string {
-  const todos = planOf(thread).filter(({ status }) => status !== "cancelled");
-  if (todos.length === 0) return "";
-  const done = todos.filter(({ status }) => status === "completed").length;
-  const asked = thread.questions.length;
-  const questions = asked > 0 ? ` · ${asked} ${asked === 1 ? "question" : "questions"}` : "";
-  return `${done} of ${todos.length} done${questions}`;
+  const { total, completed, cancelled } = countTodos(planOf(thread));
+  if (total === cancelled) return "";
+  const count = thread.questions.length;
+  const questions = count > 0 ? ` · ${count} ${count === 1 ? "question" : "questions"}` : "";
+  return `${completed} of ${total - cancelled} done${questions}`;
 }
 
 /** The current activity. It changes often, so it is not a live region. */

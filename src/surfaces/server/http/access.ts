@@ -1,6 +1,6 @@
 import { HarnessError } from "../../../errors.ts";
 import type { HostedThread, ThreadStore, ThreadSummary } from "../../../storage/index.ts";
-import type { Host } from "../../../threads/host/index.ts";
+import type { Host, ThreadNote } from "../../../threads/host/index.ts";
 import { isThreadId } from "../../../threads/thread/index.ts";
 import { refuse } from "./answers.ts";
 import type { ServerContext } from "./context.ts";
@@ -25,8 +25,6 @@ export interface ThreadInfo {
   hosted?: HostedThread;
   summary?: ThreadSummary;
 }
-
-type ThreadNote = Omit<Parameters<Host["noteThread"]>[1], "owner">;
 
 /** Methods of Holdfast's stores beyond LangGraph's interface. */
 type ThreadIndex = Partial<Pick<ThreadStore, "getThread" | "listThreads">>;
@@ -65,7 +63,7 @@ export class Access {
   async claim(
     c: ServerContext,
     name: string,
-    note: ThreadNote = {},
+    note: Omit<ThreadNote, "owner"> = {},
   ): Promise<{ isNew: boolean; info: ThreadInfo }> {
     const owner = c.get("user");
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {

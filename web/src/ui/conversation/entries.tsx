@@ -16,9 +16,8 @@ import {
   inSight,
 } from "../../../../src/threads/story/words.ts";
 import { useNow } from "../use-store.ts";
-import { Arguments } from "./diff.tsx";
 import { HelperCard } from "./helper.tsx";
-import { Markdown } from "./markdown.tsx";
+import { Arguments, Markdown } from "./story-nodes.tsx";
 
 /** Entries to show at first: a long thread would be slow to render. */
 const PIECES = 300;

@@ -3,7 +3,7 @@ import { clock, inSight } from "../../../../src/threads/story/words.ts";
 import type { ChangedFile, FileVersions } from "../../client/contract.ts";
 import { Failed } from "../failed.tsx";
 import { usePage, useStore } from "../use-store.ts";
-import { Diff } from "./diff.tsx";
+import { Diff } from "./story-nodes.tsx";
 
 const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
   added: "New",

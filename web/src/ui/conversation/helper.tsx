@@ -4,7 +4,7 @@ import { agentOf } from "../../../../src/threads/story/thread.ts";
 import { amount, duration, inSight } from "../../../../src/threads/story/words.ts";
 import { tokensOf } from "../../../../src/threads/view/view.ts";
 import { useNow } from "../use-store.ts";
-import { Markdown } from "./markdown.tsx";
+import { Markdown } from "./story-nodes.tsx";
 
 /** A sub-agent in its parent's conversation: its task, and its own conversation on demand. */
 export function HelperCard({

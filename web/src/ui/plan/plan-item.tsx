@@ -25,20 +25,26 @@ export function PlanItem({ todo, thread }: { todo: Todo; thread: ThreadState }) 
           {todo.status === "pending" && todo.dependsOn && <span>after {names(todo.dependsOn, thread)}</span>}
         </p>
         {todo.note && <p className="item-note">{inSight(todo.note)}</p>}
-        {helpers.length > 0 && (
-          <ul className="helpers">
-            {helpers.map((helper) => (
-              <HelperRow key={helper.owner} helper={helper} thread={thread} />
-            ))}
-          </ul>
-        )}
+        <HelperList helpers={helpers} thread={thread} />
       </div>
     </li>
   );
 }
 
-/** A sub-agent under its item: its facts, current activity and own plan. */
-export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadState }) {
+/** Sub-agents under their item or parent; nothing without any. */
+export function HelperList({ helpers, thread }: { helpers: readonly Helper[]; thread: ThreadState }) {
+  if (helpers.length === 0) return null;
+  return (
+    <ul className="helpers">
+      {helpers.map((helper) => (
+        <HelperRow key={helper.owner} helper={helper} thread={thread} />
+      ))}
+    </ul>
+  );
+}
+
+/** A sub-agent: its facts, current activity, own plan and own sub-agents. */
+function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadState }) {
   const agent = agentOf(thread, helper.owner);
   const doing = [...(agent?.tools.values() ?? [])].at(-1);
   const own = [...thread.helpers.values()].filter(({ owner }) => parentOf(owner) === helper.owner);
@@ -63,13 +69,7 @@ export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadSt
           ))}
         </ol>
       )}
-      {own.length > 0 && (
-        <ul className="helpers">
-          {own.map((each) => (
-            <HelperRow key={each.owner} helper={each} thread={thread} />
-          ))}
-        </ul>
-      )}
+      <HelperList helpers={own} thread={thread} />
     </li>
   );
 }

@@ -1,7 +1,7 @@
 import { useId } from "react";
 import { inSight } from "../../../../src/threads/story/words.ts";
 import { questionDraft } from "../../store/drafts.ts";
-import { Markdown } from "../conversation/markdown.tsx";
+import { Markdown } from "../conversation/story-nodes.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import type { AnswerProps } from "./answer-props.ts";
 

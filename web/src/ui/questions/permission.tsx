@@ -3,7 +3,7 @@ import { fieldText, fieldValue, shownArguments } from "../../../../src/threads/s
 import { inSight } from "../../../../src/threads/story/words.ts";
 import { ApiError } from "../../client/api.ts";
 import { questionDraft } from "../../store/drafts.ts";
-import { Arguments, Diff } from "../conversation/diff.tsx";
+import { Arguments, Diff } from "../conversation/story-nodes.tsx";
 import { Failed } from "../failed.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import { usePage, useStore } from "../use-store.ts";
@@ -11,7 +11,8 @@ import type { AnswerProps } from "./answer-props.ts";
 import { Reject } from "./reject.tsx";
 
 /** A call that waits for permission: its arguments, and buttons to approve, edit or reject it. */
-export function Permission({ question, isSending, onDecide }: AnswerProps) {
+export function Permission(props: AnswerProps) {
+  const { question, isSending, onDecide } = props;
   const [mode, setMode] = useDraft<"decide" | "edit" | "reject">(
     questionDraft(question.id, "mode"),
     "decide",
@@ -53,14 +54,7 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
           </button>
         </div>
       )}
-      {mode === "reject" && (
-        <Reject
-          question={question}
-          isSending={isSending}
-          onDecide={onDecide}
-          onCancel={() => setMode("decide")}
-        />
-      )}
+      {mode === "reject" && <Reject {...props} onCancel={() => setMode("decide")} />}
     </>
   );
 }

@@ -1,9 +1,9 @@
-import { createElement, Fragment, type ReactElement } from "react";
+import { createElement, Fragment, memo, type ReactElement } from "react";
 import { argumentParts, diffParts } from "../../../../src/threads/story/html/call-parts.ts";
-import type { MakeElement } from "../../../../src/threads/story/html/prose.ts";
+import { prose, type MakeElement } from "../../../../src/threads/story/html/prose.ts";
 
 /** Creates a React element. */
-export const node: MakeElement<ReactElement> = (tag, attributes, ...content) =>
+const node: MakeElement<ReactElement> = (tag, attributes, ...content) =>
   createElement(tag, attributes, ...content);
 
 /** A line-by-line diff of two texts. */
@@ -15,3 +15,6 @@ export function Diff({ label, ...texts }: { before: string; after: string; label
 export function Arguments({ name, args }: { name: string; args: unknown }) {
   return createElement(Fragment, null, ...argumentParts(name, args, node));
 }
+
+/** A model's Markdown as elements. HTML in it is shown as text. */
+export const Markdown = memo(({ text }: { text: string }) => prose(text, node));
