@@ -43,8 +43,8 @@ export class Editor implements RunPlace {
         const now = await read(path);
         if (!now.ok) return now;
         if (now.content !== before) return { ok: true, swapped: false };
-        const written = await write(path, content);
-        return written.ok ? { ok: true, swapped: true } : written;
+        const result = await write(path, content);
+        return result.ok ? { ok: true, swapped: true } : result;
       },
     });
     return {
@@ -96,11 +96,11 @@ export class Editor implements RunPlace {
 
   async #write(path: string, content: string): Promise<FileResult<{ created: boolean }>> {
     const before = await this.#read(path);
-    const written = await this.#put(path, content, before);
-    if (written.ok) {
+    const result = await this.#put(path, content, before);
+    if (result.ok) {
       this.#options.calls.showChange({ path, oldText: before.ok ? before.content : null, newText: content });
     }
-    return written;
+    return result;
   }
 
   async #put(

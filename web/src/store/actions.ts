@@ -25,7 +25,7 @@ export async function giveTask(store: PageStore, task: SentTask, settings: Setti
   const isAccepted = await store.attempt(async () => {
     if (open !== undefined) {
       const { queued } = await store.api.run(open, task);
-      store.set({ said: queued ? "The task waits until the run is finished." : "The task was given." });
+      store.set({ message: queued ? "The task waits until the run is finished." : "The task was given." });
       return true;
     }
     const { thread } = await store.api.create(task, settings);
@@ -49,7 +49,9 @@ async function inThread<Result>(
 export async function say(store: PageStore, task: SentTask): Promise<boolean> {
   const isAccepted = await inThread(store, async (open) => {
     const { run } = await store.api.say(open, task);
-    store.set({ said: run === undefined ? "The agent reads it at its next call." : "The task was given." });
+    store.set({
+      message: run === undefined ? "The agent reads it at its next call." : "The task was given.",
+    });
     return true;
   });
   return isAccepted ?? false;
@@ -62,7 +64,7 @@ export async function undo(store: PageStore): Promise<void> {
     store.drafts.keep(isFirst ? undefined : open, "task", text);
     if (isFirst) goTo(undefined);
     else await store.loadThread();
-    store.set({ said: "The last message was taken back.", notes });
+    store.set({ message: "The last message was taken back.", notes });
   });
 }
 
@@ -74,7 +76,7 @@ export async function changeSettings(
   await inThread(store, async (open) => {
     await store.api.change(open, change);
     if (store.state.open === open) store.set({ settings: { ...store.state.settings, ...change } });
-    store.set({ said: "The settings are saved." });
+    store.set({ message: "The settings are saved." });
   });
 }
 
@@ -90,7 +92,7 @@ export async function resume(store: PageStore): Promise<void> {
 export async function fork(store: PageStore, checkpoint?: string): Promise<void> {
   await inThread(store, async (open) => {
     const { thread } = await store.api.fork(open, checkpoint);
-    store.set({ threads: withThread(store.state.threads ?? [], thread), said: "The thread was forked." });
+    store.set({ threads: withThread(store.state.threads ?? [], thread), message: "The thread was forked." });
     goTo(thread.id);
   });
 }

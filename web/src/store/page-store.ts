@@ -281,7 +281,7 @@ export class PageStore {
   async loadEarlier(): Promise<void> {
     const { open: id, checkpoints: [first] = [], earlier } = this.state;
     if (id === undefined || !first || earlier !== "more") return;
-    this.set({ earlier: "loading", said: "Loading earlier steps." });
+    this.set({ earlier: "loading", message: "Loading earlier steps." });
     const isCurrent = (): boolean => this.state.open === id && this.state.checkpoints?.[0]?.id === first.id;
     await this.#load("earlier", async () => {
       const query = { limit: PAGE_OF_CHECKPOINTS, before: first.id };
@@ -290,7 +290,7 @@ export class PageStore {
       this.set({
         checkpoints: [...checkpoints.toReversed(), ...this.state.checkpoints!],
         earlier: more ? "more" : "none",
-        said: `${checkpoints.length} earlier steps are on the time line.`,
+        message: `${checkpoints.length} earlier steps are on the time line.`,
       });
     });
     if (isCurrent() && this.state.earlier === "loading") this.set({ earlier: "more" });

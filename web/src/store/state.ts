@@ -44,7 +44,7 @@ export interface PageState {
   /** The result of the last undo or edit, one sentence each. */
   notes?: readonly string[] | undefined;
   /** The last action, for screen readers. */
-  said?: string | undefined;
+  message?: string | undefined;
 }
 
 export const START: PageState = {

@@ -16,7 +16,7 @@ import { useNow, usePage } from "./use-store.ts";
 /** A one-line status. */
 export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; onTimeline: () => void }) {
   const page = usePage();
-  const { thread, open, connection, loading, said } = page;
+  const { thread, open, connection, loading, message } = page;
   const status = statusOf(page);
   const hasThread = open !== undefined && loading !== "missing";
   return (
@@ -33,7 +33,7 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
             </strong>
             {hasThread && <span>{progressWords(page)}</span>}
             {hasThread && <span>{modeName(modeOf(page.settings), thread)}</span>}
-            {said && <span className="hidden">{said}</span>}
+            {message && <span className="hidden">{message}</span>}
           </>
         )}
       </p>

@@ -142,11 +142,11 @@ export class Session implements LiveRules {
     const command = commandIn(text);
     if (command === PLAN_COMMAND.name) return this.#command(argumentsOf(text), signal);
     if (this.#turn) return this.#steer(prompt, this.#turn, signal);
-    if (command === UNDO_COMMAND.name) return this.#follow(this.#undo());
-    if (command === COMPACT_COMMAND.name) return this.#follow(this.#compact());
+    if (command === UNDO_COMMAND.name) return this.#track(this.#undo());
+    if (command === COMPACT_COMMAND.name) return this.#track(this.#compact());
     this.#turn = { abort: new AbortController() };
     signal.addEventListener("abort", () => void this.cancel(), { once: true });
-    return this.#follow(this.#prompt(prompt, this.#turn));
+    return this.#track(this.#prompt(prompt, this.#turn));
   }
 
   /** Sends a prompt to the active run, which reads it at its next model call; if none follows, it starts a turn. */
@@ -180,12 +180,12 @@ export class Session implements LiveRules {
 
   /** Takes back the last prompt. The editor's transcript stays. */
   async #undo(): Promise<PromptResponse> {
-    const undone = await this.#thread.undo();
-    const words = undone
-      ? [`Taken back: ${shortened(undone.text)}`, ...undoneWords(undone)]
+    const result = await this.#thread.undo();
+    const words = result
+      ? [`Taken back: ${shortened(result.text)}`, ...undoneWords(result)]
       : ["There is nothing to take back."];
     this.#conversation.sayAside(words.join("\n"));
-    if (undone) this.send(planUpdate(await this.readPlan()));
+    if (result) this.send(planUpdate(await this.readPlan()));
     return { stopReason: "end_turn" };
   }
 
@@ -210,11 +210,11 @@ export class Session implements LiveRules {
   }
 
   #aside<Result>(signal: AbortSignal, work: (cancelled: AbortSignal) => Promise<Result>): Promise<Result> {
-    return this.#follow(work(AbortSignal.any([signal, this.#asides.signal])));
+    return this.#track(work(AbortSignal.any([signal, this.#asides.signal])));
   }
 
   /** Has `cancel` wait for some work. */
-  #follow<Result>(work: Promise<Result>): Promise<Result> {
+  #track<Result>(work: Promise<Result>): Promise<Result> {
     this.#work = this.#work.then(() => work).catch(() => {});
     return work;
   }

@@ -102,8 +102,9 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       case "run.start": {
         const { input } = params;
         const isMessage = typeof input === "object" && input !== null && "messages" in input;
-        const asks = isKnown && input !== undefined && input !== null && !isMessage && (await isAsking(id));
-        return begin(await requestOf(asks ? { command: { resume: input } } : { input }));
+        const isAnswer =
+          isKnown && input !== undefined && input !== null && !isMessage && (await isAsking(id));
+        return begin(await requestOf(isAnswer ? { command: { resume: input } } : { input }));
       }
       case "input.respond": {
         const { responses, interrupt_id: one, response, update, goto } = params;

@@ -238,19 +238,20 @@ export async function startRun(
   if (!info && thread !== undefined && !isCreated) {
     refuse(404, `Thread with ID ${thread} not found`);
   }
-  const bound = await withAnswers(host, id, request, c.get("user"));
-  const isGoingOn = !bound.command && !bound.checkpoint && Object.keys(bound.input ?? {}).length === 0;
-  const isAtRest = async (): Promise<boolean> => !(await host.isBusy(id));
-  if (isGoingOn && (!info || ((await isAtRest()) && (await stateOf(host, id)).tasks.length === 0))) {
+  const boundRequest = await withAnswers(host, id, request, c.get("user"));
+  const isContinuation =
+    !boundRequest.command && !boundRequest.checkpoint && Object.keys(boundRequest.input ?? {}).length === 0;
+  const isIdle = async (): Promise<boolean> => !(await host.isBusy(id));
+  if (isContinuation && (!info || ((await isIdle()) && (await stateOf(host, id)).tasks.length === 0))) {
     refuse(422, "There is nothing to go on with in this thread: send an input or a command.");
   }
   // The owner at the lookup: another user may have taken the name since.
   const owner = info ? info.hosted?.owner : c.get("user");
   const note = owner === undefined ? {} : { owner };
-  if (info || thread === undefined) return host.start(id, bound, { note });
+  if (info || thread === undefined) return host.start(id, boundRequest, { note });
   // Claimed first: starting may stop a run of the thread, which could be another user's.
   const claim = await access.claim(c, thread, { graph: request.graph });
-  return host.start(claim.info.id, bound, { note });
+  return host.start(claim.info.id, boundRequest, { note });
 }
 
 /**

@@ -133,12 +133,12 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
         refuse(422, "supersteps are not supported here.");
       }
       const { graph_id: graph } = metadata;
-      const chosen = typeof name === "string" && name !== "" ? name : uuid();
-      const { isNew, info } = await access.claim(c, chosen, {
+      const threadId = typeof name === "string" && name !== "" ? name : uuid();
+      const { isNew, info } = await access.claim(c, threadId, {
         metadata,
         ...(graph !== undefined && { graph: assistants.graph(graph) }),
       });
-      if (!isNew && ifExists !== "do_nothing") refuse(409, `Thread ${chosen} already exists`);
+      if (!isNew && ifExists !== "do_nothing") refuse(409, `Thread ${threadId} already exists`);
       return json(c, await threadOut(info));
     })
     .post("/search", async (c) => {
@@ -247,7 +247,7 @@ async function updateState(
   const hasOthers = Object.keys(others).length > 0;
   if (isBusy && (!isEdit || hasOthers)) refuse(409, "The thread is at work: stop it first.");
   // Written as an edit by a person: open questions stay, and an active run continues.
-  if (isEdit && (!hasOthers || isInStep(state))) {
+  if (isEdit && (!hasOthers || hasUnfinishedStep(state))) {
     if (todos !== undefined || planRules !== undefined) {
       const { todos: now = [] } = state.values as { todos?: Todo[] };
       const isRunning = isBusy || summary?.state === "running";
@@ -258,9 +258,9 @@ async function updateState(
     return checkpointOf((await stateOf(host, thread)).config);
   }
   const config = { configurable: { ...place, thread_id: thread } };
-  const written = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
+  const head = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
   await host.noteThread(thread, {});
-  return checkpointOf(written);
+  return checkpointOf(head);
 }
 
 /** The edit in a body. LangGraph's clients send no `base`, and may send rules without todos. */
@@ -274,7 +274,7 @@ function planEdit(
 }
 
 /** Whether a step waits for an answer or is partly finished: a new checkpoint would discard it. */
-function isInStep({ tasks }: StateSnapshot): boolean {
+function hasUnfinishedStep({ tasks }: StateSnapshot): boolean {
   return tasks.some(({ interrupts, result }) => interrupts.length > 0 || result !== undefined);
 }
 

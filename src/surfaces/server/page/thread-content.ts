@@ -21,17 +21,17 @@ export async function openThread(
   const { id } = await find();
   // Read first: an event of the meantime is then sent twice instead of never.
   const { last } = host.events;
-  const isSet = (await settingsOfThread(saver, id)) !== undefined;
+  const hadSettings = (await settingsOfThread(saver, id)) !== undefined;
   const saved = await host.thread(id).read();
   const active = checkpoint === undefined ? await host.active(id) : undefined;
   const live = active?.live.all() ?? [];
   // The active run reports its own steps as events: the replay stops where it began.
   const at = checkpoint ?? (live.length > 0 ? active?.head : undefined);
-  const isEmpty = live.length > 0 && active?.head === undefined;
+  const isFirstRun = live.length > 0 && active?.head === undefined;
   const state = await saved.state(at);
   const settings = await settingsOfThread(saver, id);
   // The agent was built before the settings were saved, and may not have the current node.
-  if (settings && !isSet) return openThread(parts, find, checkpoint);
+  if (settings && !hadSettings) return openThread(parts, find, checkpoint);
   const info = await find();
   const head: unknown = state.config.configurable?.["checkpoint_id"];
   if (checkpoint !== undefined && state.createdAt === undefined) {
@@ -42,7 +42,7 @@ export async function openThread(
   const isRunning = live.length === 0 && (active !== undefined || info.summary?.state === "running");
   // The replay ends at the checkpoint, or where the events of the active run begin.
   const until = checkpoint === undefined ? live[0]?.at : Date.parse(state.createdAt ?? "");
-  const past = isEmpty
+  const past = isFirstRun
     ? []
     : await replay(saved, {
         state,
@@ -70,10 +70,10 @@ export async function openThread(
 /** The failure of a thread's last run; undefined if it did not fail. */
 async function failureOf({ ledger }: Host, info: ThreadInfo): Promise<ReplayOptions["failure"]> {
   if (!hasFailed(info)) return undefined;
-  const failed = (await ledger.runs(info.id)).find(({ status }) => status === "error");
-  if (failed?.reason === undefined) return undefined;
-  const task = taskOf((failed.request as RunRequest).input ?? {});
-  return { error: failed.reason, ...(task !== undefined && { task }) };
+  const failedRun = (await ledger.runs(info.id)).find(({ status }) => status === "error");
+  if (failedRun?.reason === undefined) return undefined;
+  const task = taskOf((failedRun.request as RunRequest).input ?? {});
+  return { error: failedRun.reason, ...(task !== undefined && { task }) };
 }
 
 /** The checkpoints of a thread, newest first. Reads no messages, and yields to the event loop. */

@@ -148,9 +148,9 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/undo", async (c) => {
       const { id } = await access.thread(c);
-      const undone = await host.thread(id).undo();
-      if (!undone) refuse(409, "There is nothing to take back.");
-      return json(c, { text: undone.text, isFirst: undone.isFirst, notes: undoneWords(undone) });
+      const result = await host.thread(id).undo();
+      if (!result) refuse(409, "There is nothing to take back.");
+      return json(c, { text: result.text, isFirst: result.isFirst, notes: undoneWords(result) });
     })
     .patch("/:thread/settings", async (c) => {
       const { id } = await access.thread(c);
@@ -198,8 +198,8 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { todos, base, rules } = validate(PLAN, await body(c));
       try {
         const edit = { todos, base: base as Todo[], rules };
-        const edited = await host.thread(id).editPlan(edit, { signal: c.req.raw.signal });
-        return json(c, { todos: edited });
+        const plan = await host.thread(id).editPlan(edit, { signal: c.req.raw.signal });
+        return json(c, { todos: plan });
       } catch (error) {
         if (!(error instanceof PlanConflict)) throw error;
         const { code, message, todos: now } = error;

@@ -69,20 +69,20 @@ export function PlanEditor({
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       if (conflictsOf(draft, theirs).length > 0) return "The agent changed the same items: choose for each.";
       const { mine } = rebased(draft, theirs);
-      const written = await writePlan(store, {
+      const result = await writePlan(store, {
         thread,
         todos: toSend(mine),
         base: theirs,
         rules: rulesToSend(draft),
       });
-      if (written.type === "refused") return written.text;
-      if (written.type === "saved") {
+      if (result.type === "refused") return result.text;
+      if (result.type === "saved") {
         // Saving may take as long as the agent's step: changes made meanwhile stay in the draft.
         if (changes.current === before) close();
-        else onDraft((now) => now && rebased({ ...now, base: mine }, written.todos));
+        else onDraft((now) => now && rebased({ ...now, base: mine }, result.todos));
         return undefined;
       }
-      theirs = written.todos;
+      theirs = result.todos;
     }
     return "The plan keeps changing. Try again in a moment.";
   };

@@ -63,8 +63,8 @@ export function Permission(props: AnswerProps) {
 function Proposed({ name, args }: { name: string; args: Record<string, unknown> }) {
   const store = useStore();
   const { open } = usePage();
-  const shown = shownArguments(name, args);
-  const path = shown.type === "write" ? shown.path : undefined;
+  const display = shownArguments(name, args);
+  const path = display.type === "write" ? display.path : undefined;
   /** The current content; null if the server has none. */
   const [before, setBefore] = useState<string | null>();
   const [problem, setProblem] = useState<string>();
@@ -80,10 +80,10 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
     }
   };
   useEffect(() => void compare(), [path, open]);
-  if (shown.type !== "write") return <Arguments name={name} args={args} />;
+  if (display.type !== "write") return <Arguments name={name} args={args} />;
   return (
     <>
-      <p className="path">{inSight(shown.path)}</p>
+      <p className="path">{inSight(display.path)}</p>
       {problem !== undefined ? (
         <>
           <p className="problem" role="alert">
@@ -92,12 +92,12 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
               Try again
             </button>
           </p>
-          <Diff before="" after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+          <Diff before="" after={display.content} label={`Changes in ${inSight(display.path)}`} />
         </>
       ) : before === undefined ? (
         <p className="empty">Comparing with the file…</p>
       ) : (
-        <Diff before={before ?? ""} after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+        <Diff before={before ?? ""} after={display.content} label={`Changes in ${inSight(display.path)}`} />
       )}
       {before === null && (
         <p className="note">

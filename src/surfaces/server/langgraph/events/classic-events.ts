@@ -58,9 +58,9 @@ export class ClassicEvents {
     ];
   }
 
-  /** The events that replace dropped chunks. `kept` is the newest complete state among them. */
-  ofGap(kept: Chunk | undefined, run: object): ClassicEvent[] {
-    const state = kept ? this.of(kept) : [];
+  /** The events that replace dropped chunks. `newest` is the newest complete state among them. */
+  ofGap(newest: Chunk | undefined, run: object): ClassicEvent[] {
+    const state = newest ? this.of(newest) : [];
     this.#partial.clear();
     this.#stepped = new Set();
     // Public clients pass a `metadata` event on or ignore it in every mode; at an `error` they would stop.
