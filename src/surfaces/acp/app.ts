@@ -10,7 +10,6 @@ export interface AcpOptions {
   open: (editor: ConnectedEditor) => Promise<Sessions>;
 }
 
-/** A request of an editor. */
 interface EditorRequest<Params> {
   params: Params;
   client: ConnectedEditor["client"];
@@ -142,9 +141,7 @@ const [AUTH_REQUIRED, INTERNAL_ERROR] = [-32_000, -32_603];
 const PLAN_METHODS = { show: "_holdfast/plan/show", edit: "_holdfast/plan/edit" };
 const unparsed = (params: unknown): unknown => params;
 
-/** Errors of the setup. */
 const SETUP: readonly string[] = ["no-model", "invalid-model", "missing-setting", "missing-package"];
-/** Errors of the request. */
 const INVALID: readonly string[] = [
   "invalid-options",
   "invalid-request",

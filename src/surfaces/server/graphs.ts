@@ -22,7 +22,6 @@ export type GraphFactory = (
 /** A graph, or a function that makes one for each run. */
 export type GraphSource = ServedGraph | GraphFactory;
 
-/** The checkpointer and store of a graph. */
 export interface GraphStores {
   checkpointer: BaseCheckpointSaver;
   store: BaseStore;

@@ -4,7 +4,6 @@ import type { Prices } from "../../../src/threads/view/prices.ts";
 
 export type { Question, StampedEvent };
 
-/** The server's description of itself. */
 export interface Info {
   version: string;
   /** The graphs that a thread can run on. */
@@ -81,18 +80,15 @@ export interface FileVersions {
   path: string;
   before: string | null;
   after: string | null;
-  /** Whether `before` is known. */
   isKnown: boolean;
 }
 
-/** An image attached to a task. */
 export interface SentImage {
   type: string;
   /** In base64. */
   data: string;
 }
 
-/** A task with its options. */
 export interface SentTask {
   task: string;
   images?: readonly SentImage[];
@@ -100,7 +96,6 @@ export interface SentTask {
   compact?: boolean;
 }
 
-/** The result of taking back a message. */
 export interface UndoResult {
   text: string;
   isFirst: boolean;
@@ -117,7 +112,6 @@ export interface SentPlan {
   rules?: readonly string[] | undefined;
 }
 
-/** A person's answer to a question. */
 export type Answer =
   | string
   | { type: "approve" }
@@ -125,7 +119,6 @@ export type Answer =
   | { type: "edit"; todos: SentTodo[]; rules?: readonly string[] }
   | { type: "edit"; editedAction: { name: string; args: Record<string, unknown> } };
 
-/** An event of the stream. */
 export type StreamEvent =
   | { event: "run"; data: StampedEvent }
   | { event: "thread"; data: Thread }

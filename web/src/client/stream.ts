@@ -1,6 +1,5 @@
 import type { StreamEvent } from "./contract.ts";
 
-/** The state of the connection to the server. */
 export type Connection = "connecting" | "open" | "lost" | "refused";
 
 export interface StreamOptions {
@@ -81,7 +80,6 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A server-sent event. */
 interface ServerEvent {
   id?: string;
   event: string;

@@ -105,7 +105,6 @@ export async function remove(store: PageStore, id: string): Promise<void> {
   });
 }
 
-/** The result of sending answers. */
 export type Answered = { type: "taken" } | { type: "over"; text: string } | { type: "failed"; text: string };
 
 /** Sends answers. Drafts of a question are kept until the answer is accepted. */
@@ -128,7 +127,6 @@ export async function answer(store: PageStore, answers: Readonly<Record<string, 
   }
 }
 
-/** The result of an edit of the plan. */
 export type Written =
   | { type: "saved"; todos: readonly Todo[] }
   | { type: "moved"; todos: readonly Todo[] }

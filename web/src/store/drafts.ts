@@ -38,5 +38,4 @@ export function questionDraft(id: string, field = ""): string {
   return `question ${encodeURIComponent(id)} ${field}`;
 }
 
-/** The name of the draft of a plan. */
 export const PLAN_DRAFT = "plan";

@@ -14,7 +14,6 @@ const SILENCE_MS = 15_000;
 /** The delay between a finished step and the loading of files and checkpoints. */
 const SETTLE_MS = 400;
 
-/** A change of the list of threads by an event. */
 type ListChange = (threads: readonly Thread[]) => readonly Thread[];
 
 /** Holds the state of the page, and updates it by the server's responses and events. */
@@ -22,7 +21,6 @@ export class PageStore {
   readonly api: Api;
   readonly drafts = new Drafts();
   state: PageState = START;
-  /** The number of the last event. */
   last: number | undefined;
   /** Events to draw with the next batch. */
   #waiting: StampedEvent[] = [];
@@ -137,7 +135,6 @@ export class PageStore {
     await Promise.all([this.#loadInfo(), this.loadThreads(), this.loadThread()]);
   }
 
-  /** Loads a part again. */
   loadPart(part: Part): Promise<void> {
     return {
       info: () => this.#loadInfo(),
@@ -196,7 +193,6 @@ export class PageStore {
     if (this.#listMeanwhile === meanwhile) this.#listMeanwhile = undefined;
   }
 
-  /** Opens a thread, or none. */
   async open(id: string | undefined): Promise<void> {
     if (id === this.state.open) return;
     const { info, threads, older } = this.state.failed;

@@ -14,7 +14,6 @@ import type { Connection } from "../client/stream.ts";
 /** The parts that the page loads; each may fail alone. */
 export type Part = "info" | "threads" | "older" | "thread" | "calls" | "files" | "history" | "earlier";
 
-/** The state of the page. */
 export interface PageState {
   /** Without a token the page only explains where to find it. */
   hasToken: boolean;
@@ -59,7 +58,6 @@ export const START: PageState = {
   settings: {},
 };
 
-/** Labels of a thread's status. */
 export const STATUS_LABELS: Readonly<Record<ThreadStatus, string>> = {
   running: "Working",
   waiting: "Waits for you",
@@ -93,7 +91,6 @@ export function shownThread({ past, thread }: PageState): ThreadState {
   return past?.thread ?? thread;
 }
 
-/** The title of the open thread. */
 export function titleOf({ listed, open = "" }: PageState): string {
   return listed?.title || open;
 }

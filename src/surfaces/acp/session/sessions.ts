@@ -33,7 +33,6 @@ import type { RuledPlan } from "../updates/plan-entries.ts";
 import { commandsFor } from "./commands.ts";
 import { Session } from "./session.ts";
 
-/** Options of sessions, the same for every editor. */
 export interface SessionsOptions extends Pick<PrepareOptions, "modelOf"> {
   host: Host;
   saver: ThreadStore;
@@ -47,14 +46,12 @@ export interface SessionsOptions extends Pick<PrepareOptions, "modelOf"> {
   pricesOf: (model: string, project: Project) => Prices | undefined;
 }
 
-/** The editor at the other end of a connection. */
 export interface ConnectedEditor {
   sdk: Sdk;
   client: AgentContext;
   capabilities: ClientCapabilities;
 }
 
-/** The response to a request that opens a session. */
 interface OpenResponse {
   sessionId: string;
   modes: SessionModeState;
@@ -270,7 +267,6 @@ function record(list: readonly { name: string; value: string }[]): Record<string
   return Object.fromEntries(list.map(({ name, value }) => [name, value]));
 }
 
-/** The modes as an editor offers them. */
 const EDITOR_MODES = [
   { id: "plan", name: "Plan first", description: "Proposes a plan and waits for your approval" },
   { id: "ask", name: "Ask", description: "Asks before it changes files or runs commands" },

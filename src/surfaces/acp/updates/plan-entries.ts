@@ -3,7 +3,6 @@ import { isClosed, type Todo } from "../../../plan/index.ts";
 import { itemWords } from "../../../plan/render/index.ts";
 import { editable } from "../../../threads/plan/index.ts";
 
-/** A plan with its rules. */
 export interface RuledPlan {
   todos: readonly Todo[];
   rules: readonly string[];

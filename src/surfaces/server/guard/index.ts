@@ -116,7 +116,6 @@ function refuse(c: ServerContext, status: 401 | 403 | 415 | 421, message: string
   return c.json({ error: String(status), message, detail: message }, status);
 }
 
-/** Headers of every response. */
 const HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",

@@ -14,7 +14,6 @@ import {
 import { byFields, contains, listed } from "./listing.ts";
 import { schemasOf, subgraphsOf } from "./schemas.ts";
 
-/** An assistant in LangGraph's format. */
 type Assistant = ReturnType<Assistants["out"]>;
 
 /** The assistants of LangGraph's protocol: one for each graph. */

@@ -7,7 +7,6 @@ import { RunRoutes } from "./runs.ts";
 import { storeRoutes } from "./store.ts";
 import { threadRoutes } from "./threads.ts";
 
-/** The routes of LangGraph's HTTP protocol. */
 export function langgraphRoutes(parts: ServerParts, version: string): Hono<ServerEnv> {
   const assistants = new Assistants(parts.host);
   const runs = new RunRoutes(parts, assistants);

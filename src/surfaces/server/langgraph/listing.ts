@@ -59,7 +59,6 @@ export function selectOf(fields: Body): ReadonlySet<string> | undefined {
   return select ? new Set(select) : undefined;
 }
 
-/** A thing with its selected fields only. */
 export function selected(thing: object, select: ReadonlySet<string> | undefined): object {
   return select ? Object.fromEntries(Object.entries(thing).filter(([key]) => select.has(key))) : thing;
 }

@@ -43,7 +43,6 @@ export function readRunBody(fields: Record<string, unknown>): RunBody {
   return validate(RUN_BODY, fields);
 }
 
-/** The run that a body asks for. */
 export function runRequest(
   body: RunBody,
   assistants: Assistants,

@@ -28,7 +28,6 @@ export function schemasOf(name: string, hosted: HostedGraph, agent: RunAgent): o
   };
 }
 
-/** The subgraphs of a graph, by name. */
 export async function subgraphsOf(
   name: string,
   hosted: HostedGraph,

@@ -12,11 +12,9 @@ export interface PageOptions {
 
 /** Choices on the page for Holdfast's own threads. */
 export interface OwnThreads {
-  /** Settings of a new thread. */
   defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
   /** The mode of a new thread: chosen at the start of the server, or from settings files. */
   mode: () => Promise<Mode>;
-  /** The model of new threads. */
   model: string;
   /** Finds a model by name. Throws for an unknown one, or one that lacks a key or a package. */
   modelOf: PrepareOptions["modelOf"];

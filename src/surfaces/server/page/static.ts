@@ -4,7 +4,6 @@ import { Hono } from "hono";
 import { packageFile } from "../../../package-file.ts";
 import { refuse, type ServerEnv } from "../http/index.ts";
 
-/** The path of a built file of the page. */
 const page = (file: string): string => packageFile(`dist/page/${file}`);
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -60,7 +60,6 @@ const PLAN = z.object({
 });
 const FORK = z.object({ checkpoint: z.string().optional() });
 
-/** Routes for threads. */
 export function pageThreads(parts: PageParts): Hono<ServerEnv> {
   const { host, access, saver, own } = parts;
   const out = async (c: ServerContext, id: string) => threadOut(await access.thread(c, id), parts);

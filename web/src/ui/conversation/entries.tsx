@@ -22,7 +22,6 @@ import { Arguments, Markdown } from "./story-nodes.tsx";
 /** Entries to show at first: a long thread would be slow to render. */
 const PIECES = 300;
 
-/** The conversation of an agent. */
 export function Entries({ thread, owner }: { thread: ThreadState; owner: string }) {
   const [most, setMost] = useState(PIECES);
   const all = thread.entries.filter((entry) => entry.owner === owner && isShown(entry, thread));

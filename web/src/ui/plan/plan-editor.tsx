@@ -41,7 +41,6 @@ export function PlanEditor({
   const [problem, setProblem] = useState<string>();
   const [isSaving, setSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  /** The number of changes so far. */
   const changes = useRef(0);
 
   useEffect(() => onDraft((current) => current && rebased(current, todos)), [todos]);

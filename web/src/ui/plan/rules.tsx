@@ -1,7 +1,6 @@
 import { inSight } from "../../../../src/threads/story/words.ts";
 import type { PlanDraft } from "../../model/plan-draft.ts";
 
-/** The rules of a plan. */
 export function Rules({ rules }: { rules: readonly string[] }) {
   if (rules.length === 0) return null;
   return (

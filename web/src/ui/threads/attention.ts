@@ -4,7 +4,6 @@ import { goTo } from "../../store/actions.ts";
 import type { PageStore } from "../../store/page-store.ts";
 import { STATUS_LABELS, titleOf } from "../../store/state.ts";
 
-/** Texts of notifications. */
 const NOTIFICATIONS: Partial<Record<ThreadStatus, string>> = {
   waiting: "waits for you",
   failed: "failed",
