@@ -14,7 +14,7 @@ const store = new PageStore(createApi(token ?? ""));
 const show = (): Promise<void> => store.open(addressedThread());
 
 window.addEventListener("hashchange", () => {
-  // To put the whole address into a tab that is open loads nothing by itself.
+  // Pasting the URL with a token into an open tab changes only the hash.
   if (addressedToken()) location.reload();
   else if (token !== undefined) void show();
 });
@@ -23,7 +23,7 @@ if (token === undefined) {
 } else {
   answerOtherTabs(token, () => store.state.connection !== "refused");
   await show();
-  // A page that the browser had put to sleep has missed what happened.
+  // A page restored from the browser's cache has missed events.
   window.addEventListener("pageshow", ({ persisted }) => {
     if (persisted) void store.load();
   });
@@ -35,7 +35,7 @@ if (token === undefined) {
     signal: new AbortController().signal,
   });
   setInterval(store.watch, 5000);
-  // Other processes have threads of their own on the same file.
+  // Other processes may have created threads in the same store.
   window.addEventListener("focus", () => void store.loadThreads());
   watchAttention(store);
 }

@@ -18,7 +18,7 @@ export interface EditorOptions {
   calls: Pick<Calls, "showChange" | "showTerminal">;
 }
 
-/** The files and terminals of an editor, where it offers them: it has the text that is not saved yet. */
+/** The files and terminals of an editor, as far as it offers them. Its files include text that is not saved yet. */
 export class Editor implements RunPlace {
   readonly run: RunPlace["run"];
   readonly #options: EditorOptions;
@@ -29,7 +29,7 @@ export class Editor implements RunPlace {
     if (options.capabilities.terminal) this.run = (words, command) => this.#run(words, command);
   }
 
-  /** All of a directory, with the text of the editor in the place of what is saved. */
+  /** A backend for a directory that reads and writes text through the editor. */
   readonly files = (disk: FileBackend): FileBackend => {
     this.#disk = disk;
     const write = (path: string, content: string) => this.#write(path, content);
@@ -43,8 +43,8 @@ export class Editor implements RunPlace {
         const now = await read(path);
         if (!now.ok) return now;
         if (now.content !== before) return { ok: true, swapped: false };
-        const written = await write(path, content);
-        return written.ok ? { ok: true, swapped: true } : written;
+        const result = await write(path, content);
+        return result.ok ? { ok: true, swapped: true } : result;
       },
     });
     return {
@@ -72,8 +72,8 @@ export class Editor implements RunPlace {
 
   async #read(path: string): Promise<FileResult<{ content: string }>> {
     const { sdk, client, capabilities, session, dir } = this.#options;
-    // The disk decides what may be read at all: links, what is too large, and what is no text. The editor has to open
-    // that very file: what begins with the directory's own address is a path below it like any other.
+    // The disk decides what may be read: it refuses links out of the directory, large files and binary files. The editor
+    // must open the same file, so the path is always joined to the directory, even if it begins with its address.
     const saved = await this.#disk!.read(path);
     if (!capabilities.fs?.readTextFile || !saved.ok) return saved;
     try {
@@ -88,7 +88,7 @@ export class Editor implements RunPlace {
     }
   }
 
-  /** The bytes of what the editor has, where it is text. */
+  /** The bytes of a file: of the editor's text if it has some, else from the disk. */
   async #readBytes(path: string, disk: FileBackend): Promise<FileResult<{ bytes: Uint8Array }>> {
     const now = this.#options.capabilities.fs?.readTextFile ? await this.#read(path) : undefined;
     return now?.ok ? { ok: true, bytes: Buffer.from(now.content) } : disk.readBytes(path);
@@ -96,11 +96,11 @@ export class Editor implements RunPlace {
 
   async #write(path: string, content: string): Promise<FileResult<{ created: boolean }>> {
     const before = await this.#read(path);
-    const written = await this.#put(path, content, before);
-    if (written.ok) {
+    const result = await this.#put(path, content, before);
+    if (result.ok) {
       this.#options.calls.showChange({ path, oldText: before.ok ? before.content : null, newText: content });
     }
-    return written;
+    return result;
   }
 
   async #put(
@@ -109,7 +109,7 @@ export class Editor implements RunPlace {
     before: FileResult<{ content: string }>,
   ): Promise<FileResult<{ created: boolean }>> {
     const { sdk, client, capabilities, session, dir } = this.#options;
-    // What may not be read, is no text or is new: the disk refuses the one, and makes folders for the other.
+    // Not readable or new: the disk refuses the first, and creates folders for the second.
     if (!capabilities.fs?.writeTextFile || !before.ok) return this.#disk!.write(path, content);
     try {
       await client.request(sdk.methods.client.fs.writeTextFile, {
@@ -128,7 +128,7 @@ export class Editor implements RunPlace {
     const { client, session, calls } = this.#options;
     const { cwd, env, timeoutMs, maxOutput, signal } = options;
     signal?.throwIfAborted();
-    // Nothing of the editor's own variables: there may be keys among them.
+    // Without the editor's own variables, which may include keys.
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const terminal = await client.createTerminal({
       sessionId: session,

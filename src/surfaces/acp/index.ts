@@ -10,7 +10,7 @@ export interface ServeAcpOptions extends Omit<AcpOptions, "sdk"> {
   signal: AbortSignal;
 }
 
-/** Speaks the Agent Client Protocol until the editor goes away. Runs are stopped where nothing is lost. */
+/** Serves the Agent Client Protocol until the editor disconnects, and then stops runs at the end of their step. */
 export async function serveAcp({ input, output, signal, ...options }: ServeAcpOptions): Promise<void> {
   const sdk = await loadSdk();
   const { app, close } = acpApp({ ...options, sdk });

@@ -2,10 +2,10 @@ import { HarnessError } from "../../errors.ts";
 
 export type Sdk = typeof import("@agentclientprotocol/sdk");
 
-/** JSON-RPC's code for what was asked wrongly. */
+/** JSON-RPC's code for invalid params. */
 export const INVALID_PARAMS = -32_602;
 
-/** Loads ACP's SDK, which only those have to install who use it. Throws `missing-package`. */
+/** Loads ACP's SDK, an optional peer dependency. Throws `missing-package`. */
 export async function loadSdk(): Promise<Sdk> {
   try {
     return await import("@agentclientprotocol/sdk");

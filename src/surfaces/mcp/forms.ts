@@ -2,7 +2,7 @@ import type { ElicitInputParams, InputRequest } from "@modelcontextprotocol/serv
 import { planText } from "../../threads/plan/index.ts";
 import type { Question } from "../../threads/questions/index.ts";
 
-/** Questions as forms, by their ids. */
+/** Forms for questions, by question id. */
 export function questionForms(
   questions: readonly Question[],
   form: (params: ElicitInputParams) => InputRequest,
@@ -30,22 +30,22 @@ function formOf({ kind, text, error, options, todos, rules }: Question): ElicitI
       },
     };
   }
-  const said = options.length > 0 ? { description: `${options.join(", ")}, or something else` } : {};
+  const hint = options.length > 0 ? { description: `${options.join(", ")}, or something else` } : {};
   return {
     message,
     requestedSchema: {
       type: "object",
-      properties: { answer: { type: "string", title: "Answer", ...said } },
+      properties: { answer: { type: "string", title: "Answer", ...hint } },
       required: ["answer"],
     },
   };
 }
 
-/** The values of a form as words that answer a question; undefined if nothing was filled in. */
-export function wordsIn(
+/** The answers in some forms as text, by question id; undefined if no form was filled in. */
+export function answersIn(
   responses: Readonly<Record<string, unknown>> = {},
 ): Record<string, string> | undefined {
-  const words = Object.entries(responses).flatMap(([id, response]) => {
+  const answers = Object.entries(responses).flatMap(([id, response]) => {
     const { action, content } = (response ?? {}) as {
       action?: unknown;
       content?: { answer?: unknown; decision?: unknown; reason?: unknown };
@@ -56,5 +56,5 @@ export function wordsIn(
     if (decision === "approve") return [[id, "approve"] as const];
     return [[id, typeof reason === "string" && reason.trim() ? `reject: ${reason}` : "reject"] as const];
   });
-  return words.length > 0 ? Object.fromEntries(words) : undefined;
+  return answers.length > 0 ? Object.fromEntries(answers) : undefined;
 }

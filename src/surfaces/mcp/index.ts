@@ -10,7 +10,7 @@ export interface McpHost {
   saver: ThreadStore;
 }
 
-/** Speaks MCP over two streams until the other side goes away. Throws `missing-package`. */
+/** Serves MCP over two streams until the client disconnects. Throws `missing-package`. */
 export async function serveMcp(
   { host, saver }: McpHost,
   { input, output, signal }: { input: Readable; output: Writable; signal: AbortSignal },
@@ -29,7 +29,7 @@ export async function serveMcp(
   await connection.close();
 }
 
-/** Answers requests by MCP over HTTP. Throws `missing-package`. */
+/** Creates a handler for MCP over HTTP. Throws `missing-package`. */
 export async function mcpHandler({ host, saver }: McpHost): Promise<(request: Request) => Promise<Response>> {
   const sdk = await loadSdk();
   const threads = new Threads(host, saver);

@@ -3,28 +3,28 @@ import type { RunEvent } from "../../threads/events/index.ts";
 import { MAIN } from "../../threads/view/index.ts";
 
 /**
- * Tells a caller how far a thread is, by the items of its plan, and that it is still at work where nothing happens: the
- * time limits of many callers begin anew with each word.
+ * Sends progress notifications: closed items of the plan, and a sign of life during silence, as many clients restart their
+ * timeout at each notification.
  */
 export class Progress {
   readonly #context: ServerContext;
   readonly #silenceMs: number;
-  readonly #began = Date.now();
+  readonly #startedAt = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #progress = 0;
   #closed = 0;
   #total = 0;
   #item = "";
-  #doing = "";
+  #activity = "";
 
   constructor(context: ServerContext, silenceMs: number) {
     this.#context = context;
     this.#silenceMs = silenceMs;
-    this.#rest();
+    this.#restartTimer();
   }
 
-  /** Whether the caller wants to hear of it. */
-  get isHeard(): boolean {
+  /** Whether the client asked for progress. */
+  get isRequested(): boolean {
     return this.#token !== undefined;
   }
 
@@ -34,19 +34,18 @@ export class Progress {
       case "plan-change": {
         if (event.owner !== MAIN) return;
         const { todos } = event;
-        const isClosed = (status: string): boolean => status === "completed" || status === "cancelled";
-        this.#closed = todos.filter(({ status }) => isClosed(status)).length;
+        this.#closed = todos.filter(({ status }) => status === "completed" || status === "cancelled").length;
         this.#total = todos.length;
         const now = todos.find(({ status }) => status === "in_progress");
         this.#item = now ? `#${now.id} ${now.content}` : "";
-        return this.#tell();
+        return this.#notify();
       }
       case "tool-start":
-        this.#doing = `${event.name} ${event.about}`.trim();
-        return this.#tell();
+        this.#activity = `${event.name} ${event.about}`.trim();
+        return this.#notify();
       case "model-start":
-        this.#doing = "";
-        return this.#tell();
+        this.#activity = "";
+        return this.#notify();
       default:
     }
   }
@@ -59,19 +58,19 @@ export class Progress {
     return this.#context.mcpReq._meta?.progressToken;
   }
 
-  #rest(): void {
+  #restartTimer(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#tell(), this.#silenceMs);
+    this.#timer = setTimeout(() => this.#notify(), this.#silenceMs);
     this.#timer.unref();
   }
 
-  #tell(): void {
-    this.#rest();
+  #notify(): void {
+    this.#restartTimer();
     if (this.#token === undefined) return;
-    // It has to grow with every word, and an item may be opened again.
+    // Has to grow with every notification, also when an item is reopened.
     this.#progress = Math.max(this.#progress + 0.001, this.#closed);
-    const seconds = Math.round((Date.now() - this.#began) / 1000);
-    const words = [this.#item, this.#doing].filter((part) => part !== "").join(": ");
+    const seconds = Math.round((Date.now() - this.#startedAt) / 1000);
+    const words = [this.#item, this.#activity].filter((part) => part !== "").join(": ");
     void this.#context.mcpReq
       .notify({
         method: "notifications/progress",
@@ -82,7 +81,7 @@ export class Progress {
           message: `${this.#total > 0 ? `${this.#closed}/${this.#total} ` : ""}${words || "at work"} (${seconds} s)`,
         },
       })
-      // Nobody hears it any more.
+      // The client is gone.
       .catch(() => {});
   }
 }

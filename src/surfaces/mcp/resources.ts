@@ -5,7 +5,7 @@ import type { Threads } from "./threads.ts";
 
 const LISTED = 50;
 
-/** Registers the readable resources of threads: their plans, and the files that live in them. */
+/** Registers the plans and files of threads as resources. */
 export function registerResources(sdk: Sdk, server: McpServer, threads: Threads): void {
   server.registerResource(
     "plan",
@@ -20,8 +20,8 @@ export function registerResources(sdk: Sdk, server: McpServer, threads: Threads)
       }),
     }),
     { title: "Plan", description: "The plan of a thread", mimeType: MARKDOWN },
-    async (uri, given) => {
-      const { todos, rules } = await threads.report(one(given["thread"]));
+    async (uri, { thread }) => {
+      const { todos, rules } = await threads.report(decoded(thread));
       return { contents: [{ uri: uri.href, mimeType: MARKDOWN, text: planText(todos, rules) }] };
     },
   );
@@ -29,8 +29,8 @@ export function registerResources(sdk: Sdk, server: McpServer, threads: Threads)
     "file",
     new sdk.ResourceTemplate("holdfast://threads/{thread}/files/{+path}", { list: undefined }),
     { title: "File", description: "A file that lives in a thread" },
-    async (uri, given) => {
-      const text = await threads.file(one(given["thread"]), `/${one(given["path"])}`);
+    async (uri, { thread, path }) => {
+      const text = await threads.file(decoded(thread), `/${decoded(path)}`);
       return { contents: [{ uri: uri.href, text }] };
     },
   );
@@ -38,7 +38,7 @@ export function registerResources(sdk: Sdk, server: McpServer, threads: Threads)
 
 const MARKDOWN = "text/markdown";
 
-/** A part of an address as it was before it was encoded. */
-function one(part: string | string[] | undefined): string {
+/** Decodes a variable of a URI. */
+function decoded(part: string | string[] | undefined): string {
   return decodeURIComponent([part ?? ""].flat().join("/"));
 }

@@ -2,7 +2,7 @@ import { HarnessError } from "../../errors.ts";
 
 export type Sdk = typeof import("@modelcontextprotocol/server");
 
-/** Loads MCP's SDK for servers, which only those have to install who use it. Throws `missing-package`. */
+/** Loads MCP's server SDK, an optional peer dependency. Throws `missing-package`. */
 export async function loadSdk(): Promise<Sdk> {
   try {
     return await import("@modelcontextprotocol/server");

@@ -10,50 +10,50 @@ import type { Run } from "../../threads/host/index.ts";
 import { planText } from "../../threads/plan/index.ts";
 import { stateWord } from "../../threads/thread/index.ts";
 import { version } from "../../version.ts";
-import { questionForms, wordsIn } from "./forms.ts";
+import { answersIn, questionForms } from "./forms.ts";
 import { registerResources } from "./resources.ts";
 import type { Sdk } from "./sdk.ts";
 import type { Report, Threads } from "./threads.ts";
 import { FIELD_TEXTS, REPORT_TEXTS, TOOL_TEXTS } from "./tools.prompt.ts";
 
-/** A thread to work with, and the run that it is at, if it is at one. */
-interface Begun {
+/** A thread with its active run, if it has one. */
+interface Work {
   thread: string;
   run?: Run | undefined;
 }
 
 const thread = z.string().min(1).describe(FIELD_TEXTS.thread);
 const READS = { readOnlyHint: true, openWorldHint: false };
-/** Annotations of the tool that works: it may change files and run commands. */
+/** Annotations of tools whose runs may change files and execute commands. */
 const WORKS = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
-/** A person may be asked often in one task. */
+/** Forms that one task may ask a person to fill in. */
 const MOST_ROUNDS = 1000;
-const USUAL_LIMIT = 20;
+const DEFAULT_LIMIT = 20;
 
-/** A server whose tools are threads; one for each connection. */
+/** Creates the server of one connection, with tools to run and inspect threads. */
 export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
   const server = new sdk.McpServer(
     { name: "holdfast", title: "Holdfast", version: version() },
     { inputRequired: { maxRounds: MOST_ROUNDS } },
   );
 
-  /** Works on a thread until it has come to something. A person is asked by a form, where the caller has forms. */
+  /** Waits for a thread, and reports it. Questions become forms if the client has them. */
   const work = async (
     context: ServerContext,
-    start: () => Promise<Begun>,
+    start: () => Promise<Work>,
   ): Promise<CallToolResult | InputRequiredResult> => {
     const { requestState, inputResponses } = context.mcpReq;
-    const asked = requestState<string>();
-    const words = wordsIn(inputResponses);
-    const isDeclined = asked !== undefined && words === undefined;
-    const begun =
-      asked === undefined
+    const askingThread = requestState<string>();
+    const answers = answersIn(inputResponses);
+    const isDeclined = askingThread !== undefined && answers === undefined;
+    const { thread: id, run } =
+      askingThread === undefined
         ? await start()
-        : { thread: asked, run: words && (await threads.answer(asked, words)) };
-    const report = begun.run ? await threads.follow(begun.run, context) : await threads.report(begun.thread);
+        : { thread: askingThread, run: answers && (await threads.answer(askingThread, answers)) };
+    const report = run ? await threads.follow(run, context) : await threads.report(id);
     const hasForms = Boolean(server.server.getClientCapabilities()?.elicitation);
     if (report.state !== "waiting" || !hasForms || isDeclined) return reportResult(report);
-    // The thread comes back with the answers; a caller may name any thread anyway.
+    // The client sends the state back unverified, which is safe: it may name any thread anyway.
     return sdk.inputRequired({
       inputRequests: questionForms(report.questions, (form) => sdk.inputRequired.elicit(form)),
       requestState: report.thread,
@@ -79,10 +79,10 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
       }),
       annotations: WORKS,
     },
-    (given, context) =>
+    (args, context) =>
       work(context, async () => ({
-        thread: given.thread,
-        run: await threads.goOn(given.thread, given.message),
+        thread: args.thread,
+        run: await threads.goOn(args.thread, args.message),
       })),
   );
   server.registerTool(
@@ -96,16 +96,16 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
       }),
       annotations: WORKS,
     },
-    (given, context) =>
+    (args, context) =>
       work(context, async () => {
-        const { id } = await threads.question(given.thread, given.question);
-        return { thread: given.thread, run: await threads.answer(given.thread, { [id]: given.answer }) };
+        const { id } = await threads.question(args.thread, args.question);
+        return { thread: args.thread, run: await threads.answer(args.thread, { [id]: args.answer }) };
       }),
   );
   server.registerTool(
     "show_plan",
     { description: TOOL_TEXTS.show_plan, inputSchema: z.object({ thread }), annotations: READS },
-    async (given) => reportResult(await threads.report(given.thread), { hasPlan: true }),
+    async (args) => reportResult(await threads.report(args.thread), { hasPlan: true }),
   );
   server.registerTool(
     "edit_plan",
@@ -114,9 +114,9 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
       inputSchema: z.object({ thread, plan: z.string().describe(FIELD_TEXTS.plan) }),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
-    async (given, { mcpReq }) => {
-      await threads.editPlan(given.thread, given.plan, mcpReq.signal);
-      return reportResult(await threads.report(given.thread), { hasPlan: true });
+    async (args, { mcpReq }) => {
+      await threads.editPlan(args.thread, args.plan, mcpReq.signal);
+      return reportResult(await threads.report(args.thread), { hasPlan: true });
     },
   );
   server.registerTool(
@@ -124,19 +124,19 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
     {
       description: TOOL_TEXTS.list_threads,
       inputSchema: z.object({
-        limit: z.number().int().positive().max(1000).default(USUAL_LIMIT).describe(FIELD_TEXTS.limit),
+        limit: z.number().int().positive().max(1000).default(DEFAULT_LIMIT).describe(FIELD_TEXTS.limit),
       }),
       annotations: READS,
     },
     async ({ limit }) => {
-      const found = await threads.list(limit);
-      const lines = found.map((one) =>
+      const summaries = await threads.list(limit);
+      const lines = summaries.map((one) =>
         [one.id, stateWord(one), `${one.todos.done}/${one.todos.total}`, one.title ?? ""].join("\t"),
       );
       return {
         content: [{ type: "text", text: lines.join("\n") || "There are no threads yet." }],
         structuredContent: {
-          threads: found.map((one) => ({
+          threads: summaries.map((one) => ({
             id: one.id,
             state: stateWord(one),
             todos: one.todos,
@@ -154,21 +154,21 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
       inputSchema: z.object({ thread }),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
-    async (given) => {
-      await threads.cancel(given.thread);
-      return reportResult(await threads.report(given.thread));
+    async (args) => {
+      await threads.cancel(args.thread);
+      return reportResult(await threads.report(args.thread));
     },
   );
   registerResources(sdk, server, threads);
   return server;
 }
 
-/** A thread's result as words and data. */
+/** A report as text and as data. */
 function reportResult(report: Report, { hasPlan = false } = {}): CallToolResult {
   const { thread: name, state, todos, rules, answer, questions, files, error } = report;
   const { completed, cancelled, total } = countTodos([...todos]);
   const progress = total > 0 ? `, ${completed + cancelled} of ${total} items closed` : "";
-  const asked = questions.map(({ id, text, todos: plan, rules: terms }) =>
+  const questionTexts = questions.map(({ id, text, todos: plan, rules: terms }) =>
     [`It asks (question ${id}): ${text}`, ...(plan ? [planText(plan, terms)] : [])].join("\n"),
   );
   const isOpen = state !== "done" && state !== "failed";
@@ -178,7 +178,7 @@ function reportResult(report: Report, { hasPlan = false } = {}): CallToolResult 
     ...(error === undefined ? [] : [error]),
     ...(answer === "" || state === "running" ? [] : [answer]),
     ...(files.length > 0 ? [`Files in the thread: ${files.join(", ")}`] : []),
-    ...asked,
+    ...questionTexts,
     ...(isOpen ? [REPORT_TEXTS[state]] : []),
   ];
   return {

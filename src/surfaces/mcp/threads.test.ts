@@ -97,8 +97,12 @@ it("a caller that hears no progress gets the thread before its time is up, and w
   const { thread } = first;
   expect(await call("continue_task", { thread })).toMatchObject({ thread, state: "running" });
   open();
-  await vi.waitFor(async () =>
-    expect(await call("continue_task", { thread })).toMatchObject({ state: "done", answer: "Done at last." }),
+  await vi.waitFor(
+    async () =>
+      expect(await call("continue_task", { thread })).toMatchObject({
+        state: "done",
+        answer: "Done at last.",
+      }),
     120_000,
   );
   await close();

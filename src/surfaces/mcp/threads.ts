@@ -8,7 +8,7 @@ import { readAnswer, type Question } from "../../threads/questions/index.ts";
 import { newThreadId } from "../../threads/thread/index.ts";
 import { Progress } from "./progress.ts";
 
-/** A thread's result, for the caller. */
+/** The state and result of a thread. */
 export interface Report {
   thread: string;
   state: "running" | "done" | "open" | "waiting" | "failed" | "interrupted";
@@ -16,29 +16,28 @@ export interface Report {
   rules: readonly string[];
   answer: string;
   questions: readonly Question[];
-  /** The names of the files that live in it. */
+  /** The paths of the files in the thread's state. */
   files: string[];
   error?: string;
 }
 
+/** Times to wait; tests shorten them. */
 export interface Patience {
-  /**
-   * The time for which a caller waits that cannot be told of progress. Default: less than the shortest usual limit.
-   */
+  /** How long a call waits for a run if it gets no progress. Default: less than the shortest common timeout. */
   waitMs: number;
-  /** After how long a caller is told again that it goes on. */
+  /** The time without events after which a notification is sent. */
   silenceMs: number;
 }
 
-const USUAL: Patience = { waitMs: 45_000, silenceMs: 5000 };
+const DEFAULT_PATIENCE: Patience = { waitMs: 45_000, silenceMs: 5000 };
 
-/** The threads of this machine, as another agent works with them. A run goes on when its caller has gone. */
+/** Operations on threads for MCP clients. A run continues if its client disconnects without cancelling. */
 export class Threads {
   readonly host: Host;
   readonly saver: ThreadStore;
   readonly #patience: Patience;
 
-  constructor(host: Host, saver: ThreadStore, patience = USUAL) {
+  constructor(host: Host, saver: ThreadStore, patience = DEFAULT_PATIENCE) {
     this.#patience = patience;
     this.host = host;
     this.saver = saver;
@@ -49,7 +48,7 @@ export class Threads {
     return { thread, run: await this.host.thread(thread).start(task) };
   }
 
-  /** The run that a thread is at, or another one. Undefined where there is nothing to go on with. */
+  /** The active run of a thread, or a new one; undefined if there is nothing to continue. */
   async goOn(thread: string, message: string | undefined): Promise<Run | undefined> {
     await this.#mustExist(thread);
     const client = this.host.thread(thread);
@@ -59,10 +58,10 @@ export class Threads {
     return (await client.questions()).length > 0 ? undefined : client.goOn();
   }
 
-  /** Goes on with answers in words, by the ids of questions. Throws `invalid-options` for what cannot be meant. */
-  async answer(thread: string, words: Readonly<Record<string, string>>): Promise<Run> {
+  /** Continues with answers as text, by question id. Throws `invalid-options` for an invalid one. */
+  async answer(thread: string, texts: Readonly<Record<string, string>>): Promise<Run> {
     const open = await this.host.thread(thread).questions();
-    const answers = Object.entries(words).map(([id, text]) => {
+    const answers = Object.entries(texts).map(([id, text]) => {
       const question = open.find((one) => one.id === id);
       if (!question) throw new HarnessError("invalid-request", "The question is no longer open.");
       return [id, readAnswer(question, text)] as const;
@@ -70,32 +69,32 @@ export class Threads {
     return this.host.thread(thread).answer(Object.fromEntries(answers));
   }
 
-  /** The one question of a thread, or the one that is meant. */
+  /** The question with an id; without an id, the first. Throws `invalid-request` if there is none. */
   async question(thread: string, id: string | undefined): Promise<Question> {
     await this.#mustExist(thread);
     const open = await this.host.thread(thread).questions();
     const question = id === undefined ? open[0] : open.find((one) => one.id === id);
     if (question) return question;
     const ids = open.map((one) => one.id).join(", ");
-    const what = open.length === 0 ? "asks nothing" : `asks something else: ${ids}`;
-    throw new HarnessError("invalid-request", `Thread ${thread} ${what}.`);
+    const reason = open.length === 0 ? "asks nothing" : `asks something else: ${ids}`;
+    throw new HarnessError("invalid-request", `Thread ${thread} ${reason}.`);
   }
 
-  /** Follows a run to its end, or for as long as a caller waits, and sends its progress. */
+  /** Waits for the end of a run, or until a client without progress would time out, and sends progress. */
   async follow(run: Run, context: ServerContext): Promise<Report> {
     const { signal } = context.mcpReq;
     const progress = new Progress(context, this.#patience.silenceMs);
     const end = new AbortController();
-    // A run that cannot be stopped, as the database is away, goes on: the caller has gone.
+    // If the database is not available, the run continues: no client waits for the error.
     const stop = (): void => void run.stop().catch(() => {});
     signal.addEventListener("abort", stop, { once: true });
     const sending = sendProgress(run, progress, end.signal);
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      if (!progress.isHeard) timer = setTimeout(resolve, this.#patience.waitMs);
+    const timeout = new Promise<void>((resolve) => {
+      if (!progress.isRequested) timer = setTimeout(resolve, this.#patience.waitMs);
     });
     try {
-      await Promise.race([run.done, patience]);
+      await Promise.race([run.done, timeout]);
     } finally {
       clearTimeout(timer);
       progress.close();
@@ -113,11 +112,11 @@ export class Threads {
     const questions = await saved.questions();
     const end = run?.lastEvent;
     const isOver = run ? run.isOver : !(await this.#isRunning(thread));
-    const rest = await saved.nextInput();
-    const stopped = questions.length > 0 ? "waiting" : rest === undefined ? "done" : "open";
+    const nextInput = await saved.nextInput();
+    const savedState = questions.length > 0 ? "waiting" : nextInput === undefined ? "done" : "open";
     return {
       thread,
-      state: isOver ? (end?.outcome ?? stopped) : "running",
+      state: isOver ? (end?.outcome ?? savedState) : "running",
       todos,
       rules,
       answer: end?.answer ?? answer,

@@ -6,10 +6,10 @@ import { isHarnessField } from "../../middleware/state/index.ts";
 import type { HostedGraph } from "../../threads/host/index.ts";
 import { type RunAgent, type RunGraph, isGraph, streamGraph } from "../../threads/prepare/index.ts";
 
-/** A compiled graph of LangGraph's, or an agent made of one. */
+/** A compiled LangGraph graph, or an agent that wraps one. */
 export type ServedGraph = RunAgent | (RunGraph & LangGraphStream);
 
-/** LangGraph types the options by the names of the graph's own nodes: no type of ours would take every graph. */
+/** LangGraph types the options by the graph's node names, so no narrower type accepts every graph. */
 interface LangGraphStream {
   stream: (input: never, options: never) => ReturnType<RunAgent["stream"]>;
 }
@@ -22,28 +22,27 @@ export type GraphFactory = (
 /** A graph, or a function that makes one for each run. */
 export type GraphSource = ServedGraph | GraphFactory;
 
-/** The checkpointer and store of a graph. */
-export interface GraphHome {
+export interface GraphStores {
   checkpointer: BaseCheckpointSaver;
   store: BaseStore;
 }
 
-/** Makes users' own graphs such that can be hosted. Throws `invalid-options` where there are none. */
+/** Prepares users' graphs for hosting. Throws `invalid-options` for an empty record. */
 export function hostedGraphs(
-  by: string,
+  caller: string,
   graphs: Record<string, GraphSource>,
-  home: GraphHome,
+  stores: GraphStores,
 ): Map<string, HostedGraph> {
   const all = Object.entries(graphs);
-  if (all.length === 0) throw new HarnessError("invalid-options", `${by}: graphs has none.`);
-  return new Map(all.map(([name, source]) => [name, hostedGraph(name, source, home)]));
+  if (all.length === 0) throw new HarnessError("invalid-options", `${caller}: graphs is empty.`);
+  return new Map(all.map(([name, source]) => [name, hostedGraph(name, source, stores)]));
 }
 
-/** Makes a user's own graph one that can be hosted. It gets the server's checkpointer. */
-export function hostedGraph(name: string, source: GraphSource, home: GraphHome): HostedGraph {
-  const fixed = typeof source === "function" ? undefined : settled(name, source, home);
+/** Prepares a user's graph for hosting: it gets the server's checkpointer. */
+export function hostedGraph(name: string, source: GraphSource, stores: GraphStores): HostedGraph {
+  const sharedAgent = typeof source === "function" ? undefined : toAgent(name, source, stores);
   const build = async (config: RunnableConfig & { context?: unknown }): Promise<RunAgent> =>
-    fixed ?? settled(name, await (source as GraphFactory)(config), home);
+    sharedAgent ?? toAgent(name, await (source as GraphFactory)(config), stores);
   let reader: Promise<RunAgent> | undefined;
   return {
     prepare: async (thread, { configurable = {}, context, metadata }) => ({
@@ -55,7 +54,7 @@ export function hostedGraph(name: string, source: GraphSource, home: GraphHome):
       model: { name, source: "option" },
     }),
     reader: () => {
-      // What could not be built once, as without a key, may be built later.
+      // A failed build is not cached: a missing key may be set later.
       reader ??= build({ configurable: {} }).catch((error: unknown) => {
         reader = undefined;
         throw error;
@@ -63,7 +62,7 @@ export function hostedGraph(name: string, source: GraphSource, home: GraphHome):
       return reader;
     },
     isWritable: (channel, { graph }) =>
-      // What begins like this is private to who wrote the graph, and to LangGraph.
+      // These prefixes mark channels private to the graph's author or to LangGraph.
       !channel.startsWith("_") &&
       !channel.includes(":") &&
       !isHarnessField(graph.channels[channel]) &&
@@ -71,20 +70,20 @@ export function hostedGraph(name: string, source: GraphSource, home: GraphHome):
   };
 }
 
-/** Whether a channel is for the nodes of a graph alone: no input, and not saved, such as `jumpTo` of LangChain's agents. */
+/** Whether a channel only passes values between nodes: neither input nor saved, such as `jumpTo` of LangChain's agents. */
 function isBetweenNodes(channel: string, graph: RunGraph): boolean {
   const { lc_graph_name: kind } = (graph.channels[channel] ?? {}) as { lc_graph_name?: string };
   const { builder } = graph as { builder?: { _inputDefinition?: object } };
   return kind === "UntrackedValue" && !Object.hasOwn(builder?._inputDefinition ?? {}, channel);
 }
 
-function settled(name: string, served: ServedGraph, { checkpointer, store }: GraphHome): RunAgent {
+function toAgent(name: string, served: ServedGraph, { checkpointer, store }: GraphStores): RunAgent {
   const agent = "graph" in served ? served : { graph: served, stream: streamOf(served) };
   const graph = agent.graph as RunGraph & { store?: BaseStore | undefined };
   if (typeof graph.checkpointer === "object" && graph.checkpointer !== checkpointer) {
     throw new HarnessError(
       "invalid-options",
-      `createServer: the graph "${name}" has a checkpointer of its own: compile it without, or give that one to the server.`,
+      `createServer: the graph "${name}" has a checkpointer of its own: compile it without one, or pass that one to the server.`,
     );
   }
   graph.checkpointer = checkpointer;

@@ -6,31 +6,31 @@ import type { Server } from "./server.ts";
 
 /** The address that a server listens on. */
 export interface ListenOptions {
-  /** 0 takes any that is free. */
+  /** 0 picks any free port. */
   port: number;
   hostname: string;
 }
 
-/** A server at an address. */
+/** A server that listens on an address. */
 export interface Listening {
-  /** Such as `http://127.0.0.1:2024`. */
+  /** For example `http://127.0.0.1:2024`. */
   url: string;
-  /** Closes every connection; the server itself is closed by itself. */
+  /** Closes the listener and every connection. The `Server` has a `close` of its own. */
   close: () => Promise<void>;
 }
 
-/** Makes a handler to mount in Express or Connect, also behind a parser that has read the body (`express.json()`). */
+/** Creates a handler for Express or Connect, also behind a body parser (`express.json()`). */
 export function toNodeHandler(server: Pick<Server, "fetch">): RequestListener {
   const answer = getRequestListener((request, env) => server.fetch(request, env));
   return (request: IncomingMessage & { body?: unknown; rawBody?: Buffer }, response) => {
     const { body, readableDidRead } = request;
-    // Hono's adapter takes `rawBody` where the stream has been read.
+    // Hono's adapter reads `rawBody` when the stream has been consumed.
     if (readableDidRead && body !== undefined) request.rawBody ??= Buffer.from(JSON.stringify(body));
     void answer(request, response);
   };
 }
 
-/** Answers requests to an address. Throws `invalid-options` when it cannot be had. */
+/** Serves requests on an address. Throws `invalid-options` if the address is not available. */
 export async function listen(
   server: Pick<Server, "fetch">,
   { port, hostname }: ListenOptions,
@@ -38,9 +38,9 @@ export async function listen(
   const http = createHttpServer(toNodeHandler(server));
   await new Promise<void>((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {
-      const why =
+      const reason =
         error.code === "EADDRINUSE" ? "is in use: choose another, or 0 for any free one" : error.message;
-      reject(new HarnessError("invalid-options", `--port: ${hostname}:${port} ${why}.`, { cause: error }));
+      reject(new HarnessError("invalid-options", `--port: ${hostname}:${port} ${reason}.`, { cause: error }));
     });
     http.listen(port, hostname, resolve);
   });

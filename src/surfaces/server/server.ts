@@ -24,61 +24,71 @@ import { pageRoutes } from "./page/index.ts";
 
 /** Options of `createServer`. */
 export interface ServerOptions {
-  /** The graphs by name: `createDeepAgent`, `makeLeadAgent` or any graph of LangGraph's. */
+  /** The graphs by name: `createDeepAgent`, `makeLeadAgent` or any LangGraph graph. */
   graphs: Record<string, GraphSource>;
-  /** Where threads are kept. Best is `sqliteSaver(path)` or `postgresSaver(url)`: with it runs are finished that a killed server began. */
+  /** Stores the threads. With `sqliteSaver(path)` or `postgresSaver(url)`, a restarted server finishes the runs of a killed one. */
   checkpointer?: BaseCheckpointSaver;
   /**
-   * The address of a PostgreSQL database that servers and workers share, in the place of a checkpointer. Runs are done
-   * by the workers that `createWorker` or `holdfast worker` starts on it, in this process or in others.
+   * The address of a PostgreSQL database that servers and workers share, instead of a checkpointer. Workers started by
+   * `createWorker` or `holdfast worker`, in this process or in others, execute the runs.
    */
   database?: string;
   /**
-   * Whether the page is served, too, at `/`: plans, edits, questions, files and going back in time, for threads on these
-   * graphs. Needs `sqliteSaver`, `postgresSaver` or a database.
+   * Whether to serve the page at `/`, with plans, edits, questions, files and earlier checkpoints of threads on these
+   * graphs. Needs `sqliteSaver`, `postgresSaver` or a database. Default: false.
    */
   page?: boolean;
-  /** LangGraph's store, for graphs that use one and for `/store`, such as `sqliteStore(path)`. Default: that of the database, or one in memory. */
+  /** LangGraph's store, for graphs that use one and for `/store`, such as `sqliteStore(path)`. Default: the database's, or one in memory. */
   store?: BaseStore;
-  /** Tells users apart. Without it there is one, who has the token. */
+  /** Authenticates users. Without it there is one user, who has the token. */
   auth?: Auth;
   /** The token to send as `Authorization: Bearer` or `x-api-key`. Default: a random one. Not used with `auth`. */
   token?: string;
-  /** Names that the server is reached by, besides those of this machine to itself. */
+  /** Host names of the server besides the loopback names. */
   hosts?: readonly string[];
-  /** Origins of other sites whose pages may use it, such as `https://chat.example.com`. */
+  /** Origins of other sites whose pages may use the server, such as `https://chat.example.com`. */
   origins?: readonly string[];
 }
 
-/** A server that is not bound to an address: a fetch handler. */
+/** A server as a fetch handler, not bound to an address. */
 export interface Server {
-  /** `env` is what Hono's adapters pass on: with that of Node's, streams are written to Node's answer itself. */
+  /** `env` comes from Hono's adapters: with the one for Node, streams are written directly to Node's response. */
   fetch: (request: Request, env?: object) => Response | Promise<Response>;
-  /** Absent where `auth` says who it is. */
+  /** Absent with `auth`. */
   token?: string;
-  /** Stops its runs where nothing is lost, and ends its streams. */
+  /** Stops runs at the end of their step, and ends all streams. */
   close: () => Promise<void>;
 }
 
-/** Serves graphs by LangGraph's HTTP protocol, and goes on with the runs that a killed server left. */
+/** Serves graphs over LangGraph's HTTP protocol, and continues the runs that a killed server left. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { database } = options;
   if ((options.checkpointer === undefined) === (database === undefined)) {
-    throw new HarnessError("invalid-options", "createServer: give it a checkpointer or a database.");
+    throw new HarnessError(
+      "invalid-options",
+      "createServer: pass a checkpointer or a database, and not both.",
+    );
   }
   const build = async (cluster?: Cluster): Promise<Server> => {
     const checkpointer = options.checkpointer ?? cluster!.store;
     const store = options.store ?? cluster?.memories ?? new InMemoryStore();
     const graphs = hostedGraphs("createServer", options.graphs, { checkpointer, store });
     const more = options.page ? pageOf(checkpointer) : undefined;
-    const { recover, ...server } = await assemble({ ...options, checkpointer, graphs, store, cluster, more });
+    const { recover, ...server } = await assemble({
+      ...options,
+      checkpointer,
+      graphs,
+      store,
+      cluster,
+      more,
+    });
     await recover();
     return server;
   };
-  return database === undefined ? build() : onCluster(database, build);
+  return database === undefined ? build() : buildOnCluster(database, build);
 }
 
-/** The page, for threads in a store of ours: others cannot be listed. */
+/** The routes of the page. Only Holdfast's stores can list threads. */
 function pageOf(checkpointer: BaseCheckpointSaver): (parts: ServerParts) => Hono<ServerEnv> {
   if (!("listThreads" in checkpointer)) {
     const message = "createServer: the page needs sqliteSaver, postgresSaver or a database.";
@@ -87,11 +97,12 @@ function pageOf(checkpointer: BaseCheckpointSaver): (parts: ServerParts) => Hono
   return (parts) => pageRoutes(parts, { saver: checkpointer as ThreadStore });
 }
 
-/**
- * Opens a database that servers and workers share, for what is built on it; closes it where that fails. What it needs is
- * loaded by who uses it.
- */
-export async function onCluster<T>(database: string, build: (cluster: Cluster) => Promise<T>): Promise<T> {
+/** Opens the database that servers and workers share, and builds on it; closes it if that fails. */
+export async function buildOnCluster<T>(
+  database: string,
+  build: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  // Loaded on demand: it needs `pg`.
   const { openCluster } = await import("../../threads/cluster/index.ts");
   const cluster = await openCluster(database);
   try {
@@ -105,27 +116,26 @@ export async function onCluster<T>(database: string, build: (cluster: Cluster) =
 export interface AssembleOptions extends GuardOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
   checkpointer: BaseCheckpointSaver;
-  /** Does the runs by workers that share a database. Closed with the server. */
+  /** Has workers on a shared database execute the runs. Closed with the server. */
   cluster?: Cluster | undefined;
   store: BaseStore;
-  /** Routes besides LangGraph's. */
+  /** Creates routes besides LangGraph's. */
   more?: ((parts: ServerParts) => Hono<ServerEnv>) | undefined;
 }
 
-/** A server that runs nothing yet. */
+/** A server that has not resumed any run yet. */
 export interface AssembledServer extends Server {
-  /** Goes on with the runs that a killed server left. Best once there is an address: without one they are cut short again. */
+  /** Continues the runs that a killed server left. Call it after `listen`: a failed start would interrupt them again. */
   recover: () => Promise<void>;
 }
 
-/** Puts the parts of a server together. */
 export async function assemble(options: AssembleOptions): Promise<AssembledServer> {
   const { graphs, checkpointer, store, auth, more, cluster } = options;
   if (options.token === "") {
-    throw new HarnessError("invalid-options", "The token is empty: leave it out for a random one.");
+    throw new HarnessError("invalid-options", "The token is empty: omit it for a random one.");
   }
   const token = auth ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
-  const host = cluster ? await hostOf(cluster, graphs) : await ownHost(checkpointer, graphs);
+  const host = await (cluster ? clusterHost(cluster, graphs) : runHost(checkpointer, graphs));
   const streams = new Streams();
   const parts: ServerParts = { host, access: new Access(host, auth), streams, store };
 
@@ -151,17 +161,17 @@ export async function assemble(options: AssembleOptions): Promise<AssembledServe
   };
 }
 
-async function ownHost(checkpointer: BaseCheckpointSaver, graphs: Host["graphs"]): Promise<Host> {
+async function runHost(checkpointer: BaseCheckpointSaver, graphs: Host["graphs"]): Promise<Host> {
   const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<ThreadStore>;
   return new RunHost({ graphs, checkpointer, ledger, traces: tracesFrom(process.env) });
 }
 
-async function hostOf(cluster: Cluster, graphs: Host["graphs"]): Promise<Host> {
-  const { clusterHost } = await import("../../threads/cluster/index.ts");
-  return clusterHost(cluster, graphs);
+async function clusterHost(cluster: Cluster, graphs: Host["graphs"]): Promise<Host> {
+  const rooms = await import("../../threads/cluster/index.ts");
+  return rooms.clusterHost(cluster, graphs);
 }
 
-/** Routes for operators: readiness, and metrics. */
+/** Routes for operators: readiness and metrics. */
 function operationRoutes({ host }: ServerParts): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/ready", async (c) => {

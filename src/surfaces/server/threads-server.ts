@@ -12,7 +12,7 @@ import { assemble, type AssembledServer, type AssembleOptions } from "./server.t
 export type ThreadsServerOptions = ThreadsGraphOptions &
   Omit<AssembleOptions, "graphs" | "checkpointer" | "more">;
 
-/** Does the runs of these threads in this process, for all servers of a cluster. */
+/** Executes runs of Holdfast's threads in this process, for all servers of a cluster. */
 export async function startThreadsWorker(
   cluster: Cluster,
   options: ThreadsGraphOptions & { slots: number; queues: readonly string[] | undefined; limits: Limits },
@@ -27,34 +27,32 @@ export async function startThreadsWorker(
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
 export async function createThreadsServer(options: ThreadsServerOptions): Promise<AssembledServer> {
   const { saver, defaults, modelOf, auth, pricesOf } = options;
-  // What is wrong with the model is said now rather than by the first run.
+  // Fails at the start, not in the first run, if the model cannot be used.
   const { name: model } = await modelOf(defaults.model);
   const graph = threadsGraph(options);
   return assemble({
     ...options,
     graphs: new Map([[GRAPH, graph]]),
     checkpointer: saver,
-    more: (given) => {
+    more: (parts) => {
       const prices = pricesOf?.(model);
       const mode = async (): Promise<Mode> => (await graph.reader()).mode ?? DEFAULT_MODES.alone;
-      const page = pageRoutes(given, { saver, own: { defaults, mode, model, modelOf, prices } });
-      // Its tools know nothing of users.
-      return auth ? page : page.route("/", mcpRoutes(given, saver));
+      const page = pageRoutes(parts, { saver, own: { defaults, mode, model, modelOf, prices } });
+      // MCP's tools do not tell users apart.
+      return auth ? page : page.route("/", mcpRoutes(parts, saver));
     },
   });
 }
 
-/** Threads as tools of the Model Context Protocol, for callers that have the token. */
+/** Threads as MCP tools, for callers that have the token. */
 function mcpRoutes({ host }: Pick<ServerParts, "host">, saver: ThreadStore): Hono<ServerEnv> {
   let handler: Promise<(request: Request) => Promise<Response>> | undefined;
-  const opened = (): NonNullable<typeof handler> =>
-    // Loaded when somebody calls: most servers have a page and nothing else.
-    (handler ??= import("../mcp/index.ts").then(({ mcpHandler }) => mcpHandler({ host, saver })));
   return new Hono<ServerEnv>().all("/mcp", async (c) => {
     try {
-      return await (
-        await opened()
-      )(c.req.raw);
+      // Loaded on the first call: most servers are only used through the page.
+      handler ??= import("../mcp/index.ts").then(({ mcpHandler }) => mcpHandler({ host, saver }));
+      const handle = await handler;
+      return await handle(c.req.raw);
     } catch (error) {
       handler = undefined;
       throw error;

@@ -1,40 +1,40 @@
 import type { BaseStore } from "@langchain/langgraph";
 import type { Limits } from "../../threads/cluster/index.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
-import { onCluster } from "./server.ts";
+import { buildOnCluster } from "./server.ts";
 
 /** Options of `createWorker`. */
 export interface WorkerOptions {
-  /** The graphs by name, the same ones as those of the servers. */
+  /** The graphs by name, the same as on the servers. */
   graphs: Record<string, GraphSource>;
   /** The address of the PostgreSQL database that servers and workers share. */
   database: string;
-  /** The runs of each queue at a time; the same number for all workers of a queue. Default 10. */
+  /** Concurrent runs per queue; the same for all workers of a queue. Default 10. */
   slots?: number;
-  /** Takes the runs of these queues, which `queue` names when a run is created. Default `["runs"]`, for those that name none. */
+  /** The queues to take runs from; a run names one as `queue` when it is created. Default `["runs"]`, the queue of runs that name none. */
   queues?: readonly string[];
-  /** The most runs at a time that share a key: `{ "tenant:*": 5, "model:openai:gpt-5.1": 20 }`. The same for all workers. */
+  /** Concurrent runs that share a key: `{ "tenant:*": 5, "model:openai:gpt-5.1": 20 }`. The same for all workers. */
   limits?: Limits;
   /** LangGraph's store, for graphs that use one. Default: one in the database. */
   store?: BaseStore;
   /**
-   * Called when other workers have taken this one for dead, as after a stop of its process, and gone on with its runs.
-   * Nothing more can be done here. Default: the process ends.
+   * Called when other workers have declared this one dead, for example after its process was suspended, and taken over
+   * its runs. The worker cannot recover. Default: the process exits.
    */
   onLost?: () => void;
 }
 
-/** A worker that takes runs. */
+/** A started worker. */
 export interface Worker {
   id: string;
-  /** Stops every run at the end of its step; other workers go on from there. Resolves when all are put back. */
+  /** Stops every run at the end of its step, for other workers to continue. Resolves when all are back in the queue. */
   close: () => Promise<void>;
 }
 
-/** Takes runs from the database that servers put them in. One per process. */
+/** Starts a worker that executes the runs in a database. One per process. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { database, slots, queues, limits, onLost = exit } = options;
-  return onCluster(database, async (cluster) => {
+  return buildOnCluster(database, async (cluster) => {
     const { store = cluster.memories } = options;
     const graphs = hostedGraphs("createWorker", options.graphs, { checkpointer: cluster.store, store });
     const { startWorker } = await import("../../threads/cluster/index.ts");

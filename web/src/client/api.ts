@@ -14,11 +14,11 @@ import type {
   UndoResult,
 } from "./contract.ts";
 
-/** A refusal of the server in its own words; `status` 0 if it could not be reached. */
+/** An error response of the server; `status` is 0 if it could not be reached. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** The plan as it is now, where an edit of it was refused for that. */
+  /** The current plan, if an edit was refused as out of date. */
   readonly todos: readonly Todo[] | undefined;
 
   constructor(status: number, body: { error?: string; message?: string; todos?: readonly Todo[] }) {
@@ -31,7 +31,7 @@ export class ApiError extends Error {
 
 export type Api = ReturnType<typeof createApi>;
 
-/** The server's routes for this page. Everything throws `ApiError` and nothing else. */
+/** A client of the server's routes for the page. Methods throw only `ApiError`. */
 export function createApi(token: string) {
   const call = async <Result>(method: string, path: string, body?: object): Promise<Result> => {
     const response = await fetch(`holdfast/${path}`, {

@@ -4,21 +4,20 @@ import type { Prices } from "../../../src/threads/view/prices.ts";
 
 export type { Question, StampedEvent };
 
-/** The server's description of itself. */
 export interface Info {
   version: string;
   /** The graphs that a thread can run on. */
   graphs: readonly string[];
   model?: string;
   dir?: string;
-  /** Settings of a new thread; absent where graphs of somebody's own are served, which take none. */
+  /** Settings of a new thread; absent on a server of users' graphs, which take none. */
   defaults?: Settings;
   prices?: Prices;
 }
 
 export type ThreadStatus = "running" | "waiting" | "stopped" | "failed" | "done";
 
-/** A thread, as the list shows it. */
+/** A thread in the list. */
 export interface Thread {
   id: string;
   title?: string;
@@ -28,7 +27,7 @@ export interface Thread {
   todos: { done: number; total: number };
   status: ThreadStatus;
   dir?: string;
-  /** Made by another program: it can be looked at, and nobody here goes on with it. */
+  /** Created by another program, and read-only here. */
   isForeign?: true;
 }
 
@@ -50,7 +49,7 @@ export interface Settings {
   shell?: boolean;
 }
 
-/** A thread with all that happened in it, now or at a checkpoint. */
+/** A thread with its events, up to now or up to a checkpoint. */
 export interface ThreadContent {
   thread: Thread;
   settings: Settings;
@@ -76,48 +75,43 @@ export interface ChangedFile {
   kind: "added" | "changed" | "removed" | "given";
 }
 
-/** A file before the thread and now; null where it is not there. */
+/** A file before the thread and now; null if it does not exist. */
 export interface FileVersions {
   path: string;
   before: string | null;
   after: string | null;
-  /** False: what was before is not known. */
   isKnown: boolean;
 }
 
-/** An image that goes along with a task. */
 export interface SentImage {
   type: string;
   /** In base64. */
   data: string;
 }
 
-/** A task, and the way in which it is done. */
 export interface SentTask {
   task: string;
   images?: readonly SentImage[];
-  /** Whether the conversation so far is summarized first. */
+  /** Whether to summarize the conversation first. */
   compact?: boolean;
 }
 
-/** The result of taking back a message. */
 export interface UndoResult {
   text: string;
   isFirst: boolean;
   notes: string[];
 }
 
-/** An item as a person sends it; a new one has no id. */
+/** An item of an edit; a new one has no id. */
 export type SentTodo = Omit<Todo, "id"> & { id?: string };
 
-/** An edit of a plan: what it was made of, and the rules where they are changed. */
+/** An edit of a plan with its base, and the rules if they changed. */
 export interface SentPlan {
   todos: SentTodo[];
   base: readonly Todo[];
   rules?: readonly string[] | undefined;
 }
 
-/** A person's answer to a question. */
 export type Answer =
   | string
   | { type: "approve" }
@@ -125,12 +119,11 @@ export type Answer =
   | { type: "edit"; todos: SentTodo[]; rules?: readonly string[] }
   | { type: "edit"; editedAction: { name: string; args: Record<string, unknown> } };
 
-/** An event of the stream. */
 export type StreamEvent =
   | { event: "run"; data: StampedEvent }
   | { event: "thread"; data: Thread }
   | { event: "removed"; data: { id: string } }
-  /** The beginning: every later event is sent. */
+  /** The beginning of the stream: every later event follows. */
   | { event: "start"; data: object }
   /** A gap: events of one thread, or of unknown threads, were missed. */
   | { event: "gap"; data: { thread?: string } };

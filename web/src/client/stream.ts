@@ -1,11 +1,10 @@
 import type { StreamEvent } from "./contract.ts";
 
-/** The state of the connection to the server. */
 export type Connection = "connecting" | "open" | "lost" | "refused";
 
 export interface StreamOptions {
   token: string;
-  /** The number of the last event that is known already. */
+  /** The number of the last event received. */
   after: () => number | undefined;
   onEvent: (event: StreamEvent, n: number | undefined) => void;
   onConnection: (connection: Connection) => void;
@@ -13,10 +12,10 @@ export interface StreamOptions {
 }
 
 const LONGEST_WAIT_MS = 8000;
-/** The server says something every 15 s: after this long a silent connection is dead. */
+/** The server sends a heartbeat every 15 s: a connection silent for longer than this is dead. */
 const SILENCE_MS = 40_000;
 
-/** Reads the server's events until it is told to stop, over as many connections as that takes. */
+/** Reads the server's events until the signal aborts, and reconnects as needed. */
 export async function readStream(options: StreamOptions): Promise<void> {
   const { signal, onConnection } = options;
   for (let tries = 0; !signal.aborted;) {
@@ -27,7 +26,7 @@ export async function readStream(options: StreamOptions): Promise<void> {
   }
 }
 
-/** Reads one connection to its end. Returns whether the server did not let us in. */
+/** Reads one connection to its end. Returns whether the server refused the token. */
 async function readOnce(
   { token, after, onEvent, onConnection, signal }: StreamOptions,
   onOpen: () => void,
@@ -64,31 +63,30 @@ async function readOnce(
   }
 }
 
-/** Waits, but not past the moment at which the network is back or the tab is looked at again. */
+/** Waits, or until the network is back, the tab becomes visible or the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
+    const timer = setTimeout(finish, ms);
+    function finish(): void {
       clearTimeout(timer);
-      window.removeEventListener("online", done);
-      document.removeEventListener("visibilitychange", done);
-      signal.removeEventListener("abort", done);
+      window.removeEventListener("online", finish);
+      document.removeEventListener("visibilitychange", finish);
+      signal.removeEventListener("abort", finish);
       resolve();
     }
-    window.addEventListener("online", done);
-    document.addEventListener("visibilitychange", done);
-    signal.addEventListener("abort", done);
+    window.addEventListener("online", finish);
+    document.addEventListener("visibilitychange", finish);
+    signal.addEventListener("abort", finish);
   });
 }
 
-/** An event of a stream, as it stands on the wire. */
 interface ServerEvent {
   id?: string;
   event: string;
   data: string;
 }
 
-/** Reads events out of pieces of text, however they are cut. Comments are left out. */
+/** Creates a parser of server-sent events for text in arbitrary pieces. Ignores comments. */
 export function eventReader(): (piece: string) => ServerEvent[] {
   let rest = "";
   return (piece) => {

@@ -4,11 +4,11 @@ import { diffTodos, isSame } from "../../../src/plan/todo/diff.ts";
 import type { Status, Todo } from "../../../src/plan/todo/todo.ts";
 import type { SentTodo } from "../client/contract.ts";
 
-/** A plan under a person's hands: what it was when they began, and what they made of it. */
+/** A person's edit of a plan: the plan that it is based on, and the edited one. */
 export interface PlanDraft {
   base: readonly Todo[];
   mine: readonly Todo[];
-  /** The rules as they stand in the form, one in a line; undefined until somebody changes them. */
+  /** The rules in the form, one per line; undefined until the person changes them. */
   rules?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function removeItem(draft: PlanDraft, id: string): PlanDraft {
   return { ...draft, mine };
 }
 
-/** Moves an item by some places; at an end it stays. */
+/** Moves an item by some places, or not at all past either end. */
 export function moveItem(draft: PlanDraft, id: string, by: number): PlanDraft {
   const from = draft.mine.findIndex((todo) => todo.id === id);
   const to = from + by;
@@ -50,47 +50,47 @@ export function moveItem(draft: PlanDraft, id: string, by: number): PlanDraft {
   return { ...draft, mine: draft.mine.toSpliced(from, 1).toSpliced(to, 0, draft.mine[from]!) };
 }
 
-/** The draft on top of the plan as it is now; what is in conflict stays so until somebody decides. */
+/** Rebases a draft onto the current plan. Conflicts stay until the person settles them. */
 export function rebased(draft: PlanDraft, theirs: readonly Todo[]): PlanDraft {
   if (isSame(draft.base, theirs)) return draft;
-  // As if the agent had not touched what is in conflict: then all else goes together.
+  // Without the agent's version of conflicting items, all others merge.
   const base = conflictsOf(draft, theirs).reduce<readonly Todo[]>(
     (list, conflict) => put(list, conflict.id, conflict.base),
     theirs,
   );
-  const mine = withArrived(draft, theirs);
+  const mine = withSavedItems(draft, theirs);
   const merge = mergeEdit({ base: draft.base, mine, theirs: base });
   return { ...draft, base, mine: merge.ok ? merge.todos : draft.mine };
 }
 
-/** Mine with the new items that are there by now as they are there: they were saved, though nobody could say so. */
-function withArrived({ base, mine }: PlanDraft, theirs: readonly Todo[]): readonly Todo[] {
-  const known = new Set(base.map(({ id }) => id));
-  const arrived = theirs.filter(({ id }) => !known.has(id));
+/** Replaces new items by the same ones in the plan: an earlier save succeeded, but its response was lost. */
+function withSavedItems({ base, mine }: PlanDraft, theirs: readonly Todo[]): readonly Todo[] {
+  const baseIds = new Set(base.map(({ id }) => id));
+  const added = theirs.filter(({ id }) => !baseIds.has(id));
   return mine.map((todo) => {
-    const at = isNew(todo.id) ? arrived.findIndex(({ content }) => content === todo.content.trim()) : -1;
-    return at < 0 ? todo : arrived.splice(at, 1)[0]!;
+    const at = isNew(todo.id) ? added.findIndex(({ content }) => content === todo.content.trim()) : -1;
+    return at < 0 ? todo : added.splice(at, 1)[0]!;
   });
 }
 
-/** Items that both sides changed, as the server will see them. */
+/** Items that both sides changed, found as the server does. */
 export function conflictsOf({ base, mine }: PlanDraft, theirs: readonly Todo[]): Conflict[] {
   const merge = mergeEdit({ base, mine, theirs });
   return merge.ok ? [] : merge.conflicts;
 }
 
-/** Settles a conflict: the agent's version becomes what the draft began with. */
+/** Settles a conflict: the agent's version becomes the base of the item. */
 export function settle(
   draft: PlanDraft,
-  { id, base: was, mine, theirs }: Conflict,
+  { id, base: before, mine, theirs }: Conflict,
   keep: "mine" | "theirs",
 ): PlanDraft {
   const base = put(draft.base, id, theirs);
   if (keep === "theirs") return { ...draft, base, mine: put(draft.mine, id, theirs) };
   if (!mine) return { ...draft, base, mine: put(draft.mine, id, undefined) };
-  // An id that the agent gave up is not used again.
+  // The agent removed the item, and its id is not used again.
   if (!theirs) return addItem({ ...draft, base, mine: put(draft.mine, id, undefined) }, mine.content);
-  const own = FIELDS.filter((field) => !isSame(was[field], mine[field]));
+  const own = FIELDS.filter((field) => !isSame(before[field], mine[field]));
   return { ...draft, base, mine: put(draft.mine, id, { ...theirs, ...pick(mine, own) }) };
 }
 
@@ -98,12 +98,12 @@ export function isDirty({ base, mine, rules }: PlanDraft): boolean {
   return rules !== undefined || diffTodos(base, mine).length > 0;
 }
 
-/** The rules as they are sent; undefined where nobody changed them. */
+/** The rules to send; undefined if unchanged. */
 export function rulesToSend({ rules }: PlanDraft): string[] | undefined {
   return rules === undefined ? undefined : (readRules(rules) ?? []);
 }
 
-/** The list as it is sent: new items without an id, and none without words. */
+/** The items to send: new ones without an id, and none without text. */
 export function toSend(todos: readonly Todo[]): SentTodo[] {
   return todos
     .filter(({ content }) => content.trim() !== "")
@@ -124,7 +124,7 @@ function withItem(draft: PlanDraft, id: string, change: (todo: Todo) => Todo): P
   return { ...draft, mine: draft.mine.map((todo) => (todo.id === id ? change(todo) : todo)) };
 }
 
-/** The list with an item in its place, at the end where it had none; without it where there is nothing to put. */
+/** Replaces or appends an item; removes it if `todo` is undefined. */
 function put(list: readonly Todo[], id: string, todo: Todo | undefined): readonly Todo[] {
   const index = list.findIndex((each) => each.id === id);
   if (!todo) return index < 0 ? list : list.toSpliced(index, 1);

@@ -8,24 +8,24 @@ import { questionDraft } from "./drafts.ts";
 import type { PageStore } from "./page-store.ts";
 import { withThread } from "./state.ts";
 
-/** Goes to a thread: its name is in the address, so that it can be kept and gone back to. */
+/** Opens a thread, or the form for a new one, by the URL, so that it can be bookmarked. */
 export function goTo(id: string | undefined): void {
   location.hash = id === undefined ? "#/" : `#/t/${encodeURIComponent(id)}`;
 }
 
-/** The thread that the address names. */
+/** The id of the thread in the URL. */
 export function addressedThread(): string | undefined {
   const [, id] = /^#\/t\/(.+)$/.exec(location.hash) ?? [];
   return id === undefined ? undefined : attempt(() => decodeURIComponent(id));
 }
 
-/** Gives a task: to the thread that is open, else to a new one. Returns whether it was taken. */
+/** Sends a task to the open thread, else to a new one. Returns whether the server accepted it. */
 export async function giveTask(store: PageStore, task: SentTask, settings: Settings): Promise<boolean> {
   const { open } = store.state;
-  const done = await store.attempt(async () => {
+  const isAccepted = await store.attempt(async () => {
     if (open !== undefined) {
       const { queued } = await store.api.run(open, task);
-      store.set({ said: queued ? "The task waits until the run is finished." : "The task was given." });
+      store.set({ message: queued ? "The task waits until the run is finished." : "The task was given." });
       return true;
     }
     const { thread } = await store.api.create(task, settings);
@@ -33,10 +33,10 @@ export async function giveTask(store: PageStore, task: SentTask, settings: Setti
     goTo(thread.id);
     return true;
   });
-  return done ?? false;
+  return isAccepted ?? false;
 }
 
-/** Does something in the thread that is open, and says what went wrong, where something did. */
+/** Runs an action on the open thread, and shows its error. */
 async function inThread<Result>(
   store: PageStore,
   work: (open: string) => Promise<Result>,
@@ -45,28 +45,30 @@ async function inThread<Result>(
   return open === undefined ? undefined : store.attempt(() => work(open));
 }
 
-/** Gives a message to the agent at work. Returns whether it was taken. */
+/** Sends a message to the active run. Returns whether the server accepted it. */
 export async function say(store: PageStore, task: SentTask): Promise<boolean> {
-  const done = await inThread(store, async (open) => {
+  const isAccepted = await inThread(store, async (open) => {
     const { run } = await store.api.say(open, task);
-    store.set({ said: run === undefined ? "The agent reads it at its next call." : "The task was given." });
+    store.set({
+      message: run === undefined ? "The agent reads it at its next call." : "The task was given.",
+    });
     return true;
   });
-  return done ?? false;
+  return isAccepted ?? false;
 }
 
-/** Takes back the last message, whose text becomes the draft again. */
+/** Takes back the last message, and puts its text into the composer. */
 export async function undo(store: PageStore): Promise<void> {
   await inThread(store, async (open) => {
     const { text, isFirst, notes } = await store.api.undo(open);
     store.drafts.keep(isFirst ? undefined : open, "task", text);
     if (isFirst) goTo(undefined);
     else await store.loadThread();
-    store.set({ said: "The last message was taken back.", notes });
+    store.set({ message: "The last message was taken back.", notes });
   });
 }
 
-/** Changes settings of the thread that is open, from its next task on. */
+/** Changes settings of the open thread, from its next task on. */
 export async function changeSettings(
   store: PageStore,
   change: Pick<Settings, "effort" | "mode" | "model">,
@@ -74,7 +76,7 @@ export async function changeSettings(
   await inThread(store, async (open) => {
     await store.api.change(open, change);
     if (store.state.open === open) store.set({ settings: { ...store.state.settings, ...change } });
-    store.set({ said: "The settings are saved." });
+    store.set({ message: "The settings are saved." });
   });
 }
 
@@ -86,11 +88,11 @@ export async function resume(store: PageStore): Promise<void> {
   await inThread(store, (open) => store.api.resume(open));
 }
 
-/** Makes a copy of the thread, as of a checkpoint or of now, and goes there. */
+/** Forks the thread, at a checkpoint or now, and opens the fork. */
 export async function fork(store: PageStore, checkpoint?: string): Promise<void> {
   await inThread(store, async (open) => {
     const { thread } = await store.api.fork(open, checkpoint);
-    store.set({ threads: withThread(store.state.threads ?? [], thread), said: "The thread was forked." });
+    store.set({ threads: withThread(store.state.threads ?? [], thread), message: "The thread was forked." });
     goTo(thread.id);
   });
 }
@@ -103,10 +105,9 @@ export async function remove(store: PageStore, id: string): Promise<void> {
   });
 }
 
-/** The result of sending answers. */
 export type Answered = { type: "taken" } | { type: "over"; text: string } | { type: "failed"; text: string };
 
-/** Answers questions. What was begun about them is kept until they are no longer asked. */
+/** Sends answers. Drafts of a question are kept until the answer is accepted. */
 export async function answer(store: PageStore, answers: Readonly<Record<string, Answer>>): Promise<Answered> {
   const { open } = store.state;
   if (open === undefined) return { type: "taken" };
@@ -120,13 +121,12 @@ export async function answer(store: PageStore, answers: Readonly<Record<string, 
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status !== 409) return { type: "failed", text: error.message };
-    // Somebody else was quicker: what is asked now is shown.
+    // Answered elsewhere meanwhile: shows the current questions.
     await store.loadThread();
     return { type: "over", text: error.message };
   }
 }
 
-/** The result of an edit of the plan. */
 export type Written =
   | { type: "saved"; todos: readonly Todo[] }
   | { type: "moved"; todos: readonly Todo[] }
@@ -152,25 +152,25 @@ export async function writePlan(
   }
 }
 
-/** Looks at the thread as it was at a checkpoint; undefined is now. */
+/** Shows the thread at a checkpoint; undefined shows the present. */
 export async function lookAt(store: PageStore, checkpoint: Checkpoint | undefined): Promise<void> {
   const { open, past } = store.state;
   if (open === undefined || !checkpoint) return store.set({ past: undefined });
-  // What is shown stays until the other moment is there.
+  // The shown content stays until the checkpoint is loaded.
   store.set({ past: { ...past, checkpoint } });
   const content = await store.attempt(() => store.api.checkpoint(open, checkpoint.id));
-  const isStill = store.state.open === open && store.state.past?.checkpoint.id === checkpoint.id;
-  if (!isStill) return;
-  // A moment that could not be loaded is not shown as another one.
+  const isCurrent = store.state.open === open && store.state.past?.checkpoint.id === checkpoint.id;
+  if (!isCurrent) return;
+  // If loading failed, the present is shown.
   const thread = content && { ...threadOf(content), isRunning: false };
   store.set({ past: thread && { checkpoint, thread } });
 }
 
-/** Shows the plan as the server has it, before its event comes. */
-function showPlan(store: PageStore, todos: readonly Todo[], sent?: readonly string[]): void {
+/** Shows the server's plan before its event arrives. */
+function showPlan(store: PageStore, todos: readonly Todo[], newRules?: readonly string[]): void {
   const { thread } = store.state;
   const main = thread.view.agents.get("main");
-  const rules = sent ?? rulesOf(thread);
+  const rules = newRules ?? rulesOf(thread);
   if (!main || (planOf(thread) === todos && rulesOf(thread) === rules)) return;
   const agents = new Map(thread.view.agents).set("main", { ...main, todos, rules });
   store.set({ thread: { ...thread, view: { ...thread.view, agents } } });

@@ -1,6 +1,6 @@
-/** Unsent texts by thread and name, which outlive the component that they are typed in. */
+/** Unsent input by thread and name, which outlives the component that it is typed in. */
 export class Drafts {
-  readonly #kept = new Map<string, unknown>();
+  readonly #values = new Map<string, unknown>();
   readonly #listeners = new Set<() => void>();
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -9,22 +9,22 @@ export class Drafts {
   };
 
   get(thread: string | undefined, name: string): unknown {
-    return this.#kept.get(keyOf(thread, name));
+    return this.#values.get(keyOf(thread, name));
   }
 
   keep(thread: string | undefined, name: string, value: unknown): void {
-    this.#kept.set(keyOf(thread, name), value);
-    this.#tell();
+    this.#values.set(keyOf(thread, name), value);
+    this.#notify();
   }
 
-  /** Forgets all whose name begins so. */
+  /** Removes all drafts whose name starts with `name`. */
   forget(thread: string | undefined, name: string): void {
     const start = keyOf(thread, name);
-    for (const key of this.#kept.keys()) if (key.startsWith(start)) this.#kept.delete(key);
-    this.#tell();
+    for (const key of this.#values.keys()) if (key.startsWith(start)) this.#values.delete(key);
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }
@@ -33,10 +33,9 @@ function keyOf(thread: string | undefined, name: string): string {
   return `${thread === undefined ? "new" : `t/${encodeURIComponent(thread)}`} ${name}`;
 }
 
-/** The name of what was begun about a question; what follows says what it is. */
-export function questionDraft(id: string, what = ""): string {
-  return `question ${encodeURIComponent(id)} ${what}`;
+/** The name of a draft for a question; without a field, the prefix of all its drafts. */
+export function questionDraft(id: string, field = ""): string {
+  return `question ${encodeURIComponent(id)} ${field}`;
 }
 
-/** The name of a plan under somebody's hands. */
 export const PLAN_DRAFT = "plan";

@@ -7,34 +7,33 @@ import { START, withProgress, withThread, type PageState, type Part } from "./st
 
 const PAGE_OF_THREADS = 50;
 const PAGE_OF_CHECKPOINTS = 500;
-/** Pieces of text come faster than anyone reads: what comes together is drawn together. */
+/** Events are drawn in batches, as pieces of text arrive faster than anyone reads. */
 const FLUSH_MS = 30;
-/** A run of which nothing was heard for so long is looked at again. */
+/** A running thread without events for this long is loaded again. */
 const SILENCE_MS = 15_000;
-/** Files and checkpoints are asked for when a step has settled. */
+/** The delay between a finished step and the loading of files and checkpoints. */
 const SETTLE_MS = 400;
 
-/** The change that an event makes in the list of threads. */
 type ListChange = (threads: readonly Thread[]) => readonly Thread[];
 
-/** Holds what the page shows, and brings it up to date with what the server says. */
+/** Holds the state of the page, and updates it by the server's responses and events. */
 export class PageStore {
   readonly api: Api;
   readonly drafts = new Drafts();
   state: PageState = START;
-  /** The number of the last event that came. */
   last: number | undefined;
+  /** Events to draw with the next batch. */
   #waiting: StampedEvent[] = [];
-  /** Events since the thread was requested, which the response may not have. */
+  /** Events since the thread was requested, which the response may lack; undefined if no request is pending. */
   #meanwhile: StampedEvent[] | undefined;
-  /** Whether more was saved of the thread since it was asked for. */
+  /** Whether the thread changed since it was requested. */
   #isBehind = false;
-  /** The same for the list of threads, or more of it. */
+  /** Changes since the list, or more of it, was requested; undefined if no request is pending. */
   #listMeanwhile: ListChange[] | undefined;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #hasLoaded = false;
-  #heardAt = 0;
+  #lastEventAt = 0;
   readonly #listeners = new Set<() => void>();
 
   constructor(api: Api) {
@@ -51,32 +50,32 @@ export class PageStore {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Does what a person wants, and says what went wrong, where something did. */
+  /** Runs a person's action, and shows its error. */
   async attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       const result = await work();
       this.set({ problem: undefined });
       return result;
     } catch (error) {
-      this.set({ problem: this.#wordsOf(error) });
+      this.set({ problem: this.#messageOf(error) });
       return undefined;
     }
   }
 
-  /** Reads a part of what is shown. That this went well says nothing about the others. */
-  async #read(part: Part, work: () => Promise<void>): Promise<void> {
+  /** Loads a part of the page, and records its error apart from those of other parts. */
+  async #load(part: Part, work: () => Promise<void>): Promise<void> {
     const { open } = this.state;
-    const why = await work().then(
+    const failure = await work().then(
       () => undefined,
-      (error: unknown) => this.#wordsOf(error),
+      (error: unknown) => this.#messageOf(error),
     );
-    // What became of another thread is not said of this one.
+    // Another thread was opened meanwhile.
     if (this.state.open !== open && !OF_ALL_THREADS.includes(part)) return;
-    this.set({ failed: { ...this.state.failed, [part]: why } });
+    this.set({ failed: { ...this.state.failed, [part]: failure } });
   }
 
-  /** The words for an error; none if the page itself is refused, which is shown instead. */
-  #wordsOf(error: unknown): string | undefined {
+  /** The message of an `ApiError`; undefined for a refused token, which the whole page shows. */
+  #messageOf(error: unknown): string | undefined {
     if (!(error instanceof ApiError)) throw error;
     if (error.status !== 401) return error.message;
     this.set({ connection: "refused" });
@@ -85,9 +84,9 @@ export class PageStore {
 
   readonly onConnection = (connection: Connection): void => {
     this.set({ connection });
-    // Without a number to go on from, what happened since is not told.
-    const isUnknown = connection === "open" && this.last === undefined;
-    if (!this.#hasLoaded || isUnknown) void this.load();
+    // Without the number of an event, the stream does not resend missed ones.
+    const mayHaveGap = connection === "open" && this.last === undefined;
+    if (!this.#hasLoaded || mayHaveGap) void this.load();
     else if (connection === "open") void this.#loadFailed();
   };
 
@@ -97,7 +96,7 @@ export class PageStore {
       case "run":
         if (event.data.type === "plan-change") this.#changeList((list) => withProgress(list, event.data));
         if (event.data.thread !== this.state.open) return;
-        this.#heard({ ...event.data, ...(n !== undefined && { n }) });
+        this.#enqueue({ ...event.data, ...(n !== undefined && { n }) });
         return;
       case "thread":
         if (event.data.id === this.state.open) this.set({ listed: event.data });
@@ -110,12 +109,12 @@ export class PageStore {
         this.#changeList((threads) => threads.filter(({ id }) => id !== event.data.id));
         this.drafts.forget(event.data.id, "");
         if (event.data.id !== this.state.open) return;
-        // An answer that is under way was given before.
+        // A pending response is out of date.
         this.#meanwhile = undefined;
         this.set({ loading: "missing", listed: undefined });
         return;
       case "start":
-        // Its number is all that it tells.
+        // Only its number matters.
         return;
       case "gap":
         if (event.data.thread === undefined) void this.load();
@@ -123,20 +122,19 @@ export class PageStore {
     }
   };
 
-  /** Looks again at a run that says nothing; somebody has to look at the page for it. */
+  /** Loads a silent running thread again, while the tab is visible. */
   readonly watch = (): void => {
     const { thread, connection } = this.state;
-    const isSilent = thread.isRunning && Date.now() - this.#heardAt > SILENCE_MS;
+    const isSilent = thread.isRunning && Date.now() - this.#lastEventAt > SILENCE_MS;
     if (isSilent && connection === "open" && !document.hidden && !this.#meanwhile) void this.loadThread();
   };
 
-  /** Loads what the page shows, the first time and after something was missed. */
+  /** Loads all parts: at the start, and after missed events. */
   async load(): Promise<void> {
     this.#hasLoaded = true;
     await Promise.all([this.#loadInfo(), this.loadThreads(), this.loadThread()]);
   }
 
-  /** Loads a part again. */
   loadPart(part: Part): Promise<void> {
     return {
       info: () => this.#loadInfo(),
@@ -151,51 +149,50 @@ export class PageStore {
   }
 
   async #loadFailed(): Promise<void> {
-    const parts = Object.entries(this.state.failed).flatMap(([part, why]) =>
-      why === undefined ? [] : [part as Part],
+    const parts = Object.entries(this.state.failed).flatMap(([part, failure]) =>
+      failure === undefined ? [] : [part as Part],
     );
     await Promise.all(parts.map((part) => this.loadPart(part)));
   }
 
   #loadInfo(): Promise<void> {
-    return this.#read("info", async () => this.set({ info: await this.api.info() }));
+    return this.#load("info", async () => this.set({ info: await this.api.info() }));
   }
 
   async loadThreads(): Promise<void> {
     const { query } = this.state;
-    await this.#readList({ query }, (threads) => threads);
+    await this.#loadList({ query }, (threads) => threads);
   }
 
   async loadMoreThreads(): Promise<void> {
-    // The list itself is on its way.
+    // The list is being loaded already.
     if (this.#listMeanwhile) return;
     const { threads = [], query } = this.state;
-    await this.#readList({ query, before: threads.at(-1)?.id }, (older) => {
+    await this.#loadList({ query, before: threads.at(-1)?.id }, (older) => {
       const shown = this.state.threads ?? [];
-      const known = new Set(shown.map(({ id }) => id));
-      return [...shown, ...older.filter(({ id }) => !known.has(id))];
+      const shownIds = new Set(shown.map(({ id }) => id));
+      return [...shown, ...older.filter(({ id }) => !shownIds.has(id))];
     });
   }
 
-  async #readList(
-    wanted: { query: string; before?: string | undefined },
-    listOf: (found: readonly Thread[]) => readonly Thread[],
+  async #loadList(
+    selection: { query: string; before?: string | undefined },
+    listOf: (threads: readonly Thread[]) => readonly Thread[],
   ): Promise<void> {
     const meanwhile: ListChange[] = [];
     this.#listMeanwhile = meanwhile;
-    await this.#read("before" in wanted ? "older" : "threads", async () => {
-      const { threads, more } = await this.api.threads({ limit: PAGE_OF_THREADS, ...wanted });
-      // It was asked for again.
+    await this.#load("before" in selection ? "older" : "threads", async () => {
+      const { threads, more } = await this.api.threads({ limit: PAGE_OF_THREADS, ...selection });
+      // Requested again meanwhile.
       if (this.#listMeanwhile !== meanwhile) return;
-      const found = meanwhile.reduce((list: readonly Thread[], change) => change(list), threads);
+      const current = meanwhile.reduce((list: readonly Thread[], change) => change(list), threads);
       const { open, listed } = this.state;
-      const again = found.find(({ id }) => id === open) ?? listed;
-      this.set({ threads: listOf(found), hasMoreThreads: more, listed: again });
+      const openThread = current.find(({ id }) => id === open) ?? listed;
+      this.set({ threads: listOf(current), hasMoreThreads: more, listed: openThread });
     });
     if (this.#listMeanwhile === meanwhile) this.#listMeanwhile = undefined;
   }
 
-  /** Shows a thread, or none. What was shown of the same thread stays until the new is there. */
   async open(id: string | undefined): Promise<void> {
     if (id === this.state.open) return;
     const { info, threads, older } = this.state.failed;
@@ -225,25 +222,25 @@ export class PageStore {
     const meanwhile: StampedEvent[] = [];
     this.#meanwhile = meanwhile;
     this.#isBehind = false;
-    // Not where another thread was opened, this one was asked for again, or it was removed.
-    const isWanted = (): boolean => this.#meanwhile === meanwhile;
-    await this.#read("thread", async () => {
+    // False once another thread was opened, this one was requested again, or it was removed.
+    const isCurrent = (): boolean => this.#meanwhile === meanwhile;
+    await this.#load("thread", async () => {
       const content = await this.api.thread(id).catch((error: unknown) => {
-        if (!isWanted()) return undefined;
+        if (!isCurrent()) return undefined;
         this.#meanwhile = undefined;
         const isMissing = error instanceof ApiError && error.status === 404;
-        // What was shown before stays: the stream says when the server is back.
+        // Shown content stays: the stream reconnects and loads it again.
         const isEmpty = this.state.thread.entries.length === 0;
         this.set({ loading: isMissing ? "missing" : isEmpty ? "failed" : "idle" });
         if (!isMissing) throw error;
       });
-      if (!content || !isWanted()) return;
-      this.#heardAt = Date.now();
+      if (!content || !isCurrent()) return;
+      this.#lastEventAt = Date.now();
       const listed = content.thread;
       const thread = follow(threadOf(content), meanwhile);
       this.#meanwhile = undefined;
       this.#waiting = [];
-      // An older one than all that are shown would stand where others are to come.
+      // Only replaced, not added: the thread may be older than the loaded part of the list.
       const threads = this.state.threads?.map((one) => (one.id === id ? listed : one));
       this.set({ thread, settings: content.settings, loading: "idle", listed, ...(threads && { threads }) });
       void this.#loadCalls();
@@ -252,7 +249,7 @@ export class PageStore {
     if (this.#isBehind && !this.#meanwhile) await this.loadThread();
   }
 
-  /** Moves come each second: a thread that takes longer to load would never be there if each asked for it anew. */
+  /** Loads a thread that another process changed; during a load, only once it has finished, as changes may come faster. */
   #loadMoved(): void {
     if (this.#meanwhile) this.#isBehind = true;
     else void this.loadThread();
@@ -261,14 +258,14 @@ export class PageStore {
   async loadHistory(): Promise<void> {
     const { open: id } = this.state;
     if (id === undefined) return;
-    await this.#read("history", async () => {
-      const { checkpoints: found, more } = await this.api.history(id, { limit: PAGE_OF_CHECKPOINTS });
+    await this.#load("history", async () => {
+      const { checkpoints, more } = await this.api.history(id, { limit: PAGE_OF_CHECKPOINTS });
       if (this.state.open !== id) return;
-      const newest = found.toReversed();
-      const { checkpoints: known = [], earlier } = this.state;
-      // What was loaded before those stays.
-      const place = known.findIndex((checkpoint) => checkpoint.id === newest[0]?.id);
-      const older = known.slice(0, Math.max(0, place));
+      const newest = checkpoints.toReversed();
+      const { checkpoints: shown = [], earlier } = this.state;
+      // Keeps the checkpoints before those.
+      const place = shown.findIndex((checkpoint) => checkpoint.id === newest[0]?.id);
+      const older = shown.slice(0, Math.max(0, place));
       this.set({
         checkpoints: [...older, ...newest],
         earlier: older.length > 0 ? earlier : more ? "more" : "none",
@@ -276,23 +273,23 @@ export class PageStore {
     });
   }
 
-  /** Loads checkpoints before those that are there. */
+  /** Loads checkpoints before the first loaded one. */
   async loadEarlier(): Promise<void> {
     const { open: id, checkpoints: [first] = [], earlier } = this.state;
     if (id === undefined || !first || earlier !== "more") return;
-    this.set({ earlier: "loading", said: "Loading earlier steps." });
-    const isWanted = (): boolean => this.state.open === id && this.state.checkpoints?.[0]?.id === first.id;
-    await this.#read("earlier", async () => {
+    this.set({ earlier: "loading", message: "Loading earlier steps." });
+    const isCurrent = (): boolean => this.state.open === id && this.state.checkpoints?.[0]?.id === first.id;
+    await this.#load("earlier", async () => {
       const query = { limit: PAGE_OF_CHECKPOINTS, before: first.id };
-      const { checkpoints: found, more } = await this.api.history(id, query);
-      if (!isWanted()) return;
+      const { checkpoints, more } = await this.api.history(id, query);
+      if (!isCurrent()) return;
       this.set({
-        checkpoints: [...found.toReversed(), ...this.state.checkpoints!],
+        checkpoints: [...checkpoints.toReversed(), ...this.state.checkpoints!],
         earlier: more ? "more" : "none",
-        said: `${found.length} earlier steps are on the time line.`,
+        message: `${checkpoints.length} earlier steps are on the time line.`,
       });
     });
-    if (isWanted() && this.state.earlier === "loading") this.set({ earlier: "more" });
+    if (isCurrent() && this.state.earlier === "loading") this.set({ earlier: "more" });
   }
 
   #changeList(change: ListChange): void {
@@ -300,7 +297,7 @@ export class PageStore {
     this.set({ threads: change(this.state.threads ?? []) });
   }
 
-  #heard(event: StampedEvent): void {
+  #enqueue(event: StampedEvent): void {
     this.#meanwhile?.push(event);
     this.#waiting.push(event);
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
@@ -309,22 +306,22 @@ export class PageStore {
   #flush(): void {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
-    // A thread that is being loaded gets its live events with it.
+    // A thread that is being loaded gets these events with the response.
     if (this.state.loading === "loading") return;
     const events = this.#waiting.splice(0);
     if (events.length === 0) return;
-    this.#heardAt = Date.now();
+    this.#lastEventAt = Date.now();
     this.set({ thread: follow(this.state.thread, events) });
     if (events.some(({ type }) => SETTLING.includes(type))) this.#settle();
     void this.#loadCalls();
   }
 
-  /** Asks for the calls that questions are about, where they are too long for an event. */
+  /** Loads the calls that questions are about, if they are too long for an event. */
   async #loadCalls(): Promise<void> {
     const { open: id, thread } = this.state;
-    const isUnclear = thread.questions.some(({ kind, call }) => kind === "permission" && !call);
-    if (id === undefined || !isUnclear) return;
-    await this.#read("calls", async () => {
+    const lacksCall = thread.questions.some(({ kind, call }) => kind === "permission" && !call);
+    if (id === undefined || !lacksCall) return;
+    await this.#load("calls", async () => {
       const { questions } = await this.api.thread(id);
       if (this.state.open === id) this.set({ thread: withCalls(this.state.thread, questions) });
     });
@@ -341,7 +338,7 @@ export class PageStore {
   async #loadFiles(): Promise<void> {
     const { open: id } = this.state;
     if (id === undefined) return;
-    await this.#read("files", async () => {
+    await this.#load("files", async () => {
       const { files } = await this.api.files(id);
       if (this.state.open === id) this.set({ files });
     });

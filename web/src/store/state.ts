@@ -14,37 +14,36 @@ import type { Connection } from "../client/stream.ts";
 /** The parts that the page loads; each may fail alone. */
 export type Part = "info" | "threads" | "older" | "thread" | "calls" | "files" | "history" | "earlier";
 
-/** The state of the page. */
 export interface PageState {
-  /** Without its key the page can do nothing but say so. */
+  /** Without a token the page only explains where to find it. */
   hasToken: boolean;
   connection: Connection;
   info?: Info;
-  /** Missing until they were loaded once. */
+  /** Undefined until first loaded. */
   threads?: readonly Thread[];
   hasMoreThreads: boolean;
   query: string;
-  /** The thread that is looked at; none to give a new task. */
+  /** The open thread; undefined for the form of a new one. */
   open?: string | undefined;
-  /** The same as the server lists it: an old one, or one that nobody searches, is not among those that are shown. */
+  /** The open thread's entry of the server's list, also if `threads` does not include it. */
   listed?: Thread | undefined;
   loading: "idle" | "loading" | "missing" | "failed";
   thread: ThreadState;
   settings: Settings;
   files?: readonly ChangedFile[] | undefined;
   checkpoints?: readonly Checkpoint[] | undefined;
-  /** Whether there are checkpoints before those. */
+  /** Whether there are checkpoints before these. */
   earlier: "none" | "more" | "loading";
-  /** A moment of the past that is looked at instead of now. */
+  /** The checkpoint that is shown instead of the present. */
   past?: { checkpoint: Checkpoint; thread?: ThreadState } | undefined;
   /** The error of the person's last action, in one sentence. */
   problem?: string | undefined;
-  /** Why parts could not be loaded, in one sentence each. */
+  /** The error of each part that could not be loaded, in one sentence. */
   failed: Readonly<Partial<Record<Part, string | undefined>>>;
   /** The result of the last undo or edit, one sentence each. */
   notes?: readonly string[] | undefined;
-  /** The last action, to be read aloud. */
-  said?: string | undefined;
+  /** The last action, for screen readers. */
+  message?: string | undefined;
 }
 
 export const START: PageState = {
@@ -59,7 +58,6 @@ export const START: PageState = {
   settings: {},
 };
 
-/** A thread's status in a word. */
 export const STATUS_LABELS: Readonly<Record<ThreadStatus, string>> = {
   running: "Working",
   waiting: "Waits for you",
@@ -68,7 +66,7 @@ export const STATUS_LABELS: Readonly<Record<ThreadStatus, string>> = {
   done: "Idle",
 };
 
-/** The status of the thread that is open: what was seen happen, else what the server says. */
+/** The status of the open thread: by its events, else as the server lists it. */
 export function statusOf({ thread, listed, open }: PageState): ThreadStatus | undefined {
   if (open === undefined) return undefined;
   if (thread.isRunning) return thread.questions.length > 0 ? "waiting" : "running";
@@ -88,17 +86,16 @@ export function statusOf({ thread, listed, open }: PageState): ThreadStatus | un
   }
 }
 
-/** The shown state of a thread: the chosen moment, or now. */
+/** The thread at the chosen checkpoint, or now. */
 export function shownThread({ past, thread }: PageState): ThreadState {
   return past?.thread ?? thread;
 }
 
-/** The title of a thread. */
 export function titleOf({ listed, open = "" }: PageState): string {
   return listed?.title || open;
 }
 
-/** Threads with the progress of the one that an event is about. */
+/** Updates the progress of the thread that an event is about. */
 export function withProgress(threads: readonly Thread[], event: StampedEvent): readonly Thread[] {
   if (event.type !== "plan-change" || event.owner !== MAIN) return threads;
   const { total, completed, cancelled } = event.counts;
@@ -106,7 +103,7 @@ export function withProgress(threads: readonly Thread[], event: StampedEvent): r
   return threads.map((thread) => (thread.id === event.thread ? { ...thread, todos } : thread));
 }
 
-/** Threads with one put in, the newest first. */
+/** Adds or replaces a thread; the newest comes first. */
 export function withThread(threads: readonly Thread[], thread: Thread): readonly Thread[] {
   const others = threads.filter(({ id }) => id !== thread.id);
   return [...others, thread].toSorted((a, b) => b.updatedAt - a.updatedAt);

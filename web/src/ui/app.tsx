@@ -13,7 +13,7 @@ import { StatusLine } from "./status-line.tsx";
 import { Threads } from "./threads/threads.tsx";
 import { useNarrow, usePage } from "./use-store.ts";
 
-/** The whole page: threads, conversation, plan above files, and one status line. */
+/** The whole page: threads, conversation, plan, files, timeline and status line. */
 export function App() {
   const page = usePage();
   const isNarrow = useNarrow();
@@ -31,7 +31,7 @@ export function App() {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (event.key === "/") {
         event.preventDefault();
-        // The part may have to appear first.
+        // The region may have to be rendered first.
         flushSync(() => setRegion("talk"));
         document.querySelector<HTMLElement>("#task")?.focus();
       }
@@ -68,19 +68,19 @@ export function App() {
         </Region>
       )}
       {isShown("talk") && <Conversation />}
-      {hasThread && (isShown("plan") || isShown("files")) && (
+      {(hasThread || isNarrow) && (isShown("plan") || isShown("files")) && (
         <Region isMain={isNarrow} className="side" name={region === "plan" ? "The plan" : "The files"}>
-          {isShown("plan") && <Plan />}
-          {isShown("files") && <Files />}
+          {hasThread && isShown("plan") && <Plan />}
+          {hasThread && isShown("files") && <Files />}
+          {!hasThread && (
+            <p className="empty">
+              Open a thread, and its {region === "plan" ? "plan is" : "files are"} here.
+            </p>
+          )}
         </Region>
       )}
       {hasThread && (hasTimeline || isNarrow) && isShown("plan") && (
         <Timeline isOpen={hasTimeline} onToggle={() => setTimeline(!hasTimeline)} />
-      )}
-      {!hasThread && isNarrow && (region === "plan" || region === "files") && (
-        <Region isMain className="side" name={region === "plan" ? "The plan" : "The files"}>
-          <p className="empty">Open a thread, and its {region === "plan" ? "plan is" : "files are"} here.</p>
-        </Region>
       )}
       <StatusLine hasTimeline={hasTimeline} onTimeline={() => setTimeline(!hasTimeline)} />
       {isNarrow && (
@@ -90,7 +90,7 @@ export function App() {
   );
 }
 
-/** The address is the thread's: a link inside the page must not change it. */
+/** Focuses the composer without following the link, as the URL's hash names the thread. */
 function toTask(event: { preventDefault: () => void }): void {
   event.preventDefault();
   document.querySelector<HTMLElement>("#task")?.focus();
@@ -103,7 +103,7 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** A part of the page; where it is the only one that is shown, it is the main one and has a heading that says so. */
+/** A region of the page; the only one on a narrow page is its main region, with a heading. */
 function Region({
   isMain,
   className,
@@ -115,7 +115,7 @@ function Region({
   name: string;
   children: ReactNode;
 }) {
-  // One element for both: another one would lose what somebody is writing in it when the window gets wider.
+  // The same element in both cases: another one would lose unsent input when the window is resized.
   return (
     <div className={className} role={isMain ? "main" : undefined} tabIndex={isMain ? 0 : undefined}>
       {isMain && <h1 className="hidden">{name}</h1>}
@@ -124,7 +124,7 @@ function Region({
   );
 }
 
-/** The page for a refused key. */
+/** The page without a valid token. */
 function Unreachable({ isKnown }: { isKnown: boolean }) {
   return (
     <main className="unreachable">
@@ -158,7 +158,7 @@ function Tabs({
 }: {
   region: RegionName;
   onRegion: (region: RegionName) => void;
-  /** A question waits in the conversation, which is not shown. */
+  /** Whether a question waits in the conversation, which is not shown. */
   asks: boolean;
 }) {
   return (

@@ -12,18 +12,27 @@ const SENTENCES: Readonly<Record<Part, string>> = {
   earlier: "Earlier steps could not be loaded.",
 };
 
-/** Says why a part of the page could not be loaded, where that is so, and tries again. */
+/** The error of a part of the page that could not be loaded, with a button to try again. */
 export function Failed({ part }: { part: Part }) {
   const store = useStore();
   const { failed } = usePage();
-  const why = failed[part];
-  if (why === undefined) return null;
+  const failure = failed[part];
+  if (failure === undefined) return null;
   return (
     <p className="problem" role="alert">
-      {SENTENCES[part]} {why}{" "}
+      {SENTENCES[part]} {failure}{" "}
       <button type="button" className="quiet small" onClick={() => void store.loadPart(part)}>
         Try again
       </button>
     </p>
   );
+}
+
+/** An error message; nothing without a text. */
+export function Problem({ text }: { text: string | undefined }) {
+  return text ? (
+    <p className="problem" role="alert">
+      {text}
+    </p>
+  ) : null;
 }

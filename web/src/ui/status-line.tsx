@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { countTodos } from "../../../src/plan/todo/todo.ts";
 import {
   agentOf,
   costOfThread,
@@ -12,10 +13,10 @@ import { statusOf, STATUS_LABELS, type PageState } from "../store/state.ts";
 import { modeOf } from "./composer/thread-options.tsx";
 import { useNow, usePage } from "./use-store.ts";
 
-/** One line that says how things stand. */
+/** A one-line status. */
 export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; onTimeline: () => void }) {
   const page = usePage();
-  const { thread, open, connection, loading, said } = page;
+  const { thread, open, connection, loading, message } = page;
   const status = statusOf(page);
   const hasThread = open !== undefined && loading !== "missing";
   return (
@@ -32,7 +33,7 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
             </strong>
             {hasThread && <span>{progressWords(page)}</span>}
             {hasThread && <span>{modeName(modeOf(page.settings), thread)}</span>}
-            {said && <span className="hidden">{said}</span>}
+            {message && <span className="hidden">{message}</span>}
           </>
         )}
       </p>
@@ -50,15 +51,14 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
 }
 
 function progressWords({ thread }: PageState): string {
-  const todos = planOf(thread).filter(({ status }) => status !== "cancelled");
-  if (todos.length === 0) return "";
-  const done = todos.filter(({ status }) => status === "completed").length;
-  const asked = thread.questions.length;
-  const questions = asked > 0 ? ` · ${asked} ${asked === 1 ? "question" : "questions"}` : "";
-  return `${done} of ${todos.length} done${questions}`;
+  const { total, completed, cancelled } = countTodos(planOf(thread));
+  if (total === cancelled) return "";
+  const count = thread.questions.length;
+  const questions = count > 0 ? ` · ${count} ${count === 1 ? "question" : "questions"}` : "";
+  return `${completed} of ${total - cancelled} done${questions}`;
 }
 
-/** The current activity. It changes often, so it is not read aloud. */
+/** The current activity. It changes often, so it is not a live region. */
 function Doing({ thread, isRunning }: { thread: ThreadState; isRunning: boolean }) {
   const now = useNow(isRunning);
   if (!isRunning || !thread.isRunning) return null;

@@ -6,7 +6,7 @@ export const StoreContext = createContext<PageStore | undefined>(undefined);
 
 export function useStore(): PageStore {
   const store = useContext(StoreContext);
-  if (!store) throw new Error("There is no store around this part of the page.");
+  if (!store) throw new Error("useStore needs a StoreContext around it.");
   return store;
 }
 
@@ -16,7 +16,7 @@ export function usePage(): PageState {
   return useSyncExternalStore(store.subscribe, () => store.state);
 }
 
-/** The time, each second while something goes on. */
+/** The current time, updated each second while `isTicking`. */
 export function useNow(isTicking: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -28,7 +28,7 @@ export function useNow(isTicking: boolean): number {
   return now;
 }
 
-/** Whether the page is as narrow as a phone: its regions are tabs then. */
+/** Whether the page is as narrow as a phone, and shows one region at a time. */
 export function useNarrow(): boolean {
   const [query] = useState(() => matchMedia("(width <= 50rem)"));
   const subscribe = (listener: () => void): (() => void) => {

@@ -12,17 +12,17 @@ export const COMPACT_COMMAND: AvailableCommand = {
   description: "have the conversation summarized with the next message",
 };
 
-const OWN: readonly AvailableCommand[] = [
+const BUILT_IN: readonly AvailableCommand[] = [
   { name: PLAN_COMMAND.name, description: PLAN_COMMAND.about, input: { hint: PLAN_COMMAND.usage } },
   UNDO_COMMAND,
   COMPACT_COMMAND,
 ];
 
-/** The commands of a session: its own, and the skills of its project, called by name. */
+/** The commands of a session: the built-in ones, and its project's skills by name. */
 export function commandsFor({ skills }: Project): AvailableCommand[] {
-  const others = skills.filter(({ name }) => !OWN.some((own) => own.name === name));
+  const others = skills.filter(({ name }) => !BUILT_IN.some((command) => command.name === name));
   return [
-    ...OWN,
+    ...BUILT_IN,
     ...others.map(({ name, description }) => ({ name, description, input: { hint: "what to do" } })),
   ];
 }

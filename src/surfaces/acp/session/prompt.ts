@@ -4,12 +4,12 @@ import { HumanMessage } from "@langchain/core/messages";
 import { attempt } from "../../../errors.ts";
 import { namedFile, notShown, sentFile } from "./prompt.prompt.ts";
 
-/** A prompt as a message for the model. Text alone stays a string. */
+/** A prompt as a message for the model; its content is a string if it has only text. */
 export function promptMessage(prompt: readonly ContentBlock[]): HumanMessage {
   const blocks = prompt.map(toBlock);
   const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const content = texts.length === blocks.length ? texts.join("\n") : blocks;
-  // With an id of its own the message is the same one when the step is run again.
+  // With an id, a repeated step replaces the message instead of adding it again.
   return new HumanMessage({ content, id: crypto.randomUUID() });
 }
 
@@ -26,12 +26,12 @@ function toBlock(block: ContentBlock): Block {
     case "text":
       return { type: "text", text: block.text };
     case "image":
-      // The one form that the packages of all providers send right.
+      // The only image format that all provider packages send correctly.
       return { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
     case "audio":
       return { type: "text", text: notShown("A sound", block.mimeType) };
     case "resource_link":
-      return { type: "text", text: namedFile(block.title ?? block.name, placeOf(block.uri)) };
+      return { type: "text", text: namedFile(block.title ?? block.name, pathOf(block.uri)) };
     case "resource": {
       const { resource } = block;
       if ("text" in resource) return { type: "text", text: sentFile(resource.uri, resource.text) };
@@ -43,7 +43,7 @@ function toBlock(block: ContentBlock): Block {
   }
 }
 
-/** The file tools know files by their paths. */
-function placeOf(uri: string): string {
+/** The path of a `file:` URI, as the file tools take it; another URI as it is. */
+function pathOf(uri: string): string {
   return (uri.startsWith("file:") ? attempt(() => fileURLToPath(uri)) : undefined) ?? uri;
 }

@@ -5,7 +5,7 @@ import { readAnswer, type Question } from "../../../threads/questions/index.ts";
 import { MAIN } from "../../../threads/view/index.ts";
 import type { Editor } from "../editor.ts";
 import type { Sdk } from "../sdk.ts";
-import type { AskedCall, Calls, ToldCall } from "../updates/calls.ts";
+import type { AskedCall, CallInfo, Calls } from "../updates/calls.ts";
 
 export interface AskingOptions {
   sdk: Sdk;
@@ -14,13 +14,13 @@ export interface AskingOptions {
   session: string;
   calls: Calls;
   editor: Editor;
-  /** Allows calls like one from now on. */
+  /** Adds a rule that allows calls from now on. */
   allow: (rule: string) => void;
-  /** Says something in the conversation. */
+  /** Shows text in the conversation. */
   say: (text: string) => void;
 }
 
-/** Puts the questions of a run to the person at an editor: in a form, or as options where it has none. */
+/** Asks the person at an editor a run's questions: in a form, or as options if the editor has no forms. */
 export class Asking {
   readonly #options: AskingOptions;
 
@@ -28,7 +28,7 @@ export class Asking {
     this.#options = options;
   }
 
-  /** A value to go on with. Undefined where the person has cancelled, or answers with the next prompt. */
+  /** Returns the answer; undefined if the person cancelled, or answers with the next prompt. */
   async ask(question: Question, signal: AbortSignal): Promise<unknown> {
     try {
       if (question.call) return await this.#permission({ ...question, call: question.call }, signal);
@@ -47,7 +47,7 @@ export class Asking {
   ): Promise<unknown> {
     const { calls, editor, allow } = this.#options;
     const change = await editor.preview(call.name, call.args);
-    const asked = calls.ask(call, { change, note: repeated || notice ? text : undefined });
+    const askedCall = calls.ask(call, { change, note: repeated || notice ? text : undefined });
     const rule = ruleFor(call);
     const options: PermissionOption[] = [
       { optionId: "allow", name: "Allow", kind: "allow_once" },
@@ -56,12 +56,12 @@ export class Asking {
         : [{ optionId: "always", name: `Always allow ${rule} here`, kind: "allow_always" as const }]),
       { optionId: "reject", name: "Reject", kind: "reject_once" },
     ];
-    const choice = await this.#choose(asked, options, signal);
+    const choice = await this.#choose(askedCall, options, signal);
     if (choice === undefined) return undefined;
-    const isForGood = choice === "always" && rule !== undefined;
-    if (isForGood) allow(rule);
-    // What was not offered is no yes.
-    return { type: isForGood || choice === "allow" ? "approve" : "reject" };
+    const isAlways = choice === "always" && rule !== undefined;
+    if (isAlways) allow(rule);
+    // An option that was not offered rejects.
+    return { type: isAlways || choice === "allow" ? "approve" : "reject" };
   }
 
   async #approval(
@@ -70,16 +70,15 @@ export class Asking {
   ): Promise<unknown> {
     const plan = planText(todos, rules);
     if (this.#hasForms) {
-      const said = [text, plan, ...(error === undefined ? [] : [error])].join("\n");
-      const content = await this.#form(said, { decision: DECISION, reason: REASON }, signal);
+      const message = [text, plan, ...(error === undefined ? [] : [error])].join("\n");
+      const content = await this.#form(message, { decision: DECISION, reason: REASON }, signal);
       if (content === undefined) return undefined;
       const reason = content["reason"]?.trim();
       if (content["decision"] === "approve") return { type: "approve" };
       return { type: "reject", ...(reason && { reason }) };
     }
-    const asked = { call: `plan-${id}`, name: "plan-approval", title: "Work on this plan?", note: plan };
     const choice = await this.#option(
-      asked,
+      { call: `plan-${id}`, name: "plan-approval", title: "Work on this plan?", note: plan },
       [
         { optionId: "approve", name: "Approve", kind: "allow_once" },
         { optionId: "reject", name: "Reject", kind: "reject_once" },
@@ -93,11 +92,8 @@ export class Asking {
   async #words(question: Question, signal: AbortSignal): Promise<unknown> {
     const { id, text, options } = question;
     if (this.#hasForms) {
-      const title = "Answer";
-      const field =
-        options.length > 0
-          ? { type: "string" as const, title, description: `${options.join(", ")}, or something else` }
-          : { type: "string" as const, title };
+      const hint = options.length > 0 && { description: `${options.join(", ")}, or something else` };
+      const field = { type: "string" as const, title: "Answer", ...hint };
       const content = await this.#form(text, { answer: field }, signal);
       return content && readAnswer(question, content["answer"] ?? "");
     }
@@ -123,7 +119,7 @@ export class Asking {
     return Boolean(this.#options.capabilities.elicitation?.form);
   }
 
-  /** The values of a form; undefined if the person dismissed it. */
+  /** Asks with a form whose first property is required. Returns its values; undefined if the person dismissed it. */
   async #form(
     message: string,
     properties: Record<string, { type: "string" }>,
@@ -143,17 +139,17 @@ export class Asking {
     return answer.action === "accept" ? ((answer["content"] ?? {}) as Record<string, string>) : undefined;
   }
 
-  /** A question as a call of its own: an editor without forms has nothing else to show it by. */
+  /** Asks with options, as a tool call: an editor without forms shows no other questions. */
   async #option(
-    { note, ...asked }: Omit<ToldCall, "owner"> & { note?: string },
+    { note, ...question }: Omit<CallInfo, "owner"> & { note?: string },
     options: PermissionOption[],
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const { calls } = this.#options;
-    const told = { owner: MAIN, ...asked };
-    const choice = await this.#choose(calls.ask(told, { note }), options, signal);
+    const call = { owner: MAIN, ...question };
+    const choice = await this.#choose(calls.ask(call, { note }), options, signal);
     const result = options.find(({ optionId }) => optionId === choice)?.name ?? "No answer.";
-    calls.end({ ...told, ok: choice !== undefined, result });
+    calls.end({ ...call, ok: choice !== undefined, result });
     return choice;
   }
 
@@ -182,10 +178,7 @@ const DECISION = {
 };
 const REASON = { type: "string" as const, title: "Why not", description: "The agent reads this" };
 
-/**
- * The rule that a yes for good adds: exactly this command, or any call of another tool. Undefined for a command that
- * no rule can name alone.
- */
+/** The rule that "always" adds: this exact command, or any call of another tool; undefined if no rule fits only it. */
 function ruleFor({ name, args }: NonNullable<Question["call"]>): string | undefined {
   if (name !== "execute") return name;
   const command = String(args["command"]).trim();

@@ -8,17 +8,17 @@ import type { RuledPlan } from "../updates/plan-entries.ts";
 
 export interface SessionPlanOptions {
   thread: HostThread;
-  /** Shows the editor a plan that no run tells it of. */
+  /** Sends the editor a plan, unless an active run sends it. */
   tell: (plan: RuledPlan) => void;
-  /** Has each new plan approved from now on. */
+  /** Requires approval of new plans from now on. */
   approve: () => void;
 }
 
-/** The plan of a session, as its person changes it: also while a prompt runs, here or in another process. */
+/** Reads and edits the plan of a session, also while a prompt runs, here or in another process. */
 export class SessionPlan {
   readonly #options: SessionPlanOptions;
-  /** The plan as it was last said: a list that is typed was made of it. */
-  #said: readonly Todo[] | undefined;
+  /** The plan as last shown: the base of a list that the person sends. */
+  #shown: readonly Todo[] | undefined;
 
   constructor(options: SessionPlanOptions) {
     this.#options = options;
@@ -30,10 +30,10 @@ export class SessionPlan {
 
   /** Throws what `Thread.writePlan` throws. */
   edit(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
-    return this.#told(this.#options.thread.editPlan(edit, { signal }), edit.rules);
+    return this.#announce(this.#options.thread.editPlan(edit, { signal }), edit.rules);
   }
 
-  /** Does what stands behind `/plan`, without a call of the model, and returns what there is to say. */
+  /** Runs `/plan` with its arguments, without a model call, and returns the reply. */
   async command(args: string, signal: AbortSignal): Promise<string> {
     try {
       const wish = planWish(args);
@@ -51,45 +51,47 @@ export class SessionPlan {
           return PLAN_SAYS.unknown(args);
       }
     } catch (error) {
-      const known = HarnessError.from(error);
-      if (!known || known.code === "edit-withdrawn") throw error;
-      return known instanceof PlanConflict ? this.#say(known.todos, known.message) : known.message;
+      const harnessError = HarnessError.from(error);
+      if (!harnessError || harnessError.code === "edit-withdrawn") throw error;
+      const { message } = harnessError;
+      return harnessError instanceof PlanConflict ? this.#reply(harnessError.todos, message) : message;
     }
   }
 
-  async #told(edit: Promise<Todo[]>, sent?: readonly string[]): Promise<Todo[]> {
+  /** Sends the edited plan to the editor. */
+  async #announce(edit: Promise<Todo[]>, newRules?: readonly string[]): Promise<Todo[]> {
     const todos = await edit;
-    this.#options.tell({ todos, rules: readRules(sent) ?? (await this.read()).rules });
+    this.#options.tell({ todos, rules: readRules(newRules) ?? (await this.read()).rules });
     return todos;
   }
 
   async #show(note?: string): Promise<string> {
     const plan = await this.read();
     this.#options.tell(plan);
-    return this.#say(plan.todos, note);
+    return this.#reply(plan.todos, note);
   }
 
   async #edit(markdown: string, signal: AbortSignal): Promise<string> {
-    const base = this.#said ?? (await this.read()).todos;
-    // Whoever has not seen the ids cannot have kept them, and would take everything off the plan.
-    const isUnseen = this.#said === undefined && base.length > 0;
+    const base = this.#shown ?? (await this.read()).todos;
+    // A person who has not seen the ids cannot have kept them, and would remove every item.
+    const isUnseen = this.#shown === undefined && base.length > 0;
     if (markdown === "" || isUnseen) return this.#show(PLAN_SAYS.unchanged);
     const todos = await this.edit(
       { todos: planItems(markdown, base), base, rules: sentRules(markdown) },
       signal,
     );
-    return this.#say(todos, savedWords(base, todos));
+    return this.#reply(todos, savedWords(base, todos));
   }
 
   async #clear(signal: AbortSignal): Promise<string> {
     if ((await this.read()).todos.length === 0) return PLAN_SAYS.none;
-    const todos = await this.#told(this.#options.thread.clearPlan({ signal }));
-    return this.#say(todos, `${PLAN_SAYS.cleared} ${PLAN_SAYS.heard}`);
+    const todos = await this.#announce(this.#options.thread.clearPlan({ signal }));
+    return this.#reply(todos, `${PLAN_SAYS.cleared} ${PLAN_SAYS.heard}`);
   }
 
-  /** In a block of code, which editors show and copy as it is. */
-  async #say(todos: readonly Todo[], note?: string): Promise<string> {
-    this.#said = todos;
+  /** The plan in a code block, which editors show and copy unchanged, with a note and how to edit it. */
+  async #reply(todos: readonly Todo[], note?: string): Promise<string> {
+    this.#shown = todos;
     const { rules } = await this.read();
     const list = todos.length > 0 ? `\`\`\`markdown\n${planText(todos, rules)}\`\`\`` : PLAN_SAYS.none;
     return [note, list, HOW].filter(Boolean).join("\n\n");

@@ -37,21 +37,21 @@ export interface SessionOptions extends Pick<PrepareOptions, "projectOf" | "pric
   capabilities: ClientCapabilities;
   thread: HostThread;
   settings: RunSettings & { dir: string };
-  /** The mode where the thread has none. */
+  /** The mode if the settings have none. */
   mode: Mode;
-  /** A notice to show before the first prompt, besides errors of the agent. */
+  /** A notice to show before the first answer. */
   notice?: string | undefined;
-  /** Called when a plan is approved, and when it no longer is. */
+  /** Called when mode `plan` gets an approved plan, or loses its approval. */
   onApproval: () => void;
 }
 
-/** The prompt at work. */
+/** The active prompt. */
 interface Turn {
   abort: AbortController;
   run?: Promise<Run>;
 }
 
-/** One conversation with an editor: a thread, and the run that is going on in it. */
+/** One conversation with an editor: a thread and its active run. */
 export class Session implements LiveRules {
   settings: SessionOptions["settings"];
   readonly #options: SessionOptions;
@@ -60,21 +60,21 @@ export class Session implements LiveRules {
   readonly #editor: Editor;
   readonly #conversation: Conversation;
   readonly #asking: Asking;
-  /** The rules that the person has allowed calls by, for as long as the session is open. */
+  /** Rules that the person has added with "always", until the session closes. */
   readonly allow: string[] = [];
-  /** The number of rules at the time of each question. */
-  readonly #askedAt = new Map<string, number>();
+  /** The number of rules when each question was asked. */
+  readonly #ruleCounts = new Map<string, number>();
   readonly #plan: SessionPlan;
-  /** The prompt that is being worked on. */
   #turn: Turn | undefined;
-  /** Stops what is asked for beside it. */
-  #beside = new AbortController();
+  /** Cancels plan edits, which run beside the turn. */
+  #asides = new AbortController();
+  /** Settles when all work so far has ended. */
   #work: Promise<unknown> = Promise.resolve();
-  /** Prompts that were given to the agent at work. */
-  readonly #said: string[] = [];
-  /** Whether the next prompt has the conversation summarized. */
-  #isCompactedNext = false;
-  /** The person has approved the plan that is worked on. */
+  /** Prompts sent to the active run, which the editor shows itself. */
+  readonly #steering: string[] = [];
+  /** Whether the next prompt summarizes the conversation first. */
+  #compactsNext = false;
+  /** Whether the person has approved the current plan. */
   isApproved = false;
 
   constructor(options: SessionOptions) {
@@ -96,7 +96,7 @@ export class Session implements LiveRules {
     this.#plan = new SessionPlan({
       thread,
       tell: (plan) => {
-        // A run tells of each plan in its turn, and may be further by now.
+        // An active run sends each plan itself, and may have a newer one.
         if (!this.#turn) this.send(planUpdate(plan));
       },
       approve: () => {
@@ -105,26 +105,26 @@ export class Session implements LiveRules {
     });
   }
 
-  /** The mode as it is when a call is judged. */
+  /** The current mode, read for each call. */
   get mode(): Mode {
     return this.settings.mode ?? this.#options.mode;
   }
 
   send(update: SessionUpdate): void {
     const { sdk, client } = this.#options;
-    // Nobody reads it any more where that fails; the connection's end stops the run.
+    // A failure means that the editor is gone: the end of the connection stops the run.
     void client
       .notify(sdk.methods.client.session.update, { sessionId: this.#thread.id, update })
       .catch(() => {});
   }
 
-  /** Stops what is going on; resolves when it has stopped. What has finished is kept. */
+  /** Cancels all work of the session; resolves when it has stopped. Finished steps are kept. */
   async cancel(): Promise<void> {
     const stop = new Error("The run was stopped.");
     this.#turn?.abort.abort(stop);
     void this.#turn?.run?.then((run) => run.stop()).catch(() => {});
-    this.#beside.abort(stop);
-    this.#beside = new AbortController();
+    this.#asides.abort(stop);
+    this.#asides = new AbortController();
     await this.#work;
   }
 
@@ -132,9 +132,9 @@ export class Session implements LiveRules {
     return this.#plan.read();
   }
 
-  /** Changes the plan, also while a prompt runs, and resolves to it. Throws what `editPlan` throws. */
+  /** Edits the plan, also during a turn, and resolves to the result. Throws what `HostThread.editPlan` throws. */
   editPlan(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
-    return this.#aside(signal, (stopped) => this.#plan.edit(edit, stopped));
+    return this.#aside(signal, (cancelled) => this.#plan.edit(edit, cancelled));
   }
 
   prompt(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
@@ -142,26 +142,26 @@ export class Session implements LiveRules {
     const command = commandIn(text);
     if (command === PLAN_COMMAND.name) return this.#command(argumentsOf(text), signal);
     if (this.#turn) return this.#steer(prompt, this.#turn, signal);
-    if (command === UNDO_COMMAND.name) return this.#follow(this.#undo());
-    if (command === COMPACT_COMMAND.name) return this.#follow(this.#compact());
+    if (command === UNDO_COMMAND.name) return this.#track(this.#undo());
+    if (command === COMPACT_COMMAND.name) return this.#track(this.#compact());
     this.#turn = { abort: new AbortController() };
     signal.addEventListener("abort", () => void this.cancel(), { once: true });
-    return this.#follow(this.#prompt(prompt, this.#turn));
+    return this.#track(this.#prompt(prompt, this.#turn));
   }
 
-  /** Gives a prompt to the agent at work, which reads it at its next call; where none comes it begins a turn. */
+  /** Sends a prompt to the active run, which reads it at its next model call; if none follows, it starts a turn. */
   async #steer(
     prompt: readonly ContentBlock[],
     { abort, run }: Turn,
     signal: AbortSignal,
   ): Promise<PromptResponse> {
     const { content, text } = promptMessage(prompt);
-    this.#said.push(text);
+    this.#steering.push(text);
     try {
       await (await run)!.say(content);
       return { stopReason: "end_turn" };
     } catch (error) {
-      this.#said.splice(this.#said.indexOf(text), 1);
+      this.#steering.splice(this.#steering.indexOf(text), 1);
       if (HarnessError.from(error)?.code !== "run-ended") throw error;
       await this.#work;
       const isCancelled = signal.aborted || abort.signal.aborted;
@@ -169,7 +169,7 @@ export class Session implements LiveRules {
     }
   }
 
-  /** Gives a prompt to the agent that another process has at work on the thread. */
+  /** Sends a prompt to the run that another process has on the thread. */
   async #sayElsewhere(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     await this.#thread.say(promptMessage(prompt).content, { signal });
     this.#conversation.sayAside(
@@ -178,28 +178,30 @@ export class Session implements LiveRules {
     return { stopReason: "end_turn" };
   }
 
-  /** Takes back the last prompt. The editor keeps what it has shown. */
+  /** Takes back the last prompt. The editor's transcript stays. */
   async #undo(): Promise<PromptResponse> {
-    const undone = await this.#thread.undo();
-    const words = undone
-      ? [`Taken back: ${shortened(undone.text)}`, ...undoneWords(undone)]
+    const result = await this.#thread.undo();
+    const words = result
+      ? [`Taken back: ${shortened(result.text)}`, ...undoneWords(result)]
       : ["There is nothing to take back."];
     this.#conversation.sayAside(words.join("\n"));
-    if (undone) this.send(planUpdate(await this.readPlan()));
+    if (result) this.send(planUpdate(await this.readPlan()));
     return { stopReason: "end_turn" };
   }
 
   async #compact(): Promise<PromptResponse> {
     const length = await compactAt(await this.#thread.read());
-    this.#isCompactedNext = length !== undefined;
+    this.#compactsNext = length !== undefined;
     this.#conversation.sayAside(compactWords(length));
     return { stopReason: "end_turn" };
   }
 
-  /** Answers `/plan`, which takes no turn: the agent may be at work. */
+  /** Answers `/plan`, also during a turn. */
   async #command(args: string, signal: AbortSignal): Promise<PromptResponse> {
     try {
-      this.#conversation.sayAside(await this.#aside(signal, (stopped) => this.#plan.command(args, stopped)));
+      this.#conversation.sayAside(
+        await this.#aside(signal, (cancelled) => this.#plan.command(args, cancelled)),
+      );
       return { stopReason: "end_turn" };
     } catch (error) {
       if (HarnessError.from(error)?.code === "edit-withdrawn") return { stopReason: "cancelled" };
@@ -207,12 +209,12 @@ export class Session implements LiveRules {
     }
   }
 
-  #aside<Result>(signal: AbortSignal, work: (stopped: AbortSignal) => Promise<Result>): Promise<Result> {
-    return this.#follow(work(AbortSignal.any([signal, this.#beside.signal])));
+  #aside<Result>(signal: AbortSignal, work: (cancelled: AbortSignal) => Promise<Result>): Promise<Result> {
+    return this.#track(work(AbortSignal.any([signal, this.#asides.signal])));
   }
 
-  /** Makes a stop wait for it. */
-  #follow<Result>(work: Promise<Result>): Promise<Result> {
+  /** Has `cancel` wait for some work. */
+  #track<Result>(work: Promise<Result>): Promise<Result> {
     this.#work = this.#work.then(() => work).catch(() => {});
     return work;
   }
@@ -229,7 +231,7 @@ export class Session implements LiveRules {
       return await this.#sayElsewhere(prompt, signal);
     } finally {
       this.#calls.endAll(signal.aborted ? "Cancelled." : "Not finished.");
-      this.#askedAt.clear();
+      this.#ruleCounts.clear();
       this.#turn = undefined;
     }
   }
@@ -237,8 +239,8 @@ export class Session implements LiveRules {
   #start(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<Run> {
     const { projectOf, pricesOf } = this.#options;
     const task = typedText(prompt);
-    const compact = this.#isCompactedNext;
-    this.#isCompactedNext = false;
+    const compact = this.#compactsNext;
+    this.#compactsNext = false;
     return this.#thread.start(promptMessage(prompt).content, {
       task,
       compact,
@@ -255,7 +257,7 @@ export class Session implements LiveRules {
   /** Shows the title of a new thread, and returns the notices before its first answer. */
   async #begin({ thread, ready }: Begun, task: string): Promise<string | undefined> {
     const values = (await thread.state()).values as { title?: string };
-    this.#approve(isApproved(values));
+    this.#setApproved(isApproved(values));
     const { title } = values;
     if (title !== undefined) return undefined;
     this.send({ sessionUpdate: "session_info_update", title: titleOf(task) });
@@ -264,38 +266,38 @@ export class Session implements LiveRules {
   }
 
   #show(event: RunEvent): void {
-    if (event.type === "question") this.#askedAt.set(event.id, this.allow.length);
-    // The harness says it, and not the model.
+    if (event.type === "question") this.#ruleCounts.set(event.id, this.allow.length);
+    // No model message has the reason of the end.
     if (event.type === "run-end" && event.reason) this.#conversation.say(event.answer ?? event.reason);
     // The editor shows its own prompts.
-    const own = event.type === "message" ? this.#said.indexOf(event.text) : -1;
-    if (own >= 0) this.#said.splice(own, 1);
+    const own = event.type === "message" ? this.#steering.indexOf(event.text) : -1;
+    if (own >= 0) this.#steering.splice(own, 1);
     else this.#conversation.show(event);
   }
 
   /**
-   * After a yes for good, the other questions that were asked with it are left open: the run judges their calls anew,
-   * and asks again where it still has to.
+   * Answers a question. After an "always", questions asked before it stay unanswered: the run checks their calls against
+   * the new rule, and asks again if it has to.
    */
   async #answer(question: Question, signal: AbortSignal): Promise<unknown> {
-    const isOutdated = question.call !== undefined && this.#askedAt.get(question.id) !== this.allow.length;
+    const isOutdated = question.call !== undefined && this.#ruleCounts.get(question.id) !== this.allow.length;
     if (isOutdated) return undefined;
     const answer = await this.#asking.ask(question, signal);
-    // A no leaves an approved plan as it is.
+    // A rejection does not withdraw an earlier approval.
     const { type = "" } = (answer ?? {}) as { type?: string };
     const isYes = ["approve", "edit"].includes(type);
-    if (question.kind === "plan-approval" && isYes) this.#approve(true);
+    if (question.kind === "plan-approval" && isYes) this.#setApproved(true);
     return answer;
   }
 
-  #approve(isNow: boolean): void {
-    if (isNow === this.isApproved) return;
-    this.isApproved = isNow;
+  #setApproved(value: boolean): void {
+    if (value === this.isApproved) return;
+    this.isApproved = value;
     if (this.mode === "plan") this.#options.onApproval();
   }
 
-  /** Tells the whole conversation so far. */
-  async tell(): Promise<void> {
+  /** Sends the whole conversation so far. */
+  async replay(): Promise<void> {
     for (const event of await replay(await this.#thread.read())) {
       if (event.type === "run-start" && event.task !== undefined) this.#conversation.showTask(event.task);
       else this.#conversation.show(event);

@@ -33,36 +33,32 @@ import type { RuledPlan } from "../updates/plan-entries.ts";
 import { commandsFor } from "./commands.ts";
 import { Session } from "./session.ts";
 
-/** Options of sessions, the same for every editor. */
 export interface SessionsOptions extends Pick<PrepareOptions, "modelOf"> {
   host: Host;
   saver: ThreadStore;
-  /**
-   * Settings of a new session; without a mode, its project decides, or the session asks before it changes anything.
-   */
+  /** Settings of a new session. Default mode: the project's, else `ask`. */
   defaults: WantedSettings;
-  /** The models to choose from, besides the one in use. */
+  /** Models to choose from, besides the current one. */
   models: readonly string[];
   projectOf: (settings: Pick<RunSettings, "dir" | "project">) => Promise<Project>;
-  /** The model that settings files name, where nothing else does. */
+  /** The model that settings files name. */
   modelIn: (project: Project) => string | undefined;
   pricesOf: (model: string, project: Project) => Prices | undefined;
 }
 
-/** The editor at the other end of a connection. */
 export interface ConnectedEditor {
   sdk: Sdk;
   client: AgentContext;
   capabilities: ClientCapabilities;
 }
 
-/** The response to a client that opens a session. */
-interface Opened {
+interface OpenResponse {
   sessionId: string;
   modes: SessionModeState;
   configOptions: SessionConfigOption[];
 }
 
+/** The directory and MCP servers that an editor names for a session. */
 interface Place {
   cwd: string;
   mcpServers?: readonly McpServer[];
@@ -70,10 +66,10 @@ interface Place {
 
 /** Sessions per page of a list. */
 const PAGE = 50;
-/** More threads than anybody lists. */
+/** The most threads to list. */
 const MANY = 10_000;
 
-/** The sessions of one connection: each is a thread, which the command line and the page know too. */
+/** The sessions of one connection. Each is a thread, also listed by the command line and the page. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #editor: ConnectedEditor;
@@ -84,35 +80,37 @@ export class Sessions {
     this.#editor = editor;
   }
 
-  /** Throws where no model can be used. */
+  /** Throws if the default model cannot be used. */
   async checkModel(): Promise<void> {
     await this.#options.modelOf(this.#options.defaults.model);
   }
 
-  /** Begins a thread. It is saved at once: another process may open it. */
-  async create(place: Place): Promise<Opened> {
+  /** Creates a thread. It is saved immediately, as another process may open it. */
+  async create(place: Place): Promise<OpenResponse> {
     const { host, saver, defaults, modelOf, modelIn, pricesOf } = this.#options;
     await checkFolder(place.cwd);
     const project = await this.#options.projectOf({ dir: place.cwd });
     const { name: model } = await modelOf(defaults.model ?? modelIn(project));
-    const wanted = { ...defaults, model, dir: place.cwd, startedIn: place.cwd };
-    const settings = withPricedBudget(wanted, pricesOf(model, project));
+    const settings = withPricedBudget(
+      { ...defaults, model, dir: place.cwd, startedIn: place.cwd },
+      pricesOf(model, project),
+    );
     const id = await newThreadId(saver, basename(place.cwd));
     await host.thread(id).create(settings);
     return this.#begin(id, { settings, project, place });
   }
 
-  /** Opens a thread that is there already; `isTold` tells all of it again. */
-  async open(id: string, place: Place, { isTold }: { isTold: boolean }): Promise<Opened> {
+  /** Opens an existing thread; with `hasReplay` the editor gets its whole conversation. */
+  async open(id: string, place: Place, { hasReplay }: { hasReplay: boolean }): Promise<OpenResponse> {
     const { saver } = this.#options;
     await checkFolder(place.cwd);
     const saved = await settingsOfThread(saver, id);
     if (!saved) throw this.#editor.sdk.RequestError.resourceNotFound(id);
     const settings = { ...saved, dir: place.cwd };
     const project = await this.#options.projectOf(settings);
-    const opened = await this.#begin(id, { settings, project, place });
-    if (isTold) await this.get(id).tell();
-    return opened;
+    const response = await this.#begin(id, { settings, project, place });
+    if (hasReplay) await this.get(id).replay();
+    return response;
   }
 
   get(id: string): Session {
@@ -123,7 +121,7 @@ export class Sessions {
 
   async list({ cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
     const { saver } = this.#options;
-    // A thread without a message is nothing to go back to.
+    // A thread without a title has no message yet.
     const threads = (await saver.listThreads({ limit: MANY })).filter(({ title }) => title !== undefined);
     const sessions: ListSessionsResponse["sessions"] = [];
     let at = Number(cursor ?? 0) || 0;
@@ -156,10 +154,10 @@ export class Sessions {
     const session = this.get(id);
     session.settings = { ...session.settings, mode: newMode };
     session.send({ sessionUpdate: "current_mode_update", currentModeId: newMode });
-    this.#tellChoices(session);
+    this.#sendChoices(session);
   }
 
-  #tellChoices(session: Session): void {
+  #sendChoices(session: Session): void {
     session.send({ sessionUpdate: "config_option_update", configOptions: this.#choices(session) });
   }
 
@@ -183,7 +181,7 @@ export class Sessions {
     return { todos: editable(todos), rules };
   }
 
-  /** Resolves to the plan with the edit. Where the agent changed the same, the error has the plan as it is. */
+  /** Resolves to the edited plan. The error of a conflict with the agent's changes has the current plan. */
   async editPlan(params: unknown, signal: AbortSignal): Promise<{ todos: Todo[] }> {
     const { sessionId, ...edit } = read(EDIT, params);
     try {
@@ -199,7 +197,7 @@ export class Sessions {
   async #begin(
     id: string,
     { settings, project, place }: { settings: RunSettings & { dir: string }; project: Project; place: Place },
-  ): Promise<Opened> {
+  ): Promise<OpenResponse> {
     await this.close(id);
     const { host, pricesOf, projectOf } = this.#options;
     const servers = editorServers(place.mcpServers ?? []);
@@ -208,18 +206,18 @@ export class Sessions {
       thread: host.thread(id),
       settings,
       mode: modeOf(settings, { config: project.config, at: "attended" }),
-      // Read for each run: files and trust may have changed.
-      projectOf: async (asked) => {
-        const now = await projectOf(asked);
-        return { ...now, mcp: { mcpServers: { ...now.mcp.mcpServers, ...servers } } };
+      // Read again for each run: files and trust may have changed.
+      projectOf: async (runSettings) => {
+        const current = await projectOf(runSettings);
+        return { ...current, mcp: { mcpServers: { ...current.mcp.mcpServers, ...servers } } };
       },
       pricesOf: (model) => pricesOf(model, project),
       notice: projectNotice(project),
-      onApproval: () => this.#tellChoices(session),
+      onApproval: () => this.#sendChoices(session),
     });
     this.#open.set(id, session);
     const availableCommands = commandsFor(project);
-    // After the answer: the client does not know the session before it.
+    // After the response: the client does not know the session before it.
     setImmediate(() => session.send({ sessionUpdate: "available_commands_update", availableCommands }));
     const modes = { currentModeId: session.mode, availableModes: [...EDITOR_MODES] };
     return { sessionId: id, modes, configOptions: this.#choices(session) };
@@ -230,18 +228,18 @@ export class Sessions {
     const models = [...new Set([model, ...this.#options.models])];
     const select = (currentValue: string, options: { value: string; name: string }[]) =>
       ({ type: "select", currentValue, options }) as const;
-    const named = (value: string) => ({ value, name: value });
+    const optionOf = (value: string) => ({ value, name: value });
     const modeOptions = modes.map(({ id: value, ...texts }) => ({ value, ...texts }));
-    const efforts = [NO_EFFORT, ...EFFORTS].map(named);
+    const efforts = [NO_EFFORT, ...EFFORTS].map(optionOf);
     return [
       { id: "mode", name: "Mode", category: "mode", ...select(mode, modeOptions) },
-      { id: "model", name: "Model", category: "model", ...select(model, models.map(named)) },
+      { id: "model", name: "Model", category: "model", ...select(model, models.map(optionOf)) },
       { id: "effort", name: "Effort", category: "thought_level", ...select(effort ?? NO_EFFORT, efforts) },
     ];
   }
 }
 
-/** The effort that nobody has chosen: settings files decide, or the model. */
+/** The option for no effort: settings files or the model decide. */
 const NO_EFFORT = "default";
 
 async function checkFolder(cwd: string): Promise<void> {
@@ -250,7 +248,7 @@ async function checkFolder(cwd: string): Promise<void> {
   throw new HarnessError("invalid-options", `cwd: ${cwd} is no directory; give an absolute path.`);
 }
 
-/** The MCP servers that an editor names, as a file would name them. */
+/** An editor's MCP servers in the format of a configuration file. */
 function editorServers(servers: readonly McpServer[]): Record<string, unknown> {
   return Object.fromEntries(servers.map((server) => [server.name, configOf(server)]));
 }
@@ -261,7 +259,7 @@ function configOf(server: McpServer): McpConfig["mcpServers"][string] | { type: 
     return { command, args, env: record(env) };
   }
   if (server.type === "http") return { type: "http", url: server.url, headers: record(server.headers) };
-  // Not offered, and said so by whoever reads it.
+  // Not supported: the reader of the configuration reports it.
   return { type: server.type, url: server.url };
 }
 
@@ -269,7 +267,6 @@ function record(list: readonly { name: string; value: string }[]): Record<string
   return Object.fromEntries(list.map(({ name, value }) => [name, value]));
 }
 
-/** The modes as an editor offers them. */
 const EDITOR_MODES = [
   { id: "plan", name: "Plan first", description: "Proposes a plan and waits for your approval" },
   { id: "ask", name: "Ask", description: "Asks before it changes files or runs commands" },
@@ -277,7 +274,7 @@ const EDITOR_MODES = [
   { id: "auto", name: "Auto", description: "Asks for nothing" },
 ] as const satisfies readonly SessionMode[];
 
-/** Mode `plan` while an approved plan is worked on. */
+/** Mode `plan` once its plan is approved. */
 const PLAN_APPROVED = {
   id: "plan",
   name: "Plan approved",
@@ -287,7 +284,7 @@ const PLAN_APPROVED = {
 const SHOW = z.object({ sessionId: z.string() });
 const EDIT = SHOW.extend({
   todos: z.array(z.unknown()),
-  // Without it, what the agent has done since the editor looked would be undone.
+  // Required: without it, an edit would undo the agent's changes since the editor read the plan.
   base: z.array(z.looseObject({ id: z.string(), content: z.string(), status: z.enum(STATUSES) })),
   rules: z.array(z.string()).optional(),
 });

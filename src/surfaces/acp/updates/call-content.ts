@@ -29,24 +29,24 @@ const LONGEST_TITLE = 120;
 
 export function titleOf({ name, args, owner }: { name: string; args?: unknown; owner: string }): string {
   const [about = ""] = textArguments(fields(args));
-  const what = name === "execute" ? `\`${about}\`` : `${name} ${about}`.trim();
-  return shortened(owner === MAIN ? what : `${ownerName(owner)}: ${what}`, LONGEST_TITLE);
+  const title = name === "execute" ? `\`${about}\`` : `${name} ${about}`.trim();
+  return shortened(owner === MAIN ? title : `${ownerName(owner)}: ${title}`, LONGEST_TITLE);
 }
 
-/** The files that a call is about, where they are on this machine. */
+/** The files that a call names, by their paths on this machine. */
 export function locationsOf(args: unknown, dir: string): ToolCallLocation[] {
   const { file_path: file, path, offset } = fields(args);
-  const named = file ?? path;
-  if (typeof named !== "string" || named.startsWith("/.holdfast/")) return [];
-  return [{ path: realPath(named, dir), ...(typeof offset === "number" && { line: offset }) }];
+  const target = file ?? path;
+  if (typeof target !== "string" || target.startsWith("/.holdfast/")) return [];
+  return [{ path: realPath(target, dir), ...(typeof offset === "number" && { line: offset }) }];
 }
 
-/** The place of a path that a model gave, to be shown. */
+/** The absolute form of a model's path, for display. */
 function realPath(path: string, dir: string): string {
   return join(dir, pathMeant(path, dir) ?? path);
 }
 
-/** The change that a call makes, as far as its arguments tell. */
+/** The change that a call's arguments describe. */
 export function diffIn({ name, args }: { name: string; args?: unknown }, dir: string): ToolCallContent[] {
   const { file_path: file, content } = fields(args);
   if (typeof file !== "string") return [];
@@ -63,7 +63,7 @@ export function textContent(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };
 }
 
-/** The result of a call. Editors read Markdown: what a command or a file says is none. */
+/** The result of a call. Editors render Markdown, so output of commands and files is in a code block. */
 export function outputOf(tool: string, output: string): ToolCallContent {
   if (tool === "task") return textContent(output);
   const longest = Math.max(2, ...[...output.matchAll(/`{3,}/g)].map(([run]) => run.length));
@@ -71,6 +71,7 @@ export function outputOf(tool: string, output: string): ToolCallContent {
   return textContent(`${fence}\n${output}\n${fence}`);
 }
 
+/** A call's arguments by name; empty for anything but an object. */
 function fields(args: unknown): Record<string, unknown> {
   return typeof args === "object" && args !== null ? (args as Record<string, unknown>) : {};
 }

@@ -12,39 +12,39 @@ import { planText } from "../../../threads/plan/index.ts";
 import { MAIN } from "../../../threads/view/index.ts";
 import { diffIn, kindOf, locationsOf, outputOf, textContent, titleOf } from "./call-content.ts";
 
-/** A call as events, previews and questions describe it. */
-export interface ToldCall {
+/** A tool call as events and questions describe it. */
+export interface CallInfo {
   owner: string;
   call: string;
   name: string;
   args?: unknown;
-  /** Its title in the list, where name and arguments do not give one. */
+  /** The title; by default made of name and arguments. */
   title?: string;
 }
 
-interface Call extends ToldCall {
-  /** Its id for the editor, unique in the session: some models number their calls anew in every turn. */
+interface Call extends CallInfo {
+  /** The editor's id, unique in the session: some models restart the numbers of their calls in every turn. */
   id: string;
   status: ToolCallStatus;
-  /** Its content besides the text of its result. */
+  /** Content besides the text of the result. */
   content: ToolCallContent[];
-  /** Whether `content` is the real change, and not the one of the arguments. */
+  /** Whether `content` is the change that was made, not the one in the arguments. */
   isExact: boolean;
 }
 
-/** A call as a person is asked about it. */
+/** A call in a request for permission. */
 export type AskedCall = RequestPermissionRequest["toolCall"];
 
 type Changes = Partial<Pick<AskedCall, "status" | "content" | "rawOutput">>;
 
-/** A change of a file; its path as the agent has it. */
+/** A change of a file; its path is the agent's. */
 export interface FileChange {
   path: string;
   oldText: string | null;
   newText: string;
 }
 
-/** The tool calls of a session as its editor knows them. Those of the plan are shown as the plan. */
+/** Reports the tool calls of a session to its editor. Calls of plan tools appear as the plan instead. */
 export class Calls {
   readonly #dir: string;
   readonly #send: (update: SessionUpdate) => void;
@@ -57,12 +57,12 @@ export class Calls {
     this.#send = send;
   }
 
-  /** A call that waits for a person, as the editor gets to see it. */
+  /** Reports a call that waits for permission, and returns it for the request. */
   ask(
-    told: ToldCall,
+    info: CallInfo,
     { change, note }: { change?: FileChange | undefined; note?: string | undefined },
   ): AskedCall {
-    const call = this.#find(told) ?? this.#announce(told, "pending");
+    const call = this.#find(info) ?? this.#announce(info, "pending");
     const content = [
       ...(change ? [this.#diff(change)] : call.content),
       ...(note === undefined ? [] : [textContent(note)]),
@@ -71,27 +71,27 @@ export class Calls {
     return { ...this.#described(call), content: call.content };
   }
 
-  start(told: Extract<RunEvent, { type: "tool-start" }>): void {
-    if (PLAN_TOOLS.has(told.name)) return;
-    const known = this.#find(told);
-    if (known) this.#update(known, { status: "in_progress" });
-    else this.#announce(told, "in_progress");
+  start(event: Extract<RunEvent, { type: "tool-start" }>): void {
+    if (PLAN_TOOLS.has(event.name)) return;
+    const call = this.#find(event);
+    if (call) this.#update(call, { status: "in_progress" });
+    else this.#announce(event, "in_progress");
   }
 
   end(
-    told: Pick<Extract<RunEvent, { type: "tool-end" }>, "owner" | "call" | "ok" | "output" | "result">,
+    event: Pick<Extract<RunEvent, { type: "tool-end" }>, "owner" | "call" | "ok" | "output" | "result">,
   ): void {
-    const call = this.#find(told);
-    if (call) this.#end(call, told.ok ? "completed" : "failed", told.output ?? told.result);
+    const call = this.#find(event);
+    if (call) this.#end(call, event.ok ? "completed" : "failed", event.output ?? event.result);
   }
 
   /** Shows the change of a file in the call that made it. */
   showChange(change: FileChange): void {
-    const shown = join(this.#dir, change.path);
-    this.#showExact((args) => locationsOf(args, this.#dir)[0]?.path === shown, [this.#diff(change)]);
+    const path = join(this.#dir, change.path);
+    this.#showExact((args) => locationsOf(args, this.#dir)[0]?.path === path, [this.#diff(change)]);
   }
 
-  /** Shows a terminal of the editor in the call whose command runs in it. */
+  /** Shows an editor's terminal in the call whose command runs in it. */
   showTerminal(words: readonly string[], terminalId: string): void {
     this.#showExact(
       ({ command }) => typeof command === "string" && words.some((word) => word.includes(command)),
@@ -112,20 +112,20 @@ export class Calls {
     for (const call of this.#open.values()) this.#end(call, "failed", why);
   }
 
-  #announce(told: ToldCall, status: ToolCallStatus): Call {
-    const { owner, call, name, args, title } = told;
+  #announce(info: CallInfo, status: ToolCallStatus): Call {
+    const { owner, call: callId, name, args, title } = info;
     const content = diffIn({ name, args }, this.#dir);
-    const id = this.#freshId(call);
-    const made: Call = { owner, call, name, args, status, id, content, isExact: false };
-    if (title !== undefined) made.title = title;
-    this.#open.set(made.id, made);
+    const id = this.#freshId(callId);
+    const call: Call = { owner, call: callId, name, args, status, id, content, isExact: false };
+    if (title !== undefined) call.title = title;
+    this.#open.set(id, call);
     this.#send({
       sessionUpdate: "tool_call",
-      ...this.#described(made),
+      ...this.#described(call),
       ...(content.length > 0 && { content }),
       ...(owner !== MAIN && { _meta: { holdfast: { owner } } }),
     });
-    return made;
+    return call;
   }
 
   #described(call: Call) {
@@ -142,17 +142,17 @@ export class Calls {
 
   #end(call: Call, status: "completed" | "failed", output: string): void {
     this.#open.delete(call.id);
-    // A diff or a terminal says more than the words about it, which would take its place.
+    // A text would replace a diff or a terminal, which shows more.
     const isShown = status === "completed" && call.content.some(({ type }) => type !== "content");
     const content = isShown ? undefined : [...call.content, outputOf(call.name, output)];
     this.#update(call, { status, rawOutput: { text: output }, ...(content && { content }) });
   }
 
-  #find({ owner, call }: Pick<ToldCall, "owner" | "call">): Call | undefined {
+  #find({ owner, call }: Pick<CallInfo, "owner" | "call">): Call | undefined {
     return [...this.#open.values()].find((one) => one.owner === owner && one.call === call);
   }
 
-  /** Shows a real change at one of the calls that match, such as several edits of one file, each once. */
+  /** Shows a change in one of the matching calls, each time in another one: several calls may edit one file. */
   #showExact(fits: (args: Record<string, unknown>) => boolean, content: ToolCallContent[]): void {
     const call = [...this.#open.values()].find(
       ({ args, status, isExact }) =>

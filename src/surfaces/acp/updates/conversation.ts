@@ -12,20 +12,20 @@ export interface ConversationOptions {
   capabilities: ClientCapabilities;
 }
 
-type Planned = Extract<RunEvent, { type: "plan-snapshot" | "plan-change" }>;
+type PlanEvent = Extract<RunEvent, { type: "plan-snapshot" | "plan-change" }>;
 
-/** Shows an editor what happens in a run, as it happens or as it is told again. */
+/** Sends a run's events to an editor, live or replayed. */
 export class Conversation {
   readonly #send: ConversationOptions["send"];
   readonly #calls: Calls;
   readonly #hasNotices: boolean;
-  /** The plan's rules; an event has them only if they changed. */
+  /** The plan's rules: an event has them only if they changed. */
   #rules: readonly string[] = [];
-  /** The editor's id of the answer in progress. */
+  /** The message id of the current answer. */
   #message = "";
-  /** Whether some of it has been said. */
-  #isSaid = false;
-  #isThought = false;
+  /** Whether the current answer has text, and thoughts, already. */
+  #hasText = false;
+  #hasThoughts = false;
 
   constructor({ send, calls, capabilities }: ConversationOptions) {
     this.#send = send;
@@ -40,7 +40,7 @@ export class Conversation {
         return this.#plan(event);
       case "model-start":
       case "model-retry":
-        // What was said cannot be taken back: what comes is another answer.
+        // Text already sent stays: the next attempt is another message.
         return event.owner === MAIN ? this.#begin() : undefined;
       case "text":
         if (event.owner !== MAIN) return;
@@ -49,9 +49,9 @@ export class Conversation {
       case "thought":
         return event.owner === MAIN ? this.#think(event.text) : undefined;
       case "model-end":
-        if (event.owner !== MAIN || this.#isSaid) return;
-        // A model that does not stream, and one whose words are told again, say it all at once.
-        if (event.thoughts && !this.#isThought) this.#think(event.thoughts);
+        if (event.owner !== MAIN || this.#hasText) return;
+        // Without streaming, and in a replay, the end has the whole text.
+        if (event.thoughts && !this.#hasThoughts) this.#think(event.thoughts);
         if (event.text !== "") this.say(event.text);
         return;
       case "tool-start":
@@ -77,7 +77,7 @@ export class Conversation {
   }
 
   say(text: string): void {
-    this.#isSaid = true;
+    this.#hasText = true;
     this.#send({
       sessionUpdate: "agent_message_chunk",
       content: { type: "text", text },
@@ -85,28 +85,28 @@ export class Conversation {
     });
   }
 
-  /** Says something that belongs to no answer: there may be one that is being said. */
+  /** Sends text as a message of its own, apart from the current answer. */
   sayAside(text: string): void {
     this.#send({
       sessionUpdate: "agent_message_chunk",
-      // Some editors put all that is said into one text.
+      // Some editors join all messages into one text.
       content: { type: "text", text: `\n\n${text}\n\n` },
       messageId: crypto.randomUUID(),
     });
   }
 
   #think(text: string): void {
-    this.#isThought = true;
+    this.#hasThoughts = true;
     this.#send({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } });
   }
 
   #begin(): void {
     this.#message = crypto.randomUUID();
-    this.#isSaid = false;
-    this.#isThought = false;
+    this.#hasText = false;
+    this.#hasThoughts = false;
   }
 
-  #plan({ owner, todos, rules }: Planned): void {
+  #plan({ owner, todos, rules }: PlanEvent): void {
     const items = todos as Todo[];
     if (owner !== MAIN) return this.#calls.showPlan(owner, items);
     this.#rules = rules ?? this.#rules;

@@ -3,15 +3,14 @@ import { isClosed, type Todo } from "../../../plan/index.ts";
 import { itemWords } from "../../../plan/render/index.ts";
 import { editable } from "../../../threads/plan/index.ts";
 
-/** A plan with its rules. */
 export interface RuledPlan {
   todos: readonly Todo[];
   rules: readonly string[];
 }
 
 /**
- * A plan as an editor shows it. With each entry comes the item as it is, which an edit is made of. The protocol has no
- * place for rules: each is an entry of its own in front of the items, and over when they are.
+ * A plan in the editor's format. The metadata of an entry has the item, as the base of edits. The protocol has no rules:
+ * each is an entry before the items, completed when all items are closed.
  */
 export function planUpdate({ todos, rules }: RuledPlan): SessionUpdate {
   const status = todos.every(isClosed) ? "completed" : "in_progress";
@@ -19,7 +18,7 @@ export function planUpdate({ todos, rules }: RuledPlan): SessionUpdate {
   return { sessionUpdate: "plan", entries: [...entries, ...editable(todos).map(toEntry)] };
 }
 
-/** The protocol has three states: what is blocked waits, what was cancelled is over, and both are said in words. */
+/** An item as an entry. The protocol has three states: blocked items are pending, cancelled ones completed, and the text says so. */
 function toEntry(todo: Todo): PlanEntry {
   const { status, priority = "medium", note } = todo;
   const states = { blocked: "pending", cancelled: "completed" } as const;

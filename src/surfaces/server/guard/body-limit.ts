@@ -3,18 +3,18 @@ import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
 import { failure, type ServerContext, type ServerEnv } from "../http/index.ts";
 
-/** A body above this is a mistake, or an attack. */
+/** The largest body. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** The most of one user's bodies at a time, where users are told apart, and of all together. */
+/** The bodies of one user at a time, on a server with `auth`, and of all users together. */
 const MOST_OF_USER = 8 * MOST_BYTES;
 const MOST_OF_ALL = 32 * MOST_BYTES;
 
 /**
- * Answers 413 for a body that is too large, and 503 while too many are being read. A body is counted as long as
- * it was announced to be until its request is answered; one that was not announced counts as the largest.
+ * Answers 413 for a body that is too large, and 503 while too many are in progress. A body counts with its
+ * `content-length`, or with the maximum if it has none, until its request is answered.
  */
 export function limitBody(): MiddlewareHandler<ServerEnv> {
-  const counted = bodyLimit({ maxSize: MOST_BYTES, onError: refuse });
+  const countBytes = bodyLimit({ maxSize: MOST_BYTES, onError: refuse });
   const users = new Map<string | undefined, number>();
   let all = 0;
   const count = (user: string | undefined, bytes: number): void => {
@@ -27,19 +27,19 @@ export function limitBody(): MiddlewareHandler<ServerEnv> {
     const { method } = c.req;
     if (method === "GET" || method === "HEAD") return next();
     const length = c.req.header("content-length");
-    // Hono's own would make a stream of the platform of every body to look for one, and Node counts this one.
-    const isCounted = length === undefined || c.req.header("transfer-encoding") !== undefined;
-    const bytes = isCounted ? MOST_BYTES : Number(length);
+    // With a length, Node enforces it. Hono's limit would wrap every body in a web stream.
+    const isUnsized = length === undefined || c.req.header("transfer-encoding") !== undefined;
+    const bytes = isUnsized ? MOST_BYTES : Number(length);
     if (bytes > MOST_BYTES) return refuse(c);
     const user = c.get("user");
     const most = user === undefined ? MOST_OF_ALL : MOST_OF_USER;
     if (all + bytes > MOST_OF_ALL || (users.get(user) ?? 0) + bytes > most) {
-      const message = "Too much is being sent at the same time: try again later.";
+      const message = "The server is reading too many bodies: try again later.";
       return failure(new HTTPException(503, { message }), c);
     }
     count(user, bytes);
     try {
-      return await (isCounted ? counted(c, next) : next());
+      return await (isUnsized ? countBytes(c, next) : next());
     } finally {
       count(user, -bytes);
     }

@@ -6,18 +6,18 @@ import type { Auth, ServerContext, ServerEnv } from "../http/index.ts";
 export { limitBody } from "./body-limit.ts";
 
 export interface GuardOptions {
-  /** Sent as `Authorization: Bearer` or `x-api-key`. Not asked for where `auth` says who it is. */
+  /** The token to send as `Authorization: Bearer` or `x-api-key`. Not used with `auth`. */
   token?: string | undefined;
   auth?: Auth | undefined;
-  /** Names that the server answers to, besides those of this machine to itself. */
+  /** Host names of the server besides the loopback names. */
   hosts?: readonly string[] | undefined;
-  /** Whether it also answers to every address in numbers: no page can make a browser send one of another site. */
+  /** Whether any IP address is a valid host: DNS rebinding needs a name. */
   isOpen?: boolean | undefined;
-  /** Origins of other sites whose pages may use it. */
+  /** Origins of other sites whose pages may use the server. */
   origins?: readonly string[] | undefined;
 }
 
-/** Lets through who may speak to a server that can run commands on this machine, and nobody else. */
+/** Authorizes requests by host, origin, token or user, and content type: the server can run commands on this machine. */
 export function guard({
   token,
   auth,
@@ -48,9 +48,9 @@ export function guard({
     if (isPage(c) || PROBES.includes(c.req.path)) return next();
     if (auth) {
       const user = await auth.authenticate(c.req.raw);
-      if (!user) return refuse(c, 401, "Nobody is known who sends this.");
+      if (!user) return refuse(c, 401, "The sender is not authenticated.");
       c.set("user", user.id);
-    } else if (token !== undefined && !isSame(givenToken(c), token)) {
+    } else if (token !== undefined && !isSame(sentToken(c), token)) {
       return refuse(
         c,
         401,
@@ -65,10 +65,9 @@ export function guard({
 /** Paths for load balancers, which have no token. */
 const PROBES: readonly string[] = ["/ok", "/ready"];
 
-/** Names of this machine for itself. */
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 
-/** The files of the page hold no secret, and a browser asks for them without a token. */
+/** Whether a request is for a file of the page: public, as a browser requests it without a token. */
 function isPage({ req }: ServerContext): boolean {
   return req.method === "GET" && (req.path === "/" || req.path.startsWith("/assets/"));
 }
@@ -77,31 +76,29 @@ function hostname(host: string): string {
   return host.replace(/:\d*$/, "");
 }
 
-function givenToken({ req }: ServerContext): string {
+function sentToken({ req }: ServerContext): string {
   return /^Bearer (.+)$/i.exec(req.header("authorization") ?? "")?.[1] ?? req.header("x-api-key") ?? "";
 }
 
-/** In the same time whatever is given. */
-function isSame(given: string, token: string): boolean {
+/** Compares in constant time. */
+function isSame(sent: string, token: string): boolean {
   const digest = (text: string): Buffer => hash("sha256", text, "buffer");
-  return timingSafeEqual(digest(given), digest(token));
+  return timingSafeEqual(digest(sent), digest(token));
 }
 
-/** A body is JSON and says so: a form of another site could send anything else unasked. */
+/** Whether a body is declared as JSON, or absent: forms of other sites can send any other type without a preflight. */
 function isJson({ req }: ServerContext): boolean {
   if (req.method === "GET" || req.method === "HEAD") return true;
   const type = req.header("content-type");
   if (type !== undefined) return /^application\/json\s*(;|$)/i.test(type);
-  const isEmpty =
-    (req.header("content-length") ?? "0") === "0" && req.header("transfer-encoding") === undefined;
-  return isEmpty;
+  return (req.header("content-length") ?? "0") === "0" && req.header("transfer-encoding") === undefined;
 }
 
 function corsHeaders(origin: string): Record<string, string> {
   return {
     "access-control-allow-origin": origin,
     vary: "Origin",
-    // LangGraph's client reconnects to where these say.
+    // LangGraph's client reads these to reconnect and to page.
     "access-control-expose-headers": "Content-Location, Location, X-Pagination-Next, X-Pagination-Total",
   };
 }
@@ -119,7 +116,6 @@ function refuse(c: ServerContext, status: 401 | 403 | 415 | 421, message: string
   return c.json({ error: String(status), message, detail: message }, status);
 }
 
-/** Headers of every answer: no type guessing, no referrer, no frames. */
 const HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -127,7 +123,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-/** Scripts of the page's own files alone, and no way to make text into one. */
+/** The page runs only its own script files, and never text as script. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

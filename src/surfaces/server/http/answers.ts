@@ -1,37 +1,38 @@
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "zod";
-import { HarnessError, type HarnessErrorCode } from "../../../errors.ts";
+import { attempt, HarnessError, type HarnessErrorCode } from "../../../errors.ts";
+import { isRecord } from "../../../plan/read/index.ts";
 import type { ServerContext } from "./context.ts";
-import { withNames } from "./own-names.ts";
+import { withoutPrivateIds } from "./private-ids.ts";
 
-/** Answers with JSON. Messages are plain objects, as LangGraph's clients read them. */
+/** Answers with JSON. Messages become plain objects, as LangGraph's clients expect them. */
 export function json(c: ServerContext, value: unknown, status: ContentfulStatusCode = 200): Response {
   return jsonText(c, toJson(value), status);
 }
 
-/** The same for what has been written out already. */
+/** Answers with text that is JSON already. */
 export function jsonText(c: ServerContext, text: string, status: ContentfulStatusCode = 200): Response {
-  return c.body(withNames(c.get("user"), text), status, { "content-type": "application/json" });
+  return c.body(withoutPrivateIds(c.get("user"), text), status, { "content-type": "application/json" });
 }
 
-/** `made` keeps what messages come to, for who writes the same ones several times. */
-export function toJson(value: unknown, made = new WeakMap<object, object>()): string {
+/** Serializes a value. `cache` has the plain form of messages, for callers that serialize the same ones several times. */
+export function toJson(value: unknown, cache = new WeakMap<object, object>()): string {
   const plain = (raw: unknown): unknown => {
     if (!isMessage(raw)) return raw;
-    const known = made.get(raw);
-    if (known) return known;
+    const cached = cache.get(raw);
+    if (cached) return cached;
     const { type, data } = raw.toDict();
-    const fresh = { ...data, type };
-    made.set(raw, fresh);
-    return fresh;
+    const message = { ...data, type };
+    cache.set(raw, message);
+    return message;
   };
   return (
-    JSON.stringify(value, function (this: Record<string, unknown>, key, given: unknown) {
-      // Before `toJSON` of each is called, which makes of a message what only LangChain reads.
-      if (Array.isArray(given)) return given.map(plain);
+    JSON.stringify(value, function (this: Record<string, unknown>, key, field: unknown) {
+      // Messages in lists are converted before their `toJSON`, whose format only LangChain reads.
+      if (Array.isArray(field)) return field.map(plain);
       const raw = this[key];
-      return isMessage(raw) ? plain(raw) : given;
+      return isMessage(raw) ? plain(raw) : field;
     }) ?? "null"
   );
 }
@@ -42,49 +43,37 @@ function isMessage(raw: unknown): raw is { toDict: () => { type: string; data: o
   );
 }
 
-/** Ends a request with an error for its sender. */
+/** Ends a request with an error. */
 export function refuse(status: ContentfulStatusCode, message: string): never {
   throw new HTTPException(status, { message });
 }
 
-/** The JSON object of a request; empty where there is none. Answers 400 for anything else. */
+/** The JSON object in a request; empty without a body. Answers 400 for anything else. */
 export async function body(c: ServerContext): Promise<Record<string, unknown>> {
   const text = await c.req.text();
   if (text.trim() === "") return {};
-  const value = parsed(text);
+  const value = attempt(() => JSON.parse(text) as unknown);
   if (isDeep(value)) refuse(422, `The body is more than ${MOST_DEPTH} levels deep.`);
-  if (isObject(value)) return value;
+  if (isRecord(value)) return value;
   refuse(400, "The body is no JSON object.");
 }
 
-/** The metadata in what a client sent; empty where there is none. Answers 422 for anything but an object. */
+/** The metadata in a body; empty without any. Answers 422 for anything but an object. */
 export function metadataOf({ metadata }: Record<string, unknown>): Record<string, unknown> {
   if (metadata === undefined || metadata === null) return {};
-  if (isObject(metadata)) return metadata;
+  if (isRecord(metadata)) return metadata;
   refuse(422, "metadata is no JSON object.");
 }
 
-/** Parses a client's value by a schema. Answers 422 with one line for an invalid value. */
-export function checked<T>(schema: z.ZodType<T>, given: unknown): T {
-  const read = schema.safeParse(given);
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
+/** Parses a value by a schema. Answers 422 with one line for an invalid one. */
+export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
   refuse(422, `${issue?.path.join(".") || "The body"}: ${issue?.message}`);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What is deeper than this, most programs that read it cannot write again. */
+/** Recursive serializers overflow the stack on deeper values. */
 const MOST_DEPTH = 500;
 
 function isDeep(value: unknown): boolean {
@@ -112,18 +101,18 @@ const STATUSES: Partial<Record<HarnessErrorCode, ContentfulStatusCode>> = {
   "missing-package": 422,
 };
 
-/** The response for an error, in the shape that the page and LangGraph's clients read. */
+/** The response for an error, in the format of the page and of LangGraph's clients. */
 export function failure(error: Error, c: ServerContext): Response {
   const { code, message, status } = failureOf(error);
   return json(c, { error: code, message, detail: message }, status);
 }
 
-/** The same where others use the server, too: what it did not expect is for whoever runs it to read. */
+/** The response for an error on a server with several users: an unexpected error is a warning for the operator only. */
 export function redactedFailure(error: Error, c: ServerContext): Response {
   const { code, status } = failureOf(error);
   if (status !== 500) return failure(error, c);
   process.emitWarning(error);
-  const message = "Something failed on the server, and its operator is told what.";
+  const message = "Something failed on the server. Its operator can read the error there.";
   return json(c, { error: code, message, detail: message }, status);
 }
 
@@ -132,13 +121,13 @@ export function failureOf(error: Error): { code: string; message: string; status
     const { status } = error;
     return { code: NAMES[status] ?? String(status), message: error.message, status };
   }
-  const known = HarnessError.from(error);
-  const { message } = known ?? error;
-  const status = known ? STATUSES[known.code] : isRefusal(error) ? 422 : undefined;
-  return { code: known?.code ?? error.name, message, status: status ?? 500 };
+  const harnessError = HarnessError.from(error);
+  const { message } = harnessError ?? error;
+  const status = harnessError ? STATUSES[harnessError.code] : isRefusal(error) ? 422 : undefined;
+  return { code: harnessError?.code ?? error.name, message, status: status ?? 500 };
 }
 
-/** Whether an error of LangGraph or LangChain is about invalid input. */
+/** Whether LangGraph or LangChain threw an error for invalid input. */
 function isRefusal(error: Error & { lc_error_code?: string }): boolean {
   return REFUSALS.has(error.name) || error.lc_error_code === "MESSAGE_COERCION_FAILURE";
 }

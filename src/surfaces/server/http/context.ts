@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-/** Variables of every request: its sender, if users are told apart. */
+/** Variables of every request; `user` is the sender, on a server with `auth`. */
 export interface ServerEnv {
   Variables: { user: string | undefined };
 }

@@ -1,82 +1,81 @@
 import { ServerResponse } from "node:http";
-import { withNames } from "./own-names.ts";
+import { withoutPrivateIds } from "./private-ids.ts";
 
-/** An event as the platform's `EventSource` reads it. `data` is JSON: it has no line breaks. */
+/** A server-sent event. `data` is JSON, so it has no line breaks. */
 export interface ServerSentEvent {
   id?: number;
   event: string;
   data: string;
 }
 
-/** The body of an answer that events are written to, one piece for all that are sent together. */
+/** A response body for events. Events of one `send` are written together. */
 export abstract class EventBody {
-  readonly #onGone: () => void;
-  /** The reader, where users are told apart. */
+  readonly #onDisconnect: () => void;
+  /** The reader, on a server with `auth`. */
   user: string | undefined;
-  #isOver = false;
+  #isEnded = false;
   #waiting: (() => void)[] = [];
 
-  /** `onGone` hears of a reader who has gone before the end. */
-  constructor(onGone: () => void) {
-    this.#onGone = onGone;
+  /** `onDisconnect` is called if the reader disconnects before the end. */
+  constructor(onDisconnect: () => void) {
+    this.#onDisconnect = onDisconnect;
   }
 
-  /** Returns whether there is room for more; where there is none, `want` says when there is. */
+  /** Returns whether the buffer has room for more; if not, `drained` is called once it has. */
   protected abstract put(text: string): boolean;
   protected abstract close(): void;
 
-  /** Resolves when there is room for more. What is sent to nobody is dropped. */
+  /** Resolves when the buffer has room for more. Drops events after the end. */
   async send(events: readonly ServerSentEvent[]): Promise<void> {
     if (events.length > 0) await this.write(events.map(textOf).join(""));
   }
 
   async write(text: string): Promise<void> {
-    if (this.#isOver || this.put(withNames(this.user, text))) return;
+    if (this.#isEnded || this.put(withoutPrivateIds(this.user, text))) return;
     await new Promise<void>((resolve) => {
       this.#waiting.push(resolve);
     });
   }
 
   end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     this.close();
   }
 
-  /** Stops for a reader that has gone. */
-  leave(): void {
-    if (this.#isOver) return;
+  /** Closes the body because the reader has disconnected. */
+  abort(): void {
+    if (this.#isEnded) return;
     this.close();
-    this.left();
+    this.disconnected();
   }
 
-  /** The reader has closed it. */
-  protected left(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.want();
-    this.#onGone();
+  protected disconnected(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.drained();
+    this.#onDisconnect();
   }
 
-  protected want(): void {
+  protected drained(): void {
     for (const resolve of this.#waiting) resolve();
     this.#waiting = [];
   }
 }
 
-/** A stream of the platform, for whoever serves what `fetch` answers. */
+/** A web stream, for callers of `fetch` other than Node's server. */
 export class StreamBody extends EventBody {
   readonly stream: ReadableStream<Uint8Array>;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
 
-  constructor(onGone: () => void) {
-    super(onGone);
+  constructor(onDisconnect: () => void) {
+    super(onDisconnect);
     this.stream = new ReadableStream({
       start: (controller) => {
         this.#controller = controller;
       },
-      pull: () => this.want(),
-      cancel: () => this.left(),
+      pull: () => this.drained(),
+      cancel: () => this.disconnected(),
     });
   }
 
@@ -93,21 +92,21 @@ export class StreamBody extends EventBody {
 const ENCODER = new TextEncoder();
 
 /**
- * The answer of Node's own server, without a stream of the platform between: those are costly at every event, and what
- * Hono does with one keeps a promise, half a kilobyte, for every piece until the answer has ended.
+ * The response of Node's server, without a web stream in between: a web stream is slow for every event, and Hono keeps a
+ * promise (half a kilobyte) for every chunk of one until the response has ended.
  */
 export class ResponseBody extends EventBody {
   readonly #response: ServerResponse;
 
-  constructor(response: ServerResponse, headers: Headers, onGone: () => void) {
-    super(onGone);
+  constructor(response: ServerResponse, headers: Headers, onDisconnect: () => void) {
+    super(onDisconnect);
     this.#response = response;
-    response.on("drain", () => this.want());
-    response.on("close", () => this.left());
-    // Its end is told as well, and is all there is to know.
+    response.on("drain", () => this.drained());
+    response.on("close", () => this.disconnected());
+    // "close" follows every error and is enough.
     response.on("error", () => {});
-    // Who went before the answer began is not told of again.
-    if (response.closed) this.left();
+    // There is no second "close" for a reader that disconnected before the response began.
+    if (response.closed) this.disconnected();
     else response.writeHead(200, Object.fromEntries(headers));
   }
 
@@ -120,17 +119,17 @@ export class ResponseBody extends EventBody {
   }
 }
 
-/** Node's answer to a request, where Hono's adapter has it: other platforms pass other things. */
+/** Node's response to a request, if Hono's adapter for Node passed it. */
 export function responseIn(env: unknown): ServerResponse | undefined {
   const { outgoing } = (env ?? {}) as { outgoing?: unknown };
   return outgoing instanceof ServerResponse && !outgoing.headersSent ? outgoing : undefined;
 }
 
-/** Tells Hono's adapter that there is nothing left to send. A clone is of the platform's own class, which it looks into. */
+/** Tells Hono's adapter that the response is sent already. A clone, as the adapter inspects the platform's own `Response` class. */
 export const ALREADY_SENT = new Response(null, { headers: { "x-hono-already-sent": "true" } }).clone();
 
 function textOf({ id, event, data }: ServerSentEvent): string {
-  // A name may be one that a graph's author, or a tool, has made up.
+  // Graphs and tools choose event names: a line break would end the field.
   const text = `event: ${event.replaceAll(/[\r\n]/g, " ")}\ndata: ${data}\n`;
   return id === undefined ? `${text}\n` : `${text}id: ${id}\n\n`;
 }

@@ -1,16 +1,21 @@
+import type { BaseStore } from "@langchain/langgraph";
+import type { Host } from "../../../threads/host/index.ts";
+import type { Access } from "./access.ts";
+import type { Streams } from "./streams.ts";
+
 export {
   Access,
   type Auth,
   createdAt,
   hasFailed,
-  type KnownThread,
+  type ThreadInfo,
   stateUpdatedAt,
   updatedAt,
   type User,
 } from "./access.ts";
 export {
   body,
-  checked,
+  validate,
   failure,
   failureOf,
   json,
@@ -22,8 +27,15 @@ export {
 } from "./answers.ts";
 export type { ServerContext, ServerEnv } from "./context.ts";
 export type { ServerSentEvent } from "./event-body.ts";
-export { listPart, type ListPart, queryPart } from "./list-part.ts";
-export { withNames } from "./own-names.ts";
-export type { ServerParts } from "./parts.ts";
-export { signed } from "./signed.ts";
+export { pagination, type Pagination, queryPagination } from "./pagination.ts";
+export { withoutPrivateIds } from "./private-ids.ts";
+export { signAnswers } from "./sign-answers.ts";
 export { Streams } from "./streams.ts";
+
+/** Dependencies of the routes. */
+export interface ServerParts {
+  host: Host;
+  access: Access;
+  streams: Streams;
+  store: BaseStore;
+}

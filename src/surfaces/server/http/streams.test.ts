@@ -52,7 +52,7 @@ it("an answer whose reader went before it began ends, and says nothing", async (
   const body = new StreamBody(() => {
     isGone = true;
   });
-  body.leave();
+  body.abort();
   await body.send([{ event: "word", data: "1" }]);
   body.end();
   expect(isGone).toBe(true);

@@ -3,9 +3,9 @@ import { refuse } from "./answers.ts";
 import type { ServerContext } from "./context.ts";
 import { ALREADY_SENT, ResponseBody, responseIn, StreamBody, type EventBody } from "./event-body.ts";
 
-/** One more would be a mistake, or an attack: a page needs one, and a program a few. */
+/** Open streams per user: a page needs one, a program a few. */
 const MOST_OF_USER = 128;
-/** The most of all users together. */
+/** Open streams of all users together. */
 const MOST = 4096;
 const HEARTBEAT_MS = 15_000;
 
@@ -13,20 +13,20 @@ const HEADERS = { "content-type": "text/event-stream" };
 
 type Work = (stream: EventBody, signal: AbortSignal) => Promise<void>;
 
-/** The event streams that are open. */
+/** Opens event streams, and limits their number. */
 export class Streams {
-  /** How many are open, by their users. */
+  /** The number of open streams by user. */
   readonly #open = new Map<string | undefined, number>();
   readonly #closing = new AbortController();
 
   constructor() {
-    // Each stream listens; Node takes more than ten listeners for a leak.
+    // Every stream adds a listener, and Node warns of a leak above ten.
     setMaxListeners(0, this.#closing.signal);
   }
 
   /**
-   * Lets a request begin what its stream will tell of: a run that was begun and then refused would be asked for again.
-   * Answers 429 where there are too many streams.
+   * Handles a request that opens a stream. Answers 429 before anything is started if too many streams are open: a client
+   * would repeat a request that is refused after its run has started.
    */
   async admit(c: ServerContext, answer: () => Response | Promise<Response>): Promise<Response> {
     const user = c.get("user");
@@ -38,7 +38,7 @@ export class Streams {
     try {
       return await answer();
     } finally {
-      // The stream itself is counted by now.
+      // By now `open` counts the stream itself.
       this.#count(user, -1);
     }
   }
@@ -49,48 +49,50 @@ export class Streams {
     else this.#open.delete(user);
   }
 
-  /** Answers a request with events for as long as `work` takes, or somebody reads. The request was admitted. */
+  /** Answers an admitted request with events, until `work` ends or the reader disconnects. */
   open(c: ServerContext, work: Work): Response {
-    // Only asked about: there will be no reader whose end ends it.
+    // HEAD has no reader whose disconnect would end the stream.
     if (c.req.method === "HEAD") return c.body(null, 200, HEADERS);
     const user = c.get("user");
-    const gone = new AbortController();
-    const close = (): void => gone.abort();
+    const disconnect = new AbortController();
+    const onDisconnect = (): void => disconnect.abort();
     const response = responseIn(c.env);
     if (response) {
       const { headers } = c.body(null, 200, HEADERS);
-      void this.#serve(new ResponseBody(response, headers, close), { gone, user, work });
+      void this.#serve(new ResponseBody(response, headers, onDisconnect), { disconnect, user, work });
       return ALREADY_SENT;
     }
-    const body = new StreamBody(close);
-    // A reader who went before the answer began is told of in no other way.
-    const { signal: left } = c.req.raw;
-    const leave = (): void => body.leave();
-    left.addEventListener("abort", leave, { once: true });
-    if (left.aborted) body.leave();
-    // The platform keeps a request's signal, and whoever listens to it, for as long as that listener has the request.
-    void this.#serve(body, { gone, user, work }).finally(() => left.removeEventListener("abort", leave));
+    const body = new StreamBody(onDisconnect);
+    // Only the signal reports a reader that disconnects before the response begins.
+    const { signal } = c.req.raw;
+    const abort = (): void => body.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) body.abort();
+    // A listener that holds the request would keep the signal, and itself, in memory.
+    void this.#serve(body, { disconnect, user, work }).finally(() =>
+      signal.removeEventListener("abort", abort),
+    );
     return c.body(body.stream, 200, HEADERS);
   }
 
-  /** Never throws: an answer that has begun can only end. */
+  /** Never throws: a response that has begun can only end. */
   async #serve(
     body: EventBody,
-    { gone, user, work }: { gone: AbortController; user: string | undefined; work: Work },
+    { disconnect, user, work }: { disconnect: AbortController; user: string | undefined; work: Work },
   ): Promise<void> {
     this.#count(user, 1);
     body.user = user;
-    const close = (): void => gone.abort();
+    const close = (): void => disconnect.abort();
     this.#closing.signal.addEventListener("abort", close, { once: true });
-    const beat = setInterval(() => void body.write(": still here\n\n"), HEARTBEAT_MS);
+    const heartbeat = setInterval(() => void body.write(": still here\n\n"), HEARTBEAT_MS);
     try {
-      // Some clients wait for the first bytes before they take the stream for open.
+      // Some clients treat the stream as open only after the first bytes.
       await body.write(": open\n\n");
-      await work(body, gone.signal);
+      await work(body, disconnect.signal);
     } catch (error) {
       process.emitWarning(error as Error);
     } finally {
-      clearInterval(beat);
+      clearInterval(heartbeat);
       this.#closing.signal.removeEventListener("abort", close);
       this.#count(user, -1);
       body.end();

@@ -8,16 +8,15 @@ import {
   refuse,
   type ServerContext,
   type ServerEnv,
-  listPart,
+  pagination,
   type ServerParts,
 } from "../http/index.ts";
 import { byFields, contains, listed } from "./listing.ts";
 import { schemasOf, subgraphsOf } from "./schemas.ts";
 
-/** An assistant as LangGraph's server answers it. */
 type Assistant = ReturnType<Assistants["out"]>;
 
-/** Each graph is an assistant: LangGraph's clients know nothing else to run. */
+/** The assistants of LangGraph's protocol: one for each graph. */
 export class Assistants {
   readonly #names: readonly string[];
   readonly #startedAt = new Date().toISOString();
@@ -26,13 +25,14 @@ export class Assistants {
     this.#names = [...graphs.keys()];
   }
 
-  /** The graph that a name or an id is for. Answers 404 for another. */
+  /** The name of the graph with a name or an assistant id. Answers 404 for an unknown one. */
   graph(id: unknown): string {
-    const found = this.#names.find((name) => name === id || assistantId(name) === id);
-    if (found !== undefined) return found;
+    const match = this.#names.find((name) => name === id || assistantId(name) === id);
+    if (match !== undefined) return match;
     refuse(404, `Assistant ${String(id)} not found`);
   }
 
+  /** Whether two names or ids are of the same graph. */
   isSame(a: unknown, b: unknown): boolean {
     return (
       a === b || this.#names.some((name) => [a, b].every((id) => id === name || id === assistantId(name)))
@@ -52,7 +52,7 @@ export class Assistants {
       version: 1,
       config: {},
       context: {},
-      // What a page takes for one that it need not be asked about.
+      // Public pages use an assistant of the system without asking.
       metadata: { created_by: "system" },
       created_at: this.#startedAt,
       updated_at: this.#startedAt,
@@ -60,7 +60,7 @@ export class Assistants {
   }
 }
 
-/** The same id for the same graph on every server, as LangGraph's own gives it. */
+/** The id of a graph's assistant: the same on every server, and on LangGraph's own. */
 export function assistantId(name: string): string {
   return uuid(name, NAMESPACE);
 }
@@ -71,14 +71,14 @@ const NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
 
 export function assistantRoutes({ host }: ServerParts, assistants: Assistants): Hono<ServerEnv> {
   const named = (c: ServerContext): string => assistants.graph(c.req.param("assistant"));
-  const matching = (given: Record<string, unknown>): Assistant[] => {
-    const { graph_id: graph, name: part } = given;
-    const wanted = metadataOf(given);
+  const matching = (fields: Record<string, unknown>): Assistant[] => {
+    const { graph_id: graph, name: part } = fields;
+    const filter = metadataOf(fields);
     return assistants
       .all()
       .filter(
         ({ graph_id: id, name, metadata }) =>
-          contains(metadata, wanted) &&
+          contains(metadata, filter) &&
           (graph === undefined || graph === null || graph === id) &&
           (typeof part !== "string" || name.toLowerCase().includes(part.toLowerCase())),
       );
@@ -86,11 +86,11 @@ export function assistantRoutes({ host }: ServerParts, assistants: Assistants): 
   return (
     new Hono<ServerEnv>()
       .post("/search", async (c) => {
-        const given = await body(c);
-        const all = matching(given);
-        const { limit, offset } = listPart(given);
+        const fields = await body(c);
+        const all = matching(fields);
+        const { limit, offset } = pagination(fields);
         if (offset + limit < all.length) c.header("X-Pagination-Next", String(offset + limit));
-        return json(c, listed(all, given, SORTING));
+        return json(c, listed(all, fields, SORTING));
       })
       .post("/count", async (c) => json(c, matching(await body(c)).length))
       .get("/:assistant", (c) => json(c, assistants.out(named(c))))
@@ -107,7 +107,7 @@ export function assistantRoutes({ host }: ServerParts, assistants: Assistants): 
         const hosted = host.graph(name);
         return json(c, schemasOf(name, hosted, await hosted.reader()));
       })
-      // Those that are nodes: a sub-agent is found in the stream, and is no fixed part of its graph.
+      // Only graphs that are nodes: sub-agents appear in the stream, and are not part of the graph.
       .get("/:assistant/subgraphs/:namespace?", async (c) => {
         const name = named(c);
         const hosted = host.graph(name);

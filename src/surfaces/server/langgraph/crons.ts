@@ -2,9 +2,9 @@ import { Hono } from "hono";
 import { z } from "zod";
 import type { RunRequest, Schedule, ScheduleChange, Schedules } from "../../../threads/host/index.ts";
 import {
-  type KnownThread,
+  type ThreadInfo,
   body,
-  checked,
+  validate,
   json,
   metadataOf,
   refuse,
@@ -18,7 +18,7 @@ import { readRunBody, runRequest } from "./request.ts";
 
 type Body = Record<string, unknown>;
 
-/** LangGraph's crons: runs that are started again and again. */
+/** LangGraph's crons: runs on a schedule. */
 export class CronRoutes {
   readonly #parts: ServerParts;
   readonly #assistants: Assistants;
@@ -40,16 +40,19 @@ export class CronRoutes {
     return new Hono<ServerEnv>()
       .post("/", async (c) => json(c, await this.#add(c)))
       .post("/search", async (c) => {
-        const given = await body(c);
-        return json(c, listed((await this.#found(c, given)).map(cronOut), given, SORTING));
+        const fields = await body(c);
+        return json(c, listed((await this.#search(c, fields)).map(cronOut), fields, SORTING));
       })
-      .post("/count", async (c) => json(c, (await this.#found(c, await body(c))).length))
+      .post("/count", async (c) => json(c, (await this.#search(c, await body(c))).length))
       .patch("/:cron", async (c) => {
         const { id, request } = await this.#mine(c);
-        const given = await body(c);
-        const times = timesOf(given);
-        const changed = this.#changes(request.graph, given);
-        const change = (before: Schedule): ScheduleChange => ({ ...times, request: changed(before.request) });
+        const fields = await body(c);
+        const times = timesOf(fields);
+        const withChanges = this.#changes(request.graph, fields);
+        const change = (before: Schedule): ScheduleChange => ({
+          ...times,
+          request: withChanges(before.request),
+        });
         return json(c, cronOut(await this.#schedules.change(id, change)));
       })
       .delete("/:cron", async (c) => {
@@ -59,35 +62,35 @@ export class CronRoutes {
       });
   }
 
-  /** The schedule that a request names. Answers 404 for one of somebody else. */
+  /** The schedule that a request names. Answers 404 for another user's. */
   async #mine(c: ServerContext): Promise<Schedule> {
     const id = c.req.param("cron") ?? "";
-    const found = (await this.#found(c, {})).find((schedule) => schedule.id === id);
-    if (!found) refuse(404, `Cron ${id} not found`);
-    return found;
+    const schedule = (await this.#search(c, {})).find((each) => each.id === id);
+    if (!schedule) refuse(404, `Cron ${id} not found`);
+    return schedule;
   }
 
-  /** Returns a function that applies a body to a request, and keeps the rest. */
-  #changes(graph: string, given: Body): (before: RunRequest) => RunRequest {
-    const read = readRunBody({ ...given, assistant_id: graph });
-    // A schedule of a graph that this server has not can be paused all the same.
-    if (Object.keys(given).every((key) => key in TIMES.shape)) return (before) => before;
-    const { input, configurable, ...rest } = runRequest(read, this.#assistants, { isTemporary: false });
+  /** Returns a function that changes a request by the fields of a body. */
+  #changes(graph: string, fields: Body): (before: RunRequest) => RunRequest {
+    const runBody = readRunBody({ ...fields, assistant_id: graph });
+    // Times of a schedule can change even if this server does not have its graph.
+    if (Object.keys(fields).every((key) => key in TIMES.shape)) return (before) => before;
+    const { input, configurable, ...rest } = runRequest(runBody, this.#assistants, { isTemporary: false });
     return (before) => {
-      const kept = { ...before };
-      // One or the other is what it does, and what is traced is said with the modes.
-      if (read.input || rest.command) {
-        delete kept.input;
-        delete kept.command;
+      const rewritten = { ...before };
+      // A request has an input or a command, and its modes decide whether it is traced.
+      if (runBody.input || rest.command) {
+        delete rewritten.input;
+        delete rewritten.command;
       }
-      if (rest.modes) delete kept.isTraced;
-      if (read.after_seconds === 0) delete kept.delay;
-      if (read.priority === 0) delete kept.priority;
+      if (rest.modes) delete rewritten.isTraced;
+      if (runBody.after_seconds === 0) delete rewritten.delay;
+      if (runBody.priority === 0) delete rewritten.priority;
       return {
-        ...kept,
+        ...rewritten,
         ...rest,
-        ...(read.input && { input: input ?? null }),
-        ...(read.config?.configurable && { configurable: configurable ?? {} }),
+        ...(runBody.input && { input: input ?? null }),
+        ...(runBody.config?.configurable && { configurable: configurable ?? {} }),
       };
     };
   }
@@ -96,30 +99,30 @@ export class CronRoutes {
     return this.#parts.host.schedules;
   }
 
-  async #add(c: ServerContext, known?: KnownThread): Promise<object> {
-    const given = await body(c);
-    const { cron, isPaused, ...times } = timesOf(given);
+  async #add(c: ServerContext, info?: ThreadInfo): Promise<object> {
+    const fields = await body(c);
+    const { cron, isPaused, ...times } = timesOf(fields);
     if (cron === undefined) refuse(422, "schedule is missing.");
-    const request = runRequest(readRunBody(given), this.#assistants, { isTemporary: false });
+    const request = runRequest(readRunBody(fields), this.#assistants, { isTemporary: false });
     const owner = c.get("user");
-    const threadOwner = known?.hosted?.owner;
+    const threadOwner = info?.hosted?.owner;
     return cronOut(
       await this.#schedules.add({
         ...times,
         cron,
         request,
         ...(isPaused && { isPaused }),
-        ...(known && { thread: known.id }),
+        ...(info && { thread: info.id }),
         ...(owner !== undefined && { owner }),
         ...(threadOwner !== undefined && { threadOwner }),
       }),
     );
   }
 
-  async #found(c: ServerContext, given: Body): Promise<Schedule[]> {
-    const { assistant_id: assistant, thread_id: name, enabled } = given;
+  async #search(c: ServerContext, fields: Body): Promise<Schedule[]> {
+    const { assistant_id: assistant, thread_id: name, enabled } = fields;
     const thread = typeof name === "string" ? (await this.#parts.access.resolve(c, name)).id : undefined;
-    const wanted = metadataOf(given);
+    const filter = metadataOf(fields);
     const user = c.get("user");
     const graph = typeof assistant === "string" ? this.#assistants.graph(assistant) : undefined;
     return (await this.#schedules.all()).filter(
@@ -128,7 +131,7 @@ export class CronRoutes {
         (graph === undefined || schedule.request.graph === graph) &&
         (thread === undefined || schedule.thread === thread) &&
         (typeof enabled !== "boolean" || enabled !== (schedule.isPaused ?? false)) &&
-        contains(schedule.request.metadata ?? {}, wanted),
+        contains(schedule.request.metadata ?? {}, filter),
     );
   }
 }
@@ -149,9 +152,9 @@ function isZone(name: string): boolean {
   }
 }
 
-/** When a body wants runs to be started. Answers 422 for what cannot be kept. */
-function timesOf(given: Body): ScheduleChange {
-  const { schedule: cron, enabled, timezone, end_time: end } = checked(TIMES, given);
+/** The times of a schedule in a body. Answers 422 for invalid ones. */
+function timesOf(fields: Body): ScheduleChange {
+  const { schedule: cron, enabled, timezone, end_time: end } = validate(TIMES, fields);
   return {
     ...(typeof cron === "string" && { cron }),
     ...(typeof enabled === "boolean" && { isPaused: !enabled }),
@@ -160,7 +163,7 @@ function timesOf(given: Body): ScheduleChange {
   };
 }
 
-/** In UTC where it does not say otherwise. */
+/** Parses a time; without a zone it is UTC. */
 function momentOf(time: string): number {
   return Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(time) ? time : `${time}Z`);
 }

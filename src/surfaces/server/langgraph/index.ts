@@ -7,7 +7,6 @@ import { RunRoutes } from "./runs.ts";
 import { storeRoutes } from "./store.ts";
 import { threadRoutes } from "./threads.ts";
 
-/** LangGraph's HTTP protocol, for its clients and the public pages. */
 export function langgraphRoutes(parts: ServerParts, version: string): Hono<ServerEnv> {
   const assistants = new Assistants(parts.host);
   const runs = new RunRoutes(parts, assistants);

@@ -20,7 +20,7 @@ import { stateOf } from "./threads.ts";
 
 type Params = Record<string, unknown>;
 
-/** LangGraph's newer protocol: commands to a thread, and one stream of what happens in it. */
+/** LangGraph's newer protocol: commands to a thread, and one stream of its events. */
 export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono<ServerEnv> {
   const { host, access, streams } = parts;
   return new Hono<ServerEnv>()
@@ -28,19 +28,19 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       streams.admit(c, async () => {
         const filter = await body(c);
         if (!Array.isArray(filter["channels"])) refuse(422, "channels is missing.");
-        // A page subscribes before its first run: nobody can have the thread yet.
-        const { id } = (await access.claim(c, c.req.param("thread"))).known;
+        // A page subscribes before its first run, so the thread may have to be created.
+        const { id } = (await access.claim(c, c.req.param("thread"))).info;
         const log = await host.protocol(id);
         const { since } = filter;
         const after = typeof since === "number" && since > 0 ? since : log.start - 1;
         return streams.open(c, async (stream, signal) => {
           let hasGap = false;
-          const out = (n: number, said: ThreadEvent): ServerSentEvent[] => {
+          const out = (n: number, threadEvent: ThreadEvent): ServerSentEvent[] => {
             const gap = hasGap && { gap: true };
-            const event = { type: "event", event_id: String(n), seq: n, ...said, ...gap } as const;
+            const event = { type: "event", event_id: String(n), seq: n, ...threadEvent, ...gap } as const;
             if (!matchesSubscription(event, filter as never)) return [];
             hasGap = false;
-            const data = toJson(event.method === "input.requested" ? spelled(event) : event);
+            const data = toJson(event.method === "input.requested" ? withBothSpellings(event) : event);
             return [{ id: n, event: event.method, data }];
           };
           const { last } = log;
@@ -50,12 +50,12 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
             await stream.send(out(last, await stateEvent(id)));
           }
           for await (const entries of log.read(isFromBefore ? last : after, { signal })) {
-            const found = entries.flatMap((entry) => {
+            const events = entries.flatMap((entry) => {
               if (!("gap" in entry)) return out(entry.n, entry.event);
               hasGap = true;
               return entry.kept ? out(entry.n, entry.kept) : [];
             });
-            await stream.send(found);
+            await stream.send(events);
           }
         });
       }),
@@ -66,9 +66,9 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
         method,
         params,
       } = (await body(c)) as { id?: unknown; method?: unknown; params?: Params };
-      const { id, known } = await access.resolve(c, c.req.param("thread"));
+      const { id, info } = await access.resolve(c, c.req.param("thread"));
       try {
-        const result = await command(c, { id, method, params: params ?? {}, isKnown: known !== undefined });
+        const result = await command(c, { id, method, params: params ?? {}, isKnown: info !== undefined });
         const meta = { thread_id: id, applied_through_seq: (await host.protocol(id)).last };
         return json(c, { type: "success", id: number, result, meta });
       } catch (error) {
@@ -85,25 +85,26 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       const run = await startRun(parts, c, { request, thread: c.req.param("thread"), isCreated: true });
       return { run_id: run.id };
     };
-    const common = async (more: Params): Promise<RunRequest> => {
+    const requestOf = async (more: Params): Promise<RunRequest> => {
       const { assistant_id = await host.graphOf(id), config, metadata } = params;
       const { configurable } = (config ?? {}) as { configurable?: Params };
-      const given = readRunBody({
+      const runBody = readRunBody({
         assistant_id,
         config,
         metadata,
         checkpoint_id: configurable?.["checkpoint_id"],
         ...more,
       });
-      const request = runRequest(given, assistants, { isTemporary: false });
+      const request = runRequest(runBody, assistants, { isTemporary: false });
       return { ...request, strategy: strategyOf(params) };
     };
     switch (method) {
       case "run.start": {
         const { input } = params;
         const isMessage = typeof input === "object" && input !== null && "messages" in input;
-        const asks = isKnown && input !== undefined && input !== null && !isMessage && (await isAsking(id));
-        return begin(await common(asks ? { command: { resume: input } } : { input }));
+        const isAnswer =
+          isKnown && input !== undefined && input !== null && !isMessage && (await isAsking(id));
+        return begin(await requestOf(isAnswer ? { command: { resume: input } } : { input }));
       }
       case "input.respond": {
         const { responses, interrupt_id: one, response, update, goto } = params;
@@ -115,7 +116,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
           refuse(422, "responses is no list of answers.");
         }
         const resume = Object.fromEntries(list.map((each) => [each.interrupt_id, each.response]));
-        return begin(await common({ command: { resume, update, goto } }));
+        return begin(await requestOf({ command: { resume, update, goto } }));
       }
       case "state.get":
         return { values: isKnown ? (await stateOf(host, id)).values : {} };
@@ -124,7 +125,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
     }
   }
 
-  /** The state as it is, for who asks for what was said before this server was started: what it has said since is in it. */
+  /** The current state as an event, for a reader that resumes from before this server started: later events are in it. */
   async function stateEvent(thread: string): Promise<ThreadEvent> {
     const { values } = await stateOf(host, thread);
     return { method: "values", params: { namespace: [], timestamp: Date.now(), data: values as unknown } };
@@ -135,12 +136,13 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
   }
 }
 
-/** A run behind the one at work, where nothing is said: a page sends what was typed, and does not lose it. */
+/** The strategy of a run; `enqueue` by default, so that a message typed during a run is not lost. */
 function strategyOf({ multitaskStrategy, multitask_strategy = multitaskStrategy }: Params): Strategy {
-  return STRATEGIES.find((known) => known === multitask_strategy) ?? "enqueue";
+  return STRATEGIES.find((strategy) => strategy === multitask_strategy) ?? "enqueue";
 }
 
-function spelled<Event extends { params: { data: unknown } }>(event: Event): Event {
+/** An `input.requested` event with its interrupt in both spellings. */
+function withBothSpellings<Event extends { params: { data: unknown } }>(event: Event): Event {
   const { payload, ...rest } = event.params.data as { payload: unknown };
   const { value } = interruptOut({ value: payload });
   return { ...event, params: { ...event.params, data: { ...rest, payload: value } } };

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { type RunRequest, QUEUE_NAME, STRATEGIES } from "../../../threads/host/index.ts";
-import { checked, refuse } from "../http/index.ts";
+import { validate, refuse } from "../http/index.ts";
 import type { Assistants } from "./assistants.ts";
-import { CLASSIC_MODES, type Wanted } from "./events/classic-events.ts";
+import { CLASSIC_MODES, type StreamSelection } from "./events/classic-events.ts";
 
 const nodes = z.union([z.literal("*"), z.array(z.string())]);
 const record = z.record(z.string(), z.unknown());
 
-/** The body with which LangGraph's clients start a run. Other fields are ignored. */
+/** The body of a request for a run. Other fields are ignored. */
 const RUN_BODY = z.looseObject({
   assistant_id: z.string(),
   input: record.nullish(),
@@ -38,12 +38,11 @@ const RUN_BODY = z.looseObject({
 });
 export type RunBody = z.output<typeof RUN_BODY>;
 
-/** Reads the body of a request for a run. Answers 422 for one that cannot be meant. */
-export function readRunBody(given: Record<string, unknown>): RunBody {
-  return checked(RUN_BODY, given);
+/** Reads the body of a request for a run. Answers 422 for an invalid one. */
+export function readRunBody(fields: Record<string, unknown>): RunBody {
+  return validate(RUN_BODY, fields);
 }
 
-/** The run that a body asks for. */
 export function runRequest(
   body: RunBody,
   assistants: Assistants,
@@ -78,20 +77,26 @@ export function runRequest(
   };
 }
 
-/** The `configurable` values that a client may set: not those between LangGraph and the harness. */
-function ownConfigurable(given: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(given).filter(([key]) => !RESERVED.test(key)));
+/** The `configurable` values without the keys that LangGraph and the harness set. */
+function ownConfigurable(configurable: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(configurable).filter(([key]) => !RESERVED.test(key)));
 }
 
 const RESERVED = /^(?:__|checkpoint_|holdfast_|thread_id$|run_id$)/;
 
-/** A client's selection of the stream. Answers 422 for modes that do not exist. */
-export function wantedOf(modes: string | readonly string[] | null | undefined, subgraphs: boolean): Wanted {
+/** A client's selection of the stream. Answers 422 for unknown modes. */
+export function selectionOf(
+  modes: string | readonly string[] | null | undefined,
+  subgraphs: boolean,
+): StreamSelection {
   const list = [modes ?? []].flat();
-  const known: readonly string[] = CLASSIC_MODES;
-  const unknown = list.find((mode) => !known.includes(mode));
+  const supported: readonly string[] = CLASSIC_MODES;
+  const unknown = list.find((mode) => !supported.includes(mode));
   if (unknown !== undefined) {
-    refuse(422, `stream_mode: ${JSON.stringify(unknown)} cannot be streamed here; use ${known.join(", ")}.`);
+    refuse(
+      422,
+      `stream_mode: ${JSON.stringify(unknown)} cannot be streamed here; use ${supported.join(", ")}.`,
+    );
   }
   return { modes: new Set(list.length > 0 ? list : ["values"]), subgraphs };
 }

@@ -10,19 +10,19 @@ import {
   refuse,
   type ServerContext,
   type ServerEnv,
-  queryPart,
-  withNames,
+  queryPagination,
+  withoutPrivateIds,
   type ServerParts,
-  signed,
+  signAnswers,
 } from "../http/index.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
-import { ClassicEvents, type Wanted } from "./events/classic-events.ts";
+import { ClassicEvents, type StreamSelection } from "./events/classic-events.ts";
 import { interruptOut } from "./events/wire.ts";
 import { selected, selectOf } from "./listing.ts";
-import { readRunBody, runRequest, wantedOf, type RunBody } from "./request.ts";
+import { readRunBody, runRequest, selectionOf, type RunBody } from "./request.ts";
 import { stateOf } from "./threads.ts";
 
-/** Starts runs, watches them and stops them: on a thread, or without one. */
+/** Routes that start, stream and stop runs, on a thread or without one. */
 export class RunRoutes {
   readonly #parts: ServerParts;
   readonly #assistants: Assistants;
@@ -34,13 +34,12 @@ export class RunRoutes {
 
   /** The routes under `/threads/:thread/runs`. */
   ofThread(): Hono<ServerEnv> {
-    const { host, streams } = this.#parts;
-    return new Hono<ServerEnv>()
-      .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
+    const { host } = this.#parts;
+    return this.#commonRoutes()
       .get("/", async (c) => {
         const { id } = await this.#parts.access.thread(c);
         const { status, ...query } = c.req.query();
-        const { limit, offset } = queryPart(query);
+        const { limit, offset } = queryPagination(query);
         const select = selectOf({ select: c.req.queries("select") });
         const all = await host.ledger.runs(id);
         const runs = all.filter((run) => status === undefined || run.status === status);
@@ -50,8 +49,6 @@ export class RunRoutes {
           page.map((run) => selected(runOut(run), select)),
         );
       })
-      .post("/stream", (c) => this.#stream(c))
-      .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
       .get("/:run", async (c) => json(c, runOut(await this.#record(c))))
       .delete("/:run", async (c) => {
         const { id } = await this.#record(c);
@@ -61,33 +58,29 @@ export class RunRoutes {
       })
       .get("/:run/join", async (c) => {
         const record = await this.#record(c);
-        const run = await this.#found(record);
+        const run = await this.#recent(record);
         return run ? this.#result(c, run) : json(c, (await stateOf(host, record.thread)).values);
       })
-      .get("/:run/stream", (c) => streams.admit(c, () => this.#join(c)))
       .post("/:run/cancel", async (c) => {
         const { id } = await this.#record(c);
         const isRolledBack = c.req.query("action") === "rollback";
-        const stopped = host.cancel(id, { isRolledBack });
+        const end = host.cancel(id, { isRolledBack });
         const isWaiting = c.req.query("wait") === "1" || c.req.query("wait") === "true";
-        if (isWaiting) await stopped;
-        // Nobody waits to hear what went wrong with it.
-        else void stopped.catch(() => {});
+        if (isWaiting) await end;
+        // No request waits for its error.
+        else void end.catch(() => {});
         return c.body(null, isWaiting ? 204 : 202);
       });
   }
 
-  /** The routes under `/runs`: each run gets a thread of its own, which goes with it. */
+  /** The routes under `/runs`: each run gets a temporary thread. */
   stateless(): Hono<ServerEnv> {
-    const { host, access, streams } = this.#parts;
-    return new Hono<ServerEnv>()
-      .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
-      .post("/stream", (c) => this.#stream(c))
-      .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
+    const { host, access } = this.#parts;
+    return this.#commonRoutes()
       .post("/batch", async (c) => {
-        const given: unknown = await c.req.json().catch(() => undefined);
-        if (!Array.isArray(given)) refuse(400, "The body is no JSON list.");
-        const bodies = given.map((one) => readRunBody(one as Record<string, unknown>));
+        const list: unknown = await c.req.json().catch(() => undefined);
+        if (!Array.isArray(list)) refuse(400, "The body is no JSON list.");
+        const bodies = list.map((one) => readRunBody(one as Record<string, unknown>));
         const runs: object[] = [];
         for (const one of bodies) runs.push(runOut((await this.#begin(c, one)).record));
         return json(c, runs);
@@ -95,65 +88,74 @@ export class RunRoutes {
       .post("/cancel", async (c) => {
         const { thread_id: name, run_ids: ids, status } = await body(c);
         const thread = typeof name === "string" ? (await access.resolve(c, name)).id : undefined;
-        const isWanted = ({ id, thread: owner, status: own }: RunRecord): boolean =>
+        const isMatch = ({ id, thread: owner, status: own }: RunRecord): boolean =>
           (!Array.isArray(ids) || ids.length === 0 || ids.includes(id)) &&
           (thread === undefined || thread === owner) &&
           (typeof status !== "string" || status === "all" || status === own);
         const isRolledBack = c.req.query("action") === "rollback";
         const unfinished = await host.ledger.unfinished();
-        for (const run of unfinished.filter(isWanted).toReversed()) {
+        for (const run of unfinished.filter(isMatch).toReversed()) {
           const owner = (await host.ledger.thread(run.thread))?.owner;
           if (await access.mayUse(c.get("user"), { id: run.thread, owner }))
             await host.cancel(run.id, { isRolledBack });
         }
         return c.body(null, 204);
-      })
-      .get("/:run/stream", (c) => streams.admit(c, () => this.#join(c)));
+      });
+  }
+
+  /** The routes that both have. */
+  #commonRoutes(): Hono<ServerEnv> {
+    return new Hono<ServerEnv>()
+      .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
+      .post("/stream", (c) => this.#stream(c))
+      .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
+      .get("/:run/stream", (c) => this.#parts.streams.admit(c, () => this.#join(c)));
   }
 
   async #start(
     c: ServerContext,
     defaults: Record<string, unknown> = {},
-  ): Promise<{ run: Run; given: RunBody }> {
-    const given = readRunBody({ ...defaults, ...(await body(c)) });
-    return { run: await this.#begin(c, given, c.req.param("thread")), given };
+  ): Promise<{ run: Run; runBody: RunBody }> {
+    const runBody = readRunBody({ ...defaults, ...(await body(c)) });
+    return { run: await this.#begin(c, runBody, c.req.param("thread")), runBody };
   }
 
-  async #begin(c: ServerContext, given: RunBody, thread?: string): Promise<Run> {
-    wantedOf(given.stream_mode, false);
-    const request = runRequest(given, this.#assistants, { isTemporary: thread === undefined });
+  async #begin(c: ServerContext, runBody: RunBody, thread?: string): Promise<Run> {
+    // Refuses unknown modes before the run starts.
+    selectionOf(runBody.stream_mode, false);
+    const request = runRequest(runBody, this.#assistants, { isTemporary: thread === undefined });
     const run = await startRun(this.#parts, c, {
       request,
       thread,
-      isCreated: given.if_not_exists === "create",
+      isCreated: runBody.if_not_exists === "create",
     });
-    c.header("Content-Location", withNames(c.get("user"), `/threads/${run.thread}/runs/${run.id}`));
+    c.header("Content-Location", withoutPrivateIds(c.get("user"), `/threads/${run.thread}/runs/${run.id}`));
     return run;
   }
 
   #stream(c: ServerContext): Promise<Response> {
     return this.#parts.streams.admit(c, async () => {
-      const { run, given } = await this.#start(c, { stream_mode: "values" });
-      const wanted = wantedOf(given.stream_mode, given.stream_subgraphs ?? false);
-      return this.#watch(c, run, { wanted, after: 0, isCancelling: given.on_disconnect === "cancel" });
+      const { run, runBody } = await this.#start(c, { stream_mode: "values" });
+      const selection = selectionOf(runBody.stream_mode, runBody.stream_subgraphs ?? false);
+      return this.#watch(c, run, { selection, after: 0, isCancelling: runBody.on_disconnect === "cancel" });
     });
   }
 
   async #join(c: ServerContext): Promise<Response> {
     const { host, streams } = this.#parts;
     const record = await this.#record(c);
-    const run = await this.#found(record);
-    const wanted = wantedOf(modesOf(c), true);
+    const run = await this.#recent(record);
+    const selection = selectionOf(modesOf(c), true);
     if (run) {
       const last = c.req.header("last-event-id");
       const after = last === undefined ? run.chunks.last : Math.max(0, Number(last) || 0);
       return this.#watch(c, run, {
-        wanted,
+        selection,
         after,
         isCancelling: c.req.query("cancel_on_disconnect") === "1",
       });
     }
-    // It ended long ago: all that is left of it is what it came to.
+    // The run ended long ago: only the state is left.
     const { values } = await stateOf(host, record.thread);
     return streams.open(c, (stream) => stream.send([{ event: "values", data: toJson(values) }]));
   }
@@ -161,33 +163,33 @@ export class RunRoutes {
   #watch(
     c: ServerContext,
     run: Run,
-    { wanted, after, isCancelling }: { wanted: Wanted; after: number; isCancelling: boolean },
+    { selection, after, isCancelling }: { selection: StreamSelection; after: number; isCancelling: boolean },
   ): Response {
     const { host, streams } = this.#parts;
-    // LangGraph's client reconnects by itself where this says where to.
-    c.header("Location", withNames(c.get("user"), `/threads/${run.thread}/runs/${run.id}/stream`));
+    // LangGraph's client reconnects to this location.
+    c.header("Location", withoutPrivateIds(c.get("user"), `/threads/${run.thread}/runs/${run.id}/stream`));
     return streams.open(c, async (stream, signal) => {
-      const onGone = (): void => void host.cancel(run.id).catch(() => {});
-      if (isCancelling) signal.addEventListener("abort", onGone, { once: true });
-      const events = new ClassicEvents(wanted);
+      const onDisconnect = (): void => void host.cancel(run.id).catch(() => {});
+      if (isCancelling) signal.addEventListener("abort", onDisconnect, { once: true });
+      const events = new ClassicEvents(selection);
       const metadata = { run_id: run.id, thread_id: run.thread, attempt: run.record.attempt };
       const { chunks } = run;
       const first = firstNumber(run.record);
       const isKnown = chunks.first <= after && after <= chunks.last;
-      // What an attempt has said that was killed is gone with its process.
+      // Chunks of an attempt that was killed are lost with its process.
       if (after > 0 && after < first - 1 && !isKnown) {
         const data = toJson({ ...metadata, gap: true });
         await stream.send([{ id: first - 1, event: "metadata", data }]);
       }
       for await (const entries of chunks.read(0, { signal })) {
-        const found = entries.flatMap((entry) => {
+        const ready = entries.flatMap((entry) => {
           const { n } = entry;
-          const made = "gap" in entry ? events.ofGap(entry.kept, metadata) : events.of(entry.event);
-          return n > after ? made.map(({ event, data }) => ({ id: n, event, data: toJson(data) })) : [];
+          const converted = "gap" in entry ? events.ofGap(entry.kept, metadata) : events.of(entry.event);
+          return n > after ? converted.map(({ event, data }) => ({ id: n, event, data: toJson(data) })) : [];
         });
-        await stream.send(found);
+        await stream.send(ready);
       }
-      signal.removeEventListener("abort", onGone);
+      signal.removeEventListener("abort", onDisconnect);
     });
   }
 
@@ -201,14 +203,14 @@ export class RunRoutes {
     });
   }
 
-  /** The run of a record, if it is not over for long. Answers 503 for one that another server is at, or nobody yet. */
-  async #found({ id, status }: RunRecord): Promise<Run | undefined> {
+  /** The run of a record; undefined if it ended some time ago. Answers 503 for one that is not on this server. */
+  async #recent({ id, status }: RunRecord): Promise<Run | undefined> {
     const run = await this.#parts.host.run(id);
     if (run || (status !== "pending" && status !== "running")) return run;
     refuse(503, `Run ${id} is not at work on this server: try again later.`);
   }
 
-  /** The run that a request names. Answers 404 for one of another thread, or of a thread of somebody else. */
+  /** The record of the run that a request names. Answers 404 for a run of another thread or another user. */
   async #record(c: ServerContext): Promise<RunRecord> {
     const { host, access } = this.#parts;
     const id = c.req.param("run") ?? "";
@@ -218,7 +220,7 @@ export class RunRoutes {
     const record = run?.record ?? (await host.ledger.run(id));
     const owner = run ? run.owner : record && (await host.ledger.thread(record.thread))?.owner;
     const isNamed = record !== undefined && (thread === undefined || record.thread === thread);
-    // Its thread may be gone, where it was for this run alone.
+    // A temporary thread may be removed by now: only the owner is checked.
     if (!isNamed || !(await access.mayUse(c.get("user"), { id: record.thread, owner }))) {
       refuse(404, `Run ${id} not found`);
     }
@@ -226,35 +228,35 @@ export class RunRoutes {
   }
 }
 
-/** Starts a run for whoever sent a request. Answers 404 for a thread that is not there, or somebody else's. */
+/** Starts a run for the sender of a request. Answers 404 for a thread that does not exist or belongs to another user. */
 export async function startRun(
   { host, access }: Pick<ServerParts, "host" | "access">,
   c: ServerContext,
   { request, thread, isCreated }: { request: RunRequest; thread: string | undefined; isCreated: boolean },
 ): Promise<Run> {
-  const { id, known } = await access.resolve(c, thread ?? uuid());
-  if (!known && thread !== undefined && !isCreated) {
+  const { id, info } = await access.resolve(c, thread ?? uuid());
+  if (!info && thread !== undefined && !isCreated) {
     refuse(404, `Thread with ID ${thread} not found`);
   }
-  const bound = await withAnswers(host, id, request, c.get("user"));
-  const isGoingOn = !bound.command && !bound.checkpoint && Object.keys(bound.input ?? {}).length === 0;
-  const isAtRest = async (): Promise<boolean> => !(await host.isBusy(id));
-  if (isGoingOn && (!known || ((await isAtRest()) && (await stateOf(host, id)).tasks.length === 0))) {
+  const boundRequest = await withAnswers(host, id, request, c.get("user"));
+  const isContinuation =
+    !boundRequest.command && !boundRequest.checkpoint && Object.keys(boundRequest.input ?? {}).length === 0;
+  const isIdle = async (): Promise<boolean> => !(await host.isBusy(id));
+  if (isContinuation && (!info || ((await isIdle()) && (await stateOf(host, id)).tasks.length === 0))) {
     refuse(422, "There is nothing to go on with in this thread: send an input or a command.");
   }
-  // Whose it was when it was looked at: by now another may have the name.
-  const owner = known ? known.hosted?.owner : c.get("user");
+  // The owner at the lookup: another user may have taken the name since.
+  const owner = info ? info.hosted?.owner : c.get("user");
   const note = owner === undefined ? {} : { owner };
-  if (known || thread === undefined) return host.start(id, bound, { note });
-  // Before anything is stopped for the run, which may be another's.
-  const mine = await access.claim(c, thread, { graph: request.graph });
-  return host.start(mine.known.id, bound, { note });
+  if (info || thread === undefined) return host.start(id, boundRequest, { note });
+  // Claimed first: starting may stop a run of the thread, which could be another user's.
+  const claim = await access.claim(c, thread, { graph: request.graph });
+  return host.start(claim.info.id, boundRequest, { note });
 }
 
 /**
- * A request whose answers are for questions that are open now: in a queue one would come to whatever is asked by then,
- * which nobody has seen. Answers 422 where nothing is asked, and for what cannot be read, before anything is begun: it
- * would stay in the thread.
+ * Binds a request's answers to the questions that are open now: from a queue they could reach a later question that
+ * nobody has seen. Answers 422 if no question is open, or for an invalid answer, before anything is saved in the thread.
  */
 async function withAnswers(
   host: Host,
@@ -265,17 +267,17 @@ async function withAnswers(
   const { command: { resume, ...rest } = {}, checkpoint: place, ...others } = request;
   if (resume === undefined) return request;
   const active = await host.active(thread);
-  // A client may know that a run has asked before that is written down; without an id nobody knows what it has seen.
+  // A client may see a question before it is saved. An answer without an id cannot tell which question was seen.
   if (active && (active.isAsking || isKeyed(resume))) await active.endsSoon();
   const state = await stateOf(host, thread, place && { place });
   const answers = answersById(resume, waitingOf(state));
   const where = place && { checkpoint: place };
-  if (answers) return { ...others, ...where, command: { ...rest, resume: signed(answers, user) } };
+  if (answers) return { ...others, ...where, command: { ...rest, resume: signAnswers(answers, user) } };
   if (rest.update || rest.goto) return { ...others, ...where, command: rest };
   if (state.tasks.length === 0 || (await host.isBusy(thread))) {
     refuse(422, "There is no open question in this thread.");
   }
-  // It was stopped before a node, and goes on from there.
+  // The thread stopped before a node, and continues there.
   return { ...others, ...where, input: null };
 }
 

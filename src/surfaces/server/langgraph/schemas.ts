@@ -12,14 +12,10 @@ interface ObjectSchema {
   required?: string[];
 }
 
-/**
- * The schemas of a graph's state for clients: the fields that they may write, with their types where zod knows them.
- */
+/** The schemas of a graph's state: the fields that clients may write, with the types that zod has for them. */
 export function schemasOf(name: string, hosted: HostedGraph, agent: RunAgent): object {
   const { graph } = agent;
-  const fields = Object.keys(graph.channels).filter(
-    (channel) => hosted.isWritable(channel, agent) && !channel.includes(":"),
-  );
+  const fields = Object.keys(graph.channels).filter((channel) => hosted.isWritable(channel, agent));
   const state = schemaOf(() => getStateTypeSchema(graph));
   const settings = { type: "object", properties: {}, ...schemaOf(() => getConfigTypeSchema(graph)) };
   return {
@@ -32,26 +28,25 @@ export function schemasOf(name: string, hosted: HostedGraph, agent: RunAgent): o
   };
 }
 
-/** The graphs that are nodes of a graph, by their names. */
 export async function subgraphsOf(
   name: string,
   hosted: HostedGraph,
   { agent, namespace, isDeep }: { agent: RunAgent; namespace: string | undefined; isDeep: boolean },
 ): Promise<object> {
   const { graph } = agent as { graph: Partial<WithSubgraphs> };
-  const found: [string, object][] = [];
+  const schemas: [string, object][] = [];
   for await (const [place, subgraph] of graph.getSubgraphsAsync?.(namespace, isDeep) ?? []) {
-    found.push([place, schemasOf(name, hosted, { ...agent, graph: subgraph })]);
+    schemas.push([place, schemasOf(name, hosted, { ...agent, graph: subgraph })]);
   }
-  return Object.fromEntries(found);
+  return Object.fromEntries(schemas);
 }
 
-/** Not every graph is one of LangGraph's. */
+/** A LangGraph graph; other runnables lack the method. */
 interface WithSubgraphs {
   getSubgraphsAsync: (namespace?: string, recurse?: boolean) => AsyncIterable<[string, RunGraph]>;
 }
 
-/** Some types, such as dates, are none in JSON: then only the names of the fields are known. */
+/** Reads a schema; undefined if it has types without a JSON form, such as dates. */
 function schemaOf(read: () => unknown): ObjectSchema | undefined {
   try {
     return read() as ObjectSchema | undefined;

@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { withPartedInterrupts } from "../../../langgraph/index.ts";
 import type { Todo } from "../../../plan/index.ts";
+import { isRecord } from "../../../plan/read/index.ts";
 import { type Host, writable } from "../../../threads/host/index.ts";
 import { blindEdit, type PlanEdit, waitingInput } from "../../../threads/plan/index.ts";
 import { Thread } from "../../../threads/thread/index.ts";
@@ -12,11 +13,11 @@ import { copyThread } from "../../../threads/undo/index.ts";
 import {
   createdAt,
   hasFailed,
-  type KnownThread,
+  type ThreadInfo,
   stateUpdatedAt,
   updatedAt,
   body,
-  checked,
+  validate,
   json,
   jsonText,
   metadataOf,
@@ -24,9 +25,9 @@ import {
   refuse,
   type ServerContext,
   type ServerEnv,
-  listPart,
-  type ListPart,
-  queryPart,
+  pagination,
+  type Pagination,
+  queryPagination,
   type ServerParts,
 } from "../http/index.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
@@ -35,7 +36,7 @@ import { contains, selected, selectOf, sorted } from "./listing.ts";
 
 type Body = Record<string, unknown>;
 
-/** The state of a thread, at its newest checkpoint or at another. */
+/** The state of a thread, at its newest checkpoint or at `place`. */
 export async function stateOf(
   host: Host,
   thread: string,
@@ -47,44 +48,44 @@ export async function stateOf(
 }
 
 export function threadRoutes({ host, access }: ServerParts, assistants: Assistants): Hono<ServerEnv> {
-  /** A thread as LangGraph's server answers it; its values are read when they are wanted. */
-  async function threadOut(known: KnownThread, { hasValues = true } = {}): Promise<Record<string, unknown>> {
-    const { id, hosted, summary } = known;
+  /** A thread in LangGraph's format; its values are only read with `hasValues`. */
+  async function threadOut(info: ThreadInfo, { hasValues = true } = {}): Promise<Record<string, unknown>> {
+    const { id, hosted, summary } = info;
     const graph = host.graphName(hosted);
     const mayWait = summary === undefined || summary.state === "interrupted";
     const state = hasValues || mayWait ? await stateOf(host, id) : undefined;
     const asking = (state?.tasks ?? []).filter(({ interrupts }) => interrupts.length > 0);
     return {
       thread_id: id,
-      created_at: new Date(createdAt(known)).toISOString(),
-      updated_at: new Date(updatedAt(known)).toISOString(),
-      state_updated_at: new Date(stateUpdatedAt(known)).toISOString(),
+      created_at: new Date(createdAt(info)).toISOString(),
+      updated_at: new Date(updatedAt(info)).toISOString(),
+      state_updated_at: new Date(stateUpdatedAt(info)).toISOString(),
       metadata: {
         graph_id: graph,
         assistant_id: assistantId(graph),
         ...hosted?.metadata,
         ...(summary?.title !== undefined && { thread_title: summary.title }),
       },
-      status: await statusOf(known, state),
+      status: await statusOf(info, state),
       config: {},
       values: hasValues ? (state?.values ?? null) : null,
       interrupts: Object.fromEntries(asking.map((task) => [task.id, task.interrupts.map(interruptOut)])),
     };
   }
 
-  /** Its state says it where no index does. */
-  async function statusOf(known: KnownThread, read?: StateSnapshot): Promise<string> {
-    const { id, summary } = known;
+  /** The status of a thread: from the store's summary, else from its state, which is read unless given. */
+  async function statusOf(info: ThreadInfo, current?: StateSnapshot): Promise<string> {
+    const { id, summary } = info;
     if ((await host.isBusy(id)) || summary?.state === "running") return "busy";
-    if (hasFailed(known)) return "error";
+    if (hasFailed(info)) return "error";
     if (summary && summary.state !== "done") return "interrupted";
-    const state = summary ? read : (read ?? (await stateOf(host, id)));
+    const state = summary ? current : (current ?? (await stateOf(host, id)));
     return state && state.tasks.length > 0 ? "interrupted" : "idle";
   }
 
-  async function search(c: ServerContext, given: Body): Promise<KnownThread[]> {
-    const { ids, status, values, sort_by } = given;
-    const wanted = Object.entries(metadataOf(given));
+  async function search(c: ServerContext, fields: Body): Promise<ThreadInfo[]> {
+    const { ids, status, values, sort_by } = fields;
+    const filter = Object.entries(metadataOf(fields));
     if (values !== undefined && values !== null && Object.keys(values).length > 0) {
       refuse(422, "Threads cannot be searched by their values here.");
     }
@@ -92,26 +93,26 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     const all = Array.isArray(ids)
       ? await access.named(c, [...new Set(ids.map(String))])
       : await access.threads(user);
-    const found = all.filter(({ hosted }) => {
+    const matches = all.filter(({ hosted }) => {
       const graph = host.graphName(hosted);
       const own: Body = { graph_id: graph, assistant_id: graph, ...hosted?.metadata };
-      return wanted.every(([key, value]) => contains(own[key], value) || assistants.isSame(own[key], value));
+      return filter.every(([key, value]) => contains(own[key], value) || assistants.isSame(own[key], value));
     });
     const isByStatus = typeof status === "string";
-    const statuses = new Map<KnownThread, string>();
+    const statuses = new Map<ThreadInfo, string>();
     if (isByStatus || sort_by === "status") {
-      await Promise.all(found.map(async (known) => statuses.set(known, await statusOf(known))));
+      await Promise.all(matches.map(async (info) => statuses.set(info, await statusOf(info))));
     }
-    return sorted(isByStatus ? found.filter((known) => statuses.get(known) === status) : found, given, {
+    return sorted(isByStatus ? matches.filter((info) => statuses.get(info) === status) : matches, fields, {
       updated_at: updatedAt,
       state_updated_at: stateUpdatedAt,
       created_at: createdAt,
       thread_id: ({ id }) => id,
-      status: (known) => statuses.get(known) ?? "",
+      status: (info) => statuses.get(info) ?? "",
     });
   }
 
-  async function copy(c: ServerContext, { id, hosted }: KnownThread): Promise<KnownThread> {
+  async function copy(c: ServerContext, { id, hosted }: ThreadInfo): Promise<ThreadInfo> {
     const to = uuid();
     await copyThread(host.checkpointer, { from: id, to });
     const owner = c.get("user");
@@ -125,32 +126,32 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
 
   return new Hono<ServerEnv>()
     .post("/", async (c) => {
-      const given = checked(EXPIRING, await body(c));
-      const { thread_id: name, if_exists: ifExists, supersteps } = given;
-      const metadata = metadataOf(given);
+      const fields = validate(EXPIRING, await body(c));
+      const { thread_id: name, if_exists: ifExists, supersteps } = fields;
+      const metadata = metadataOf(fields);
       if (Array.isArray(supersteps) && supersteps.length > 0) {
         refuse(422, "supersteps are not supported here.");
       }
       const { graph_id: graph } = metadata;
-      const chosen = typeof name === "string" && name !== "" ? name : uuid();
-      const { isNew, known } = await access.claim(c, chosen, {
+      const threadId = typeof name === "string" && name !== "" ? name : uuid();
+      const { isNew, info } = await access.claim(c, threadId, {
         metadata,
         ...(graph !== undefined && { graph: assistants.graph(graph) }),
       });
-      if (!isNew && ifExists !== "do_nothing") refuse(409, `Thread ${chosen} already exists`);
-      return json(c, await threadOut(known));
+      if (!isNew && ifExists !== "do_nothing") refuse(409, `Thread ${threadId} already exists`);
+      return json(c, await threadOut(info));
     })
     .post("/search", async (c) => {
-      const given = await body(c);
-      const { limit, offset } = listPart(given);
-      const select = selectOf(given);
-      const extract = extractOf(given);
+      const fields = await body(c);
+      const { limit, offset } = pagination(fields);
+      const select = selectOf(fields);
+      const extract = extractOf(fields);
       const hasValues = !select || select.has("values") || isWithin("values", extract);
-      const out = async (known: KnownThread): Promise<object> => {
-        const thread = await threadOut(known, { hasValues });
+      const out = async (info: ThreadInfo): Promise<object> => {
+        const thread = await threadOut(info, { hasValues });
         return { ...selected(thread, select), ...extracted(thread, extract) };
       };
-      const all = await search(c, given);
+      const all = await search(c, fields);
       const page = all.slice(offset, offset + Math.min(limit, MOST));
       c.header("X-Pagination-Total", String(all.length));
       return json(c, await Promise.all(page.map(out)));
@@ -169,7 +170,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .get("/:thread", async (c) => json(c, await threadOut(await access.thread(c))))
     .patch("/:thread", async (c) => {
       const { id } = await access.thread(c);
-      await host.noteThread(id, { metadata: metadataOf(checked(EXPIRING, await body(c))) });
+      await host.noteThread(id, { metadata: metadataOf(validate(EXPIRING, await body(c))) });
       if (c.req.header("prefer")?.includes("return=minimal")) return c.body(null, 204);
       return json(c, await threadOut(await access.thread(c)));
     })
@@ -179,13 +180,9 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       return c.body(null, 204);
     })
     .post("/:thread/copy", async (c) => json(c, await threadOut(await copy(c, await access.thread(c)))))
-    .get("/:thread/state", async (c) => {
+    .get("/:thread/state/:checkpoint?", async (c) => {
       const { id } = await access.thread(c);
-      return json(c, stateOut(await stateOf(host, id, { subgraphs: c.req.query("subgraphs") === "true" })));
-    })
-    .get("/:thread/state/:checkpoint", async (c) => {
-      const { id } = await access.thread(c);
-      const place = { checkpoint_id: c.req.param("checkpoint") };
+      const place = placeOf({ checkpoint_id: c.req.param("checkpoint") });
       const subgraphs = c.req.query("subgraphs") === "true";
       return json(c, stateOut(await stateOf(host, id, { place, subgraphs })));
     })
@@ -198,8 +195,8 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       );
     })
     .post("/:thread/state", async (c) => {
-      const known = await access.thread(c);
-      return json(c, { checkpoint: await updateState(host, known, await body(c), c.req.raw.signal) });
+      const info = await access.thread(c);
+      return json(c, { checkpoint: await updateState(host, info, await body(c), c.req.raw.signal) });
     })
     .patch("/:thread/state", async (c) => {
       const { id } = await access.thread(c);
@@ -211,33 +208,33 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       const { id } = await access.thread(c);
       if (c.req.method === "GET") {
         const query = c.req.query();
-        return jsonText(c, await historyOf(host, id, { ...query, ...queryPart(query) }));
+        return jsonText(c, await historyOf(host, id, { ...query, ...queryPagination(query) }));
       }
-      const given = await body(c);
-      return jsonText(c, await historyOf(host, id, { ...given, ...listPart(given) }));
+      const fields = await body(c);
+      return jsonText(c, await historyOf(host, id, { ...fields, ...pagination(fields) }));
     });
 }
 
 const EXPIRING = z.looseObject({ ttl: z.null("threads do not expire here: delete them").optional() });
 
-/** More than anybody asks for at once. */
+/** The longest list in one response. */
 const MOST = 1000;
 
 async function updateState(
   host: Host,
-  { id: thread, summary }: KnownThread,
-  given: Body,
+  { id: thread, summary }: ThreadInfo,
+  fields: Body,
   signal: AbortSignal,
 ): Promise<object | null> {
   await host.thread(thread).checkOwn();
-  const { values, as_node: node, checkpoint, checkpoint_id: checkpointId, base } = given;
+  const { values, as_node: node, checkpoint, checkpoint_id: checkpointId, base } = fields;
   const graph = host.graph(await host.graphOf(thread));
   const place = {
     ...placeOf(checkpoint),
     ...(typeof checkpointId === "string" && { checkpoint_id: checkpointId }),
   };
   const agent = await graph.reader(thread);
-  // LangGraph looks a name up among those that every object has, too.
+  // LangGraph looks the node up in a plain object, which also has the names of `Object.prototype`.
   if (typeof node === "string" && node in Object.prototype) {
     refuse(422, `as_node: there is no node ${JSON.stringify(node)}.`);
   }
@@ -249,8 +246,8 @@ async function updateState(
   const isEdit = isHead && node === undefined && allowed !== null && "todos" in agent.graph.channels;
   const hasOthers = Object.keys(others).length > 0;
   if (isBusy && (!isEdit || hasOthers)) refuse(409, "The thread is at work: stop it first.");
-  // As a person changes a thread of an agent: what it waits for stays, and a run at work goes on.
-  if (isEdit && (!hasOthers || isInStep(state))) {
+  // Written as an edit by a person: open questions stay, and an active run continues.
+  if (isEdit && (!hasOthers || hasUnfinishedStep(state))) {
     if (todos !== undefined || planRules !== undefined) {
       const { todos: now = [] } = state.values as { todos?: Todo[] };
       const isRunning = isBusy || summary?.state === "running";
@@ -261,12 +258,12 @@ async function updateState(
     return checkpointOf((await stateOf(host, thread)).config);
   }
   const config = { configurable: { ...place, thread_id: thread } };
-  const written = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
+  const head = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
   await host.noteThread(thread, {});
-  return checkpointOf(written);
+  return checkpointOf(head);
 }
 
-/** LangGraph's own clients send no base, and may send rules alone. */
+/** The edit in a body. LangGraph's clients send no `base`, and may send rules without todos. */
 function planEdit(
   todos: unknown[] | undefined,
   { now, base, isRunning }: { now: Todo[]; base: unknown; isRunning: boolean },
@@ -276,29 +273,29 @@ function planEdit(
   return isRunning ? blindEdit(todos, now) : { todos };
 }
 
-/** Whether a step waits for an answer, or has finished in part: another checkpoint would drop what waits. */
-function isInStep({ tasks }: StateSnapshot): boolean {
+/** Whether a step waits for an answer or is partly finished: a new checkpoint would discard it. */
+function hasUnfinishedStep({ tasks }: StateSnapshot): boolean {
   return tasks.some(({ interrupts, result }) => interrupts.length > 0 || result !== undefined);
 }
 
-/** As JSON. It is made checkpoint by checkpoint, with turns for others; messages that several have are made once. */
-async function historyOf(host: Host, thread: string, given: Body & ListPart): Promise<string> {
-  const { limit, before, checkpoint } = given;
-  const filter = metadataOf(given);
+/** The history of a thread as JSON. Yields to the event loop per checkpoint, and serializes shared messages once. */
+async function historyOf(host: Host, thread: string, fields: Body & Pagination): Promise<string> {
+  const { limit, before, checkpoint } = fields;
+  const filter = metadataOf(fields);
   const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
   const config = { configurable: { checkpoint_ns: "", ...placeOf(checkpoint), thread_id: thread } };
-  const found: string[] = [];
-  const made = new WeakMap<object, object>();
+  const states: string[] = [];
+  const cache = new WeakMap<object, object>();
   const options = {
     limit: Math.min(limit, MOST),
     ...(before !== undefined && before !== null && { before: beforeOf(before) }),
     ...(Object.keys(filter).length > 0 && { filter }),
   };
   for await (const state of graph.getStateHistory(config, options)) {
-    found.push(toJson(stateOut(state), made));
+    states.push(toJson(stateOut(state), cache));
     await new Promise(setImmediate);
   }
-  return `[${found.join(",")}]`;
+  return `[${states.join(",")}]`;
 }
 
 function beforeOf(before: unknown): RunnableConfig {
@@ -307,7 +304,7 @@ function beforeOf(before: unknown): RunnableConfig {
   return { configurable: configurable ?? place };
 }
 
-/** Where a client wants to read: its thread is the one in the address, whatever else it says. */
+/** The checkpoint that a client names. Its thread comes from the URL only. */
 function placeOf(checkpoint: unknown): object {
   const { checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map } = (checkpoint ?? {}) as Body;
   return {
@@ -317,7 +314,7 @@ function placeOf(checkpoint: unknown): object {
   };
 }
 
-/** `values.messages[-1].content`: names, and places in lists, from their end where they are negative. */
+/** Such as `values.messages[-1].content`: field names and list indexes; a negative index counts from the end. */
 const PATH = /^[^.[\]]+(?:\.[^.[\]]+|\[-?\d+\])*$/;
 const MOST_PATHS = 10;
 const EXTRACT = z.looseObject({
@@ -327,21 +324,21 @@ const EXTRACT = z.looseObject({
     .nullish(),
 });
 
-/** Parts of a thread that a client wants under names of its own: each a path, step by step. */
+/** The client's names for parts of a thread, each with the steps of its path. */
 type Extract = ReadonlyMap<string, readonly string[]>;
 
-/** Answers 422 for what is no path. */
-function extractOf(given: Record<string, unknown>): Extract {
-  const { extract } = checked(EXTRACT, given);
+/** Reads the paths to extract. Answers 422 for an invalid one. */
+function extractOf(fields: Record<string, unknown>): Extract {
+  const { extract } = validate(EXTRACT, fields);
   return new Map(Object.entries(extract ?? {}).map(([name, path]) => [name, path.match(/[^.[\]]+/g)!]));
 }
 
-/** True when one of the paths begins with a field. */
+/** Whether one of the paths begins with a field. */
 function isWithin(field: string, extract: Extract): boolean {
   return [...extract.values()].some(([first]) => first === field);
 }
 
-/** The parts of a thread, as they are in its JSON; null for what it has not. */
+/** The extracted parts of a thread's JSON; null for a missing part. */
 function extracted(thread: object, extract: Extract): { extracted?: Record<string, unknown> } {
   if (extract.size === 0) return {};
   const plain: unknown = JSON.parse(toJson(thread));
@@ -351,6 +348,5 @@ function extracted(thread: object, extract: Extract): { extracted?: Record<strin
 
 function partOf(value: unknown, step: string): unknown {
   if (Array.isArray(value)) return /^-?\d+$/.test(step) ? (value.at(Number(step)) as unknown) : undefined;
-  const isThere = typeof value === "object" && value !== null && Object.hasOwn(value, step);
-  return isThere ? (value as Record<string, unknown>)[step] : undefined;
+  return isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }

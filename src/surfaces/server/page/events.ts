@@ -1,37 +1,38 @@
 import { Hono } from "hono";
 import type { Entry, HostEvent } from "../../../threads/host/index.ts";
 import { toJson, type ServerEnv, type ServerSentEvent } from "../http/index.ts";
-import { Others } from "./others.ts";
+import { ExternalRuns } from "./external-runs.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
 
-/** One stream of everything that happens, for all tabs of a browser. */
+/** The stream of all events that a user may see. */
 export function pageEvents(parts: PageParts): Hono<ServerEnv> {
   const { host, access, streams, saver } = parts;
-  const others = new Others(host, saver);
+  const externalRuns = new ExternalRuns(host, saver);
   return new Hono<ServerEnv>().get("/", (c) => {
-    const given = c.req.header("last-event-id") ?? c.req.query("after");
+    const lastId = c.req.header("last-event-id") ?? c.req.query("after");
     const { events } = host;
-    // A number of another start is above or below all of ours.
-    const isKnown = given !== undefined && Number(given) >= events.first - 1 && Number(given) <= events.last;
-    const after = isKnown ? Number(given) : events.last;
+    // The number may come from before a restart of the server.
+    const isKnown =
+      lastId !== undefined && Number(lastId) >= events.first - 1 && Number(lastId) <= events.last;
+    const after = isKnown ? Number(lastId) : events.last;
     const user = c.get("user");
     return streams.admit(c, () =>
       streams.open(c, (stream, signal) =>
-        others.during(async () => {
-          // Who is cut off before anything happens knows where to go on from, too.
-          const first = given === undefined ? "start" : "gap";
+        externalRuns.watchDuring(async () => {
+          // Gives the reader a number to resume from, even if it disconnects before the first event.
+          const first = lastId === undefined ? "start" : "gap";
           if (!isKnown) await stream.send([{ event: first, data: "{}", id: after }]);
           for await (const entries of events.read(after, { signal })) {
-            const found = await Promise.all(entries.map((entry) => eventOut(entry, user)));
-            await stream.send(found.flatMap((event) => event ?? []));
+            const visible = await Promise.all(entries.map((entry) => eventOut(entry, user)));
+            await stream.send(visible.flatMap((event) => event ?? []));
           }
         }),
       ),
     );
   });
 
-  /** The event that a user is sent; undefined for events of others. */
+  /** The event to send to a user; undefined for threads that the user may not see. */
   async function eventOut(
     entry: Entry<HostEvent>,
     user: string | undefined,
@@ -43,7 +44,7 @@ export function pageEvents(parts: PageParts): Hono<ServerEnv> {
     if (event.kind === "run") return { id, event: "run", data: toJson(event.event) };
     if (event.kind === "moved") return { id, event: "gap", data: toJson({ thread: event.thread }) };
     if (event.kind === "removed") return { id, event: "removed", data: toJson({ id: event.thread }) };
-    const known = await access.visible(user, event.thread);
-    return known && { id, event: "thread", data: toJson(await threadOut(known, parts)) };
+    const info = await access.visible(user, event.thread);
+    return info && { id, event: "thread", data: toJson(await threadOut(info, parts)) };
   }
 }

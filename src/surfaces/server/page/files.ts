@@ -19,7 +19,7 @@ interface Values {
   files?: Record<string, string>;
 }
 
-/** Routes for a thread's changes of files. */
+/** Routes for the files that a thread changed. */
 export function pageFiles(parts: PageParts): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/:thread/files", async (c) => {
@@ -34,62 +34,60 @@ export function pageFiles(parts: PageParts): Hono<ServerEnv> {
     .get("/:thread/file", async (c) => {
       const { id } = await parts.access.thread(c);
       const path = c.req.query("path") ?? "";
-      const found = await fileOf(parts, await stateOf(parts, id), path);
-      if (!found) refuse(404, `The thread has no file ${JSON.stringify(path)}.`);
-      if (found.denied !== undefined) refuse(403, found.denied);
-      return json(c, found);
+      const change = await fileOf(parts, await stateOf(parts, id), path);
+      if (!change) refuse(404, `The thread has no file ${JSON.stringify(path)}.`);
+      if (change.denied !== undefined) refuse(403, change.denied);
+      return json(c, change);
     });
 }
 
-/** A thread as it is saved, and the directory that it works on, where there is one. */
-interface ReadState {
+/** A saved thread, and its working directory if it has one. */
+interface SavedThread {
   thread: Thread;
   state: StateSnapshot;
   dir: string | undefined;
 }
 
-async function stateOf({ host, saver }: PageParts, id: string): Promise<ReadState> {
+async function stateOf({ host, saver }: PageParts, id: string): Promise<SavedThread> {
   const thread = await host.thread(id).read();
   return { thread, state: await thread.state(), dir: (await settingsOfThread(saver, id))?.dir };
 }
 
-async function changesOf({ saver }: PageParts, { thread, state, dir }: ReadState): Promise<NetChange[]> {
+async function changesOf({ saver }: PageParts, { thread, state, dir }: SavedThread): Promise<NetChange[]> {
   return dir === undefined
-    ? changesOfFiles(await givenFiles(saver, thread.id), ((state.values ?? {}) as Values).files ?? {})
+    ? changesOfFiles(await initialFiles(saver, thread.id), ((state.values ?? {}) as Values).files ?? {})
     : changesOnDisk(await fileCallsOf(saver, state), dir);
 }
 
-/**
- * A file that the thread has changed, or asks to write. Nothing but those: this is no way to read the disk, and the
- * disk is read without leaving the directory.
- */
-async function fileOf(parts: PageParts, read: ReadState, given: string): Promise<NetChange | undefined> {
-  const path = meantPath(given, read.dir);
-  const changed = (await changesOf(parts, read)).find((change) => change.path === path);
-  if (changed || path === undefined || !(await isAskedFor(path, read))) return changed;
-  const { dir } = read;
-  const found = dir === undefined ? undefined : await diskBackend(dir).read(path);
-  if (found && !found.ok && found.reason !== "missing") return undefined;
-  const content = found?.ok ? found.content : null;
+/** A file that the thread has changed or asks to write; undefined for any other file of the directory or the disk. */
+async function fileOf(parts: PageParts, saved: SavedThread, name: string): Promise<NetChange | undefined> {
+  const path = resolvedPath(name, saved.dir);
+  const change = (await changesOf(parts, saved)).find((each) => each.path === path);
+  if (change || path === undefined || !(await isAskedFor(path, saved))) return change;
+  const { dir } = saved;
+  const file = dir === undefined ? undefined : await diskBackend(dir).read(path);
+  if (file && !file.ok && file.reason !== "missing") return undefined;
+  const content = file?.ok ? file.content : null;
   return { path, before: content, after: content, isKnown: true };
 }
 
-async function isAskedFor(path: string, { thread, state, dir }: ReadState): Promise<boolean> {
+/** Whether an open question asks for leave to write a file. */
+async function isAskedFor(path: string, { thread, state, dir }: SavedThread): Promise<boolean> {
   return (await thread.questions(state)).some(({ call }) => {
-    const { file_path: given } = (call?.args ?? {}) as { file_path?: unknown };
-    return call?.name === "write_file" && typeof given === "string" && meantPath(given, dir) === path;
+    const { file_path: name } = (call?.args ?? {}) as { file_path?: unknown };
+    return call?.name === "write_file" && typeof name === "string" && resolvedPath(name, dir) === path;
   });
 }
 
-/** The path that a file tool takes words for; undefined for what it refuses. */
-function meantPath(given: string, dir: string | undefined): string | undefined {
-  if (dir !== undefined) return pathMeant(given, dir);
-  const parsed = parsePath(given);
+/** Resolves a path as the file tools do; undefined for one that they refuse. */
+function resolvedPath(name: string, dir: string | undefined): string | undefined {
+  if (dir !== undefined) return pathMeant(name, dir);
+  const parsed = parsePath(name);
   return parsed.ok ? parsed.path : undefined;
 }
 
-/** The files that a thread began with. */
-async function givenFiles(saver: PageParts["saver"], thread: string): Promise<Record<string, string>> {
+/** The files in a thread's first checkpoint. */
+async function initialFiles(saver: PageParts["saver"], thread: string): Promise<Record<string, string>> {
   const first = await firstCheckpoint(saver, thread);
   if (!first) return {};
   const place = { thread_id: thread, checkpoint_ns: "", checkpoint_id: first.id };
@@ -100,7 +98,7 @@ async function givenFiles(saver: PageParts["saver"], thread: string): Promise<Re
   return start?.files ?? files ?? {};
 }
 
-/** Found without the values of those after it. */
+/** The oldest checkpoint, without loading the values of any. */
 async function firstCheckpoint(
   saver: PageParts["saver"],
   thread: string,
@@ -114,7 +112,7 @@ async function firstCheckpoint(
   }
 }
 
-/** So many checkpoints are read between two turns of the event loop. */
+/** Checkpoints read per turn of the event loop. */
 const PAGE = 200;
 
 function kindOf({ before, after, isKnown }: NetChange): "added" | "changed" | "removed" | "given" {

@@ -7,7 +7,7 @@ import type { PageOptions, PageParts } from "./parts.ts";
 import { pageFilesStatic } from "./static.ts";
 import { pageThreads } from "./threads.ts";
 
-/** Routes of the page besides LangGraph's protocol, and the page itself. */
+/** Routes of the page besides LangGraph's protocol, and the page's own files. */
 export function pageRoutes(server: ServerParts, options: PageOptions): Hono<ServerEnv> {
   const { defaults, mode, model, prices } = options.own ?? {};
   const parts: PageParts = { ...server, ...options };

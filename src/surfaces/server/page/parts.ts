@@ -6,19 +6,17 @@ import type { ServerParts } from "../http/index.ts";
 
 export interface PageOptions {
   saver: ThreadStore;
-  /** Settings of Holdfast's own threads; absent where the page's threads run on graphs of a user's own. */
+  /** Settings of Holdfast's own threads; absent on a server of users' graphs. */
   own?: OwnThreads;
 }
 
-/** Choices that the page offers for Holdfast's own threads. */
+/** Choices on the page for Holdfast's own threads. */
 export interface OwnThreads {
-  /** Settings of a new thread. */
   defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
-  /** The mode of a new thread: of settings files, where nobody has chosen one. */
+  /** The mode of a new thread: chosen at the start of the server, or from settings files. */
   mode: () => Promise<Mode>;
-  /** The model that new threads get. */
   model: string;
-  /** Finds a model by its name. Throws where there is none, or it lacks something. */
+  /** Finds a model by name. Throws for an unknown one, or one that lacks a key or a package. */
   modelOf: PrepareOptions["modelOf"];
   prices?: Prices | undefined;
 }

@@ -4,7 +4,6 @@ import { Hono } from "hono";
 import { packageFile } from "../../../package-file.ts";
 import { refuse, type ServerEnv } from "../http/index.ts";
 
-/** The page as it was built into the package. */
 const page = (file: string): string => packageFile(`dist/page/${file}`);
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -16,13 +15,13 @@ const TYPES: Readonly<Record<string, string>> = {
   ".png": "image/png",
 };
 
-/** The files of the page. Their names have a hash of what is in them, so a browser may keep them for ever. */
+/** The files of the page. Names of assets contain a hash of their content, so browsers may cache them forever. */
 export function pageFilesStatic(): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/", async (c) => {
-      const found = await readFile(page("index.html")).catch(() => undefined);
-      if (!found) refuse(404, "The page is not built into this package.");
-      return c.body(new Uint8Array(found), 200, {
+      const content = await readFile(page("index.html")).catch(() => undefined);
+      if (!content) refuse(404, "The page is not built into this package.");
+      return c.body(new Uint8Array(content), 200, {
         "content-type": TYPES[".html"]!,
         "cache-control": "no-store",
       });
@@ -31,10 +30,10 @@ export function pageFilesStatic(): Hono<ServerEnv> {
       const name = c.req.param("file");
       const type = TYPES[extname(name)];
       const isName = /^[\w-][\w.-]*$/.test(name);
-      const found =
+      const content =
         isName && type ? await readFile(page(`assets/${name}`)).catch(() => undefined) : undefined;
-      if (!found || !type) refuse(404, `There is no file ${name}.`);
-      return c.body(new Uint8Array(found), 200, {
+      if (!content || !type) refuse(404, `There is no file ${name}.`);
+      return c.body(new Uint8Array(content), 200, {
         "content-type": type,
         "cache-control": "public, max-age=31536000, immutable",
       });

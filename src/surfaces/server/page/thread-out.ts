@@ -1,9 +1,9 @@
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/index.ts";
 import { isAsking, isForeign, settingsOfThread } from "../../../threads/thread/index.ts";
-import { createdAt, hasFailed, updatedAt, type KnownThread } from "../http/index.ts";
+import { createdAt, hasFailed, updatedAt, type ThreadInfo } from "../http/index.ts";
 
-/** A thread as the page lists it. */
+/** A thread in the page's list. */
 export interface PageThread {
   id: string;
   title?: string;
@@ -13,38 +13,38 @@ export interface PageThread {
   todos: { done: number; total: number };
   status: "running" | "waiting" | "stopped" | "failed" | "done";
   dir?: string;
-  /** Made by another program: it can be looked at, and nobody here goes on with it. */
+  /** Created by another program, and read-only here. */
   isForeign?: true;
 }
 
 export async function threadOut(
-  known: KnownThread,
+  info: ThreadInfo,
   { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread> {
-  const { id, summary, hosted } = known;
+  const { id, summary, hosted } = info;
   const dir = (await settingsOfThread(saver, id))?.dir;
-  const noted = hosted?.metadata["title"];
-  const title = summary?.title ?? (typeof noted === "string" ? noted : undefined);
+  const firstTitle = hosted?.metadata["title"];
+  const title = summary?.title ?? (typeof firstTitle === "string" ? firstTitle : undefined);
   return {
     id,
     ...(title !== undefined && { title }),
-    createdAt: createdAt(known),
-    updatedAt: updatedAt(known),
+    createdAt: createdAt(info),
+    updatedAt: updatedAt(info),
     todos: summary?.todos ?? { done: 0, total: 0 },
-    status: await statusOf(known, { host, saver }),
+    status: await statusOf(info, { host, saver }),
     ...(dir !== undefined && { dir }),
     ...((await isForeign(saver, id)) && { isForeign: true as const }),
   };
 }
 
 async function statusOf(
-  known: KnownThread,
+  info: ThreadInfo,
   { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread["status"]> {
-  const { id, summary } = known;
+  const { id, summary } = info;
   if ((await host.isBusy(id)) || summary?.state === "running") return "running";
   if (summary?.state === "interrupted" && (await isAsking(saver, id))) return "waiting";
-  if (hasFailed(known)) return "failed";
-  const isLeft = summary !== undefined && summary.todos.done < summary.todos.total;
-  return summary?.state === "done" && !isLeft ? "done" : "stopped";
+  if (hasFailed(info)) return "failed";
+  const hasOpenItems = summary !== undefined && summary.todos.done < summary.todos.total;
+  return summary?.state === "done" && !hasOpenItems ? "done" : "stopped";
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
 import { imageBlock, Sight } from "../../../middleware/files/index.ts";
 import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
+import { isRecord } from "../../../plan/read/index.ts";
 import { EFFORTS, MODES, type Mode } from "../../../project/index.ts";
 import type { StartThreadOptions } from "../../../threads/host/index.ts";
 import { PlanConflict } from "../../../threads/plan/index.ts";
@@ -12,16 +13,16 @@ import { newThreadId, settingsOfThread } from "../../../threads/thread/index.ts"
 import { undoneWords } from "../../../threads/undo/index.ts";
 import {
   body,
-  checked,
+  validate,
   json,
   refuse,
   type ServerContext,
   type ServerEnv,
-  queryPart,
-  signed,
+  queryPagination,
+  signAnswers,
 } from "../http/index.ts";
 import type { OwnThreads, PageParts } from "./parts.ts";
-import { historyOf, openThread } from "./reading.ts";
+import { historyOf, openThread } from "./thread-content.ts";
 import { threadOut } from "./thread-out.ts";
 
 const task = z.string().trim().min(1, "There is no task.");
@@ -59,24 +60,23 @@ const PLAN = z.object({
 });
 const FORK = z.object({ checkpoint: z.string().optional() });
 
-/** Routes of the page for threads. */
 export function pageThreads(parts: PageParts): Hono<ServerEnv> {
   const { host, access, saver, own } = parts;
   const out = async (c: ServerContext, id: string) => threadOut(await access.thread(c, id), parts);
   const start = (thread: string, content: MessageContent, options: StartThreadOptions = {}) =>
     host.thread(thread).start(content, { strategy: "enqueue", ...options });
 
-  /** A message with images, which its model has to take. */
+  /** A message with images. Answers 422 if the model takes none. */
   const contentOf = async (
     text: string,
     images: z.output<typeof IMAGES> = [],
     model: string | undefined,
   ): Promise<MessageContent> => {
     if (images.length === 0) return text;
-    // The model of a user's own graph is not known here.
-    const found = await own?.modelOf(model);
-    if (found && !(await new Sight({ model: found.model }).media()).includes("image"))
-      refuse(422, `${found.name} does not take images.`);
+    // The model of a user's graph is unknown, and not checked.
+    const choice = await own?.modelOf(model);
+    if (choice && !(await new Sight({ model: choice.model }).media()).includes("image"))
+      refuse(422, `${choice.name} does not take images.`);
     return [{ type: "text", text }, ...images.map(imageBlock)];
   };
 
@@ -88,14 +88,14 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/", async (c) => {
       const { before, query = "", ...part } = c.req.query();
-      const most = Math.min(queryPart(part, 50).limit, 200);
+      const most = Math.min(queryPagination(part, 50).limit, 200);
       const words = query.toLowerCase();
       const all = (await access.threads(c.get("user"))).filter(
         ({ id, summary }) => id.includes(words) || summary?.title?.toLowerCase().includes(words),
       );
       const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
       const page = all.slice(from, from + most);
-      const threads = await Promise.all(page.map((known) => threadOut(known, parts)));
+      const threads = await Promise.all(page.map((info) => threadOut(info, parts)));
       return json(c, { threads, more: from + most < all.length });
     })
     .post("/", async (c) => {
@@ -104,15 +104,15 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
         images,
         graph = host.graphName(undefined),
         settings,
-      } = checked(NEW, await body(c));
-      // What is wrong with it is said now: a run that cannot begin leaves nothing to read it in.
+      } = validate(NEW, await body(c));
+      // Checked before the thread exists: a run that cannot begin leaves nothing to report an error in.
       host.graph(graph);
       const allowed = settings && (await allowedSettings(settings, choices()));
       if (settings?.model !== undefined) await own?.modelOf(settings.model);
       const content = await contentOf(words, images, settings?.model ?? own?.model);
       const id = await newThreadId(saver, words);
       const owner = c.get("user");
-      // The title until the graph gives it one.
+      // The title until the graph sets one.
       await host.noteThread(id, { graph, metadata: { title: words }, ...(owner !== undefined && { owner }) });
       const run = await start(id, content, allowed && { settings: allowed });
       return json(c, { thread: await out(c, id), run: run.id }, 201);
@@ -125,7 +125,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/runs", async (c) => {
       const { id } = await access.thread(c);
-      const { task: words, images, compact } = checked(NEXT, await body(c));
+      const { task: words, images, compact } = validate(NEXT, await body(c));
       const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
       const isBusy = await host.isBusy(id);
       const run = await start(id, content, compact ? { compact } : {});
@@ -133,27 +133,27 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/messages", async (c) => {
       const { id } = await access.thread(c);
-      const { task: words, images } = checked(NEXT, await body(c));
+      const { task: words, images } = validate(NEXT, await body(c));
       const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
       try {
         await host.thread(id).say(content, { signal: c.req.raw.signal });
         return json(c, {}, 202);
       } catch (error) {
         if (HarnessError.from(error)?.code !== "run-ended") throw error;
-        // The agent reads nothing more: it is the next task.
+        // The run has ended meanwhile: the message is the next task.
         const run = await start(id, content);
         return json(c, { run: run.id }, 202);
       }
     })
     .post("/:thread/undo", async (c) => {
       const { id } = await access.thread(c);
-      const undone = await host.thread(id).undo();
-      if (!undone) refuse(409, "There is nothing to take back.");
-      return json(c, { text: undone.text, isFirst: undone.isFirst, notes: undoneWords(undone) });
+      const result = await host.thread(id).undo();
+      if (!result) refuse(409, "There is nothing to take back.");
+      return json(c, { text: result.text, isFirst: result.isFirst, notes: undoneWords(result) });
     })
     .patch("/:thread/settings", async (c) => {
       const { id } = await access.thread(c);
-      const change = checked(CHANGE, await body(c));
+      const change = validate(CHANGE, await body(c));
       const { model, mode } = change;
       const { modelOf, mode: most } = choices();
       if (model !== undefined) await modelOf(model);
@@ -163,8 +163,8 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/resume", async (c) => {
       const { id } = await access.thread(c);
-      if (await host.isBusy(id)) refuse(409, "The thread is at work already.");
-      // Of two who want the same at once, the second comes too late.
+      if (await host.isBusy(id)) refuse(409, "The thread is running already.");
+      // When two clients resume at the same time, the later one fails.
       const run = await host.thread(id).goOn();
       if (!run) refuse(409, "The thread is finished: give it another task.");
       return json(c, { run: run.id }, 202);
@@ -178,28 +178,27 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       if (summary?.state === "running" && !(await host.isBusy(id))) {
         refuse(409, "Another process works on this thread, such as a terminal: answer it there.");
       }
-      const { answers } = checked(ANSWERS, await body(c));
+      const { answers } = validate(ANSWERS, await body(c));
       const thread = host.thread(id);
       const active = await thread.active();
       if (active?.hasAsked) await active.done;
       const open = (await host.isBusy(id)) ? [] : await thread.questions();
-      const given = Object.entries(answers);
-      if (given.length === 0) refuse(422, "There is no answer.");
-      for (const [question, answer] of given) {
-        const asked = open.find((one) => one.id === question);
-        if (!asked) refuse(409, "The question is no longer open.");
-        checkAnswer(asked.kind, answer);
+      if (Object.keys(answers).length === 0) refuse(422, "There is no answer.");
+      for (const [questionId, answer] of Object.entries(answers)) {
+        const question = open.find((one) => one.id === questionId);
+        if (!question) refuse(409, "The question is no longer open.");
+        checkAnswer(question.kind, answer);
       }
-      const run = await thread.answer(signed(answers, c.get("user")));
+      const run = await thread.answer(signAnswers(answers, c.get("user")));
       return json(c, { run: run.id }, 202);
     })
     .put("/:thread/plan", async (c) => {
       const { id } = await access.thread(c);
-      const { todos, base, rules } = checked(PLAN, await body(c));
+      const { todos, base, rules } = validate(PLAN, await body(c));
       try {
         const edit = { todos, base: base as Todo[], rules };
-        const edited = await host.thread(id).editPlan(edit, { signal: c.req.raw.signal });
-        return json(c, { todos: edited });
+        const plan = await host.thread(id).editPlan(edit, { signal: c.req.raw.signal });
+        return json(c, { todos: plan });
       } catch (error) {
         if (!(error instanceof PlanConflict)) throw error;
         const { code, message, todos: now } = error;
@@ -208,7 +207,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/fork", async (c) => {
       const { id, hosted } = await access.thread(c);
-      const { checkpoint } = checked(FORK, await body(c));
+      const { checkpoint } = validate(FORK, await body(c));
       const to = await newThreadId(saver, id.replace(/-[a-z0-9]{4}$/, ""));
       const owner = c.get("user");
       const metadata = { ...hosted?.metadata, copied_from: id };
@@ -219,7 +218,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .get("/:thread/history", async (c) => {
       const { id } = await access.thread(c);
       const { before, ...part } = c.req.query();
-      const limit = Math.min(queryPart(part, 100).limit, 1000);
+      const limit = Math.min(queryPagination(part, 100).limit, 1000);
       return json(c, await historyOf(parts, id, { before, limit }));
     })
     .get("/:thread/checkpoints/:checkpoint", async (c) => {
@@ -227,7 +226,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     });
 }
 
-/** Answers 422 for a mode that asks less than that of new threads. */
+/** Answers 422 for a mode that asks less than the mode of new threads. */
 function checkMode(mode: Mode, most: Mode): void {
   if (MODES.indexOf(mode) <= MODES.indexOf(most)) return;
   refuse(422, `New threads have mode ${most} here: ${mode} asks less.`);
@@ -235,7 +234,7 @@ function checkMode(mode: Mode, most: Mode): void {
 
 const STRICTEST_FIRST: readonly RunSettings["approve"][] = ["always", "first", "never"];
 
-/** Settings of one thread: stricter than the server was started with, never laxer. */
+/** Settings of a new thread: at least as strict as the server's. */
 async function allowedSettings(
   { shell, ask, approve, ...rest }: z.output<typeof SETTINGS>,
   { defaults, mode }: OwnThreads,
@@ -249,7 +248,7 @@ async function allowedSettings(
     ...(approve && { approve: STRICTEST_FIRST.find((one) => one === approve || one === defaults.approve) }),
     ...(shell === false && { shell }),
     ...(ask && { ask: [...new Set([...defaults.ask, ...ask])] }),
-    // Who wants to be asked is asked about commands, too.
+    // A thread that asks for some tools asks for commands too, and so cannot have mode `auto`.
     ...(ask && (await mode()) === "auto" && { mode: DEFAULT_MODES.alone }),
   };
 }
@@ -258,13 +257,10 @@ function defined(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Checks an answer before the run reads it. */
+/** Answers 422 for an answer that does not fit its question. */
 function checkAnswer(kind: string, answer: unknown): void {
-  const { type, todos } = (typeof answer === "object" && answer !== null ? answer : {}) as Record<
-    string,
-    unknown
-  >;
   if (kind === "clarification" || kind === "other") return;
+  const { type, todos } = isRecord(answer) ? answer : {};
   const isDecision = type === "approve" || type === "reject" || type === "edit";
   if (!isDecision) refuse(422, "Answer with approve, edit or reject.");
   if (kind === "plan-approval" && type === "edit" && !Array.isArray(todos)) {

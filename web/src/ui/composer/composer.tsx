@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from "react";
 import type { SentTask, Settings } from "../../client/contract.ts";
 import { fork, giveTask, resume, say, stop, undo } from "../../store/actions.ts";
 import { statusOf } from "../../store/state.ts";
-import { Failed } from "../failed.tsx";
+import { Failed, Problem } from "../failed.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import { pressed } from "../pressed.ts";
 import { useNarrow, usePage, useStore } from "../use-store.ts";
@@ -33,18 +33,18 @@ export function Composer() {
   }, [isNew]);
 
   const send = async ({ isQueued = !isRunning } = {}): Promise<void> => {
-    const words = text.trim();
-    if (words === "" || isSending) return;
+    const message = text.trim();
+    if (message === "" || isSending) return;
     setSending(true);
     const task: SentTask = {
-      task: words,
+      task: message,
       ...(images.length > 0 && { images: images.map(({ type, data }) => ({ type, data })) }),
       ...(isCompact && { compact: true }),
     };
-    const isTaken = await (isQueued ? giveTask(store, task, settings) : say(store, task));
+    const isAccepted = await (isQueued ? giveTask(store, task, settings) : say(store, task));
     setSending(false);
-    // What could not be sent stays where it was typed, and so does what was typed meanwhile.
-    if (!isTaken) return;
+    // Rejected text stays in the field, and so does text typed meanwhile.
+    if (!isAccepted) return;
     if (store.drafts.get(open, "task") === text) store.drafts.forget(open, "task");
     for (const name of ["settings", "images", "compact"]) store.drafts.forget(open, name);
     store.set({ notes: undefined });
@@ -64,11 +64,7 @@ export function Composer() {
       }}
     >
       <Failed part="info" />
-      {problem && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {notes.length > 0 && (
         <ul className="notes" role="status">
           {notes.map((note) => (
@@ -102,7 +98,7 @@ export function Composer() {
           onInput={(event) => setText(event.currentTarget.value)}
           onPaste={(event) => void imagesIn(event.clipboardData?.files).then(attach)}
           onKeyDown={(event) => {
-            // While composing, Enter chooses among characters.
+            // During input by an input method, Enter selects a candidate.
             if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
             event.preventDefault();
             void send();

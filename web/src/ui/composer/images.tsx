@@ -7,7 +7,7 @@ export interface NamedImage extends SentImage {
 
 const TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** The images among files, as they are sent. */
+/** Reads the images among some files. */
 export async function imagesIn(files: Iterable<File> | undefined): Promise<NamedImage[]> {
   const images = [...(files ?? [])].filter(({ type }) => TYPES.includes(type));
   return Promise.all(
@@ -18,14 +18,14 @@ export async function imagesIn(files: Iterable<File> | undefined): Promise<Named
 function base64(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
-    // A data URL, up to its comma.
+    // Without the data URL's prefix, which ends with a comma.
     reader.addEventListener("load", () => resolve((reader.result as string).replace(/^[^,]*,/, "")));
     reader.addEventListener("error", () => reject(new Error(`${file.name} cannot be read.`)));
     reader.readAsDataURL(file);
   });
 }
 
-/** The images that go along with the next task, each with a button to remove it. */
+/** The images attached to the next task, each with a button to remove it. */
 export function Images({
   images,
   onRemove,
@@ -49,7 +49,7 @@ export function Images({
   );
 }
 
-/** A button that chooses images from disk; they can be pasted or dropped as well. */
+/** A button to choose images from disk. The composer also takes pasted and dropped ones. */
 export function ImageButton({ onImages }: { onImages: (images: NamedImage[]) => void }) {
   const field = useRef<HTMLInputElement>(null);
   return (

@@ -1,17 +1,16 @@
+import { PRESET_NAMES } from "../../../../src/plan/presets/presets.ts";
 import { inSight } from "../../../../src/threads/story/words.ts";
 import type { Settings } from "../../client/contract.ts";
 import { usePage } from "../use-store.ts";
 import { EffortChoice, ModeChoice, modeOf } from "./thread-options.tsx";
 
-const PRESETS = ["lean", "classic", "deerflow", "checklist"];
-
 interface OptionsProps {
   settings: Settings;
-  /** Gets what makes new settings of those that are there: two changes may come before either is drawn. */
+  /** Gets a function of the current settings, as two changes may happen before a render. */
   onSettings: (change: (settings: Settings) => Settings) => void;
 }
 
-/** The graph of a new thread, where there are several. */
+/** A choice of the new thread's graph, if the server has several. */
 function GraphChoice({ settings, onSettings }: OptionsProps) {
   const { graphs = [] } = usePage().info ?? {};
   if (graphs.length < 2) return null;
@@ -32,7 +31,7 @@ function GraphChoice({ settings, onSettings }: OptionsProps) {
   );
 }
 
-/** Settings of a new thread; the rest is as the server was started. */
+/** Settings of a new thread. Defaults are the server's. */
 export function TaskOptions({ settings, onSettings }: OptionsProps) {
   const { info } = usePage();
   if (info && !info.defaults) return <GraphChoice settings={settings} onSettings={onSettings} />;
@@ -78,7 +77,7 @@ export function TaskOptions({ settings, onSettings }: OptionsProps) {
               )
             }
           >
-            {PRESETS.map((preset) => (
+            {PRESET_NAMES.map((preset) => (
               <option key={preset} value={preset}>
                 {preset}
               </option>

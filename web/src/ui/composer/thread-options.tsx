@@ -9,25 +9,20 @@ const MODE_TEXTS: Record<Mode, string> = {
   auto: "Ask nothing",
 };
 
-/** The mode of settings, as the server reads them. */
+/** The mode in some settings; `edits` by default, as on the server. */
 export function modeOf({ mode = "edits" }: Settings): Mode {
   return mode;
 }
 
-/** The modes that ask no less than the server was started with. */
-export function modesFor(defaults: Settings): readonly Mode[] {
-  return MODES.slice(0, MODES.indexOf(modeOf(defaults)) + 1);
-}
-
-/** A choice of modes. */
+/** A choice of the current mode and those that ask at least as much as the server's default. */
 export function ModeChoice({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) => void }) {
   const { info } = usePage();
-  const modes = modesFor(info?.defaults ?? {});
+  const laxest = MODES.indexOf(modeOf(info?.defaults ?? {}));
   return (
     <label>
       Mode
       <select value={mode} onChange={({ currentTarget: { value } }) => onMode(value as Mode)}>
-        {MODES.filter((one) => one === mode || modes.includes(one)).map((one) => (
+        {MODES.filter((one, at) => one === mode || at <= laxest).map((one) => (
           <option key={one} value={one}>
             {MODE_TEXTS[one]}
           </option>
@@ -37,7 +32,7 @@ export function ModeChoice({ mode, onMode }: { mode: Mode; onMode: (mode: Mode) 
   );
 }
 
-/** A choice of how much the model thinks. Once chosen it can only be changed. */
+/** A choice of the model's effort, which cannot be unset once chosen. */
 export function EffortChoice({
   effort,
   onEffort,
@@ -60,7 +55,7 @@ export function EffortChoice({
   );
 }
 
-/** Settings of the thread that is open, and of its next task. */
+/** Settings of the open thread and its next task. */
 export function ThreadOptions({
   isCompact,
   onCompact,

@@ -12,7 +12,7 @@ import { Questions } from "../questions/questions.tsx";
 import { useNow, usePage, useStore } from "../use-store.ts";
 import { Entries } from "./entries.tsx";
 
-/** The conversation, and below it, always in sight, open questions and the composer. */
+/** The conversation, with open questions and the composer always visible below. */
 export function Conversation() {
   const page = usePage();
   const { open, loading, past } = page;
@@ -56,8 +56,8 @@ export function Conversation() {
 
 function about({ thread, settings, listed, past }: PageState): string {
   const { dir } = listed ?? {};
-  const moment = past && `as it was at ${clock(past.checkpoint.at)}`;
-  return [moment, thread.view.model || settings.model, dir && inSight(dir)].filter(Boolean).join(" · ");
+  const time = past && `as it was at ${clock(past.checkpoint.at)}`;
+  return [time, thread.view.model || settings.model, dir && inSight(dir)].filter(Boolean).join(" · ");
 }
 
 function Blank() {
@@ -88,7 +88,7 @@ function Loading({ loading, isEmpty }: { loading: PageState["loading"]; isEmpty:
   }
 }
 
-/** The agent's activity between its words. */
+/** The wait for a model's answer or for its next attempt. */
 function Thinking() {
   const { thread } = usePage();
   const agent = agentOf(thread, MAIN);
@@ -105,7 +105,7 @@ function Thinking() {
   );
 }
 
-/** Keeps the end in view while it grows, unless somebody scrolled away from it. */
+/** Keeps a growing box scrolled to its end, unless the person has scrolled away from it. */
 function useStickyEnd(grows: unknown, open: string | undefined) {
   const box = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
@@ -128,7 +128,7 @@ function useStickyEnd(grows: unknown, open: string | undefined) {
   return { box, isAtEnd, toEnd };
 }
 
-/** Deletes a thread when it was meant: the second press counts, and not for long. */
+/** A button that deletes the thread at a second press within five seconds. */
 function Delete({ id }: { id: string }) {
   const store = useStore();
   const [isSure, setSure] = useState(false);
@@ -149,7 +149,7 @@ function Delete({ id }: { id: string }) {
   );
 }
 
-/** Hands the thread to the person as one file. */
+/** A button that downloads the thread as one HTML file. */
 function Export() {
   const store = useStore();
   return (

@@ -16,14 +16,12 @@ import {
   inSight,
 } from "../../../../src/threads/story/words.ts";
 import { useNow } from "../use-store.ts";
-import { Arguments } from "./diff.tsx";
 import { HelperCard } from "./helper.tsx";
-import { Markdown } from "./markdown.tsx";
+import { Arguments, Markdown } from "./story-nodes.tsx";
 
-/** More would make a long thread slow to draw; the rest is a press away. */
+/** Entries to show at first: a long thread would be slow to render. */
 const PIECES = 300;
 
-/** The conversation of an agent. */
 export function Entries({ thread, owner }: { thread: ThreadState; owner: string }) {
   const [most, setMost] = useState(PIECES);
   const all = thread.entries.filter((entry) => entry.owner === owner && isShown(entry, thread));
@@ -96,7 +94,7 @@ const EntryNode = memo(({ entry }: { entry: Plain }) => {
   }
 });
 
-/** A tool call: a line, and all of it on demand. */
+/** A tool call as one line, which expands to all of it. */
 function Call({ entry }: { entry: CallEntry }) {
   const { name, about, ok, endedAt, cutAt, result, output, exitCode, args } = entry;
   const isRunning = endedAt === undefined && cutAt === undefined;

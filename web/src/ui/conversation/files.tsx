@@ -3,7 +3,7 @@ import { clock, inSight } from "../../../../src/threads/story/words.ts";
 import type { ChangedFile, FileVersions } from "../../client/contract.ts";
 import { Failed } from "../failed.tsx";
 import { usePage, useStore } from "../use-store.ts";
-import { Diff } from "./diff.tsx";
+import { Diff } from "./story-nodes.tsx";
 
 const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
   added: "New",
@@ -12,7 +12,7 @@ const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
   given: "Given",
 };
 
-/** A thread's changes, one net difference for each file. */
+/** The files that the thread changed, each with its net diff. */
 export function Files() {
   const { files, past, failed, loading } = usePage();
   return (
@@ -66,16 +66,16 @@ function FileDiff({ file }: { file: ChangedFile }) {
   const { open } = usePage();
   const { path } = file;
   const [versions, setVersions] = useState<FileVersions | string>();
-  // Each time that the files are looked at: other words may have as many lines.
+  // Loads again for each new entry of the file: its content may change without its line counts.
   useEffect(() => {
     if (open === undefined) return undefined;
-    let isWanted = true;
-    const show = (found: FileVersions | string): void => {
-      if (isWanted) setVersions(found);
+    let isCurrent = true;
+    const show = (result: FileVersions | string): void => {
+      if (isCurrent) setVersions(result);
     };
     store.api.file(open, path).then(show, (error: Error) => show(error.message));
     return () => {
-      isWanted = false;
+      isCurrent = false;
     };
   }, [open, file]);
   if (versions === undefined) return <p className="empty">Loading the file…</p>;

@@ -4,9 +4,9 @@ import { agentOf } from "../../../../src/threads/story/thread.ts";
 import { amount, duration, inSight } from "../../../../src/threads/story/words.ts";
 import { tokensOf } from "../../../../src/threads/view/view.ts";
 import { useNow } from "../use-store.ts";
-import { Markdown } from "./markdown.tsx";
+import { Markdown } from "./story-nodes.tsx";
 
-/** A sub-agent in its parent's conversation: what it is for, and all that it said and did on demand. */
+/** A sub-agent in its parent's conversation: its task, and its own conversation on demand. */
 export function HelperCard({
   thread,
   owner,
@@ -72,19 +72,19 @@ function stateOf({ endedAt, ok, isPartial }: Helper, { isRunning, questions }: T
   return questions.length > 0 ? "Waits" : "Stopped";
 }
 
-/** A sub-agent's report: the result of the call that started it, unless it is a verdict on its last words. */
+/** A sub-agent's report: the result of the call that started it, unless it only repeats its last text. */
 function reportOf({ entries }: ThreadState, owner: string): string | undefined {
   const call = entries.find(
     (entry) =>
       entry.kind === "call" && owner.startsWith(`${entry.owner}/`) && owner.endsWith(`:${entry.call}`),
   );
   const report = call?.kind === "call" ? (call.output ?? call.result) : undefined;
-  const isSaid = entries.some(
+  const isRepeated = entries.some(
     (entry) =>
       entry.kind === "text" &&
       entry.owner === owner &&
       entry.text !== "" &&
       report?.endsWith(`\n${entry.text.trim()}`),
   );
-  return isSaid ? undefined : report;
+  return isRepeated ? undefined : report;
 }

@@ -17,7 +17,7 @@ const EMPTY: Readonly<Record<PageState["loading"], string>> = {
   failed: "The time line is shown once the thread is there.",
 };
 
-/** A run over time: items, calls and sub-agents as bars, and every checkpoint to look at and fork from. */
+/** A run over time: items, calls and sub-agents as bars, and checkpoints to view and fork from. */
 export function Timeline({ isOpen, onToggle }: { isOpen: boolean; onToggle: () => void }) {
   const store = useStore();
   const { thread, open, checkpoints, past, loading } = usePage();
@@ -122,22 +122,22 @@ function BarNode({ bar: { span, start, width, took } }: { bar: Bar }) {
   );
 }
 
-/** A handle on the time line: it rests on checkpoints, and at its end on now. */
+/** A slider over checkpoints; its end is the present. */
 function Scrubber({ checkpoints, scale }: { checkpoints: readonly Checkpoint[]; scale: TimeScale }) {
   const store = useStore();
   const { past, earlier } = usePage();
   const slider = useRef<HTMLInputElement>(null);
-  const found = past ? checkpoints.findIndex(({ id }) => id === past.checkpoint.id) : -1;
-  const index = found < 0 ? checkpoints.length : found;
+  const match = past ? checkpoints.findIndex(({ id }) => id === past.checkpoint.id) : -1;
+  const index = match < 0 ? checkpoints.length : match;
   const current = checkpoints[index];
   const places = [...checkpoints.map(({ at }) => scale.place(at)), 1];
   const move = (to: number): void => void lookAt(store, checkpoints[Math.max(0, to)]);
   const loadEarlier = async (): Promise<void> => {
     const { open } = store.state;
     await store.loadEarlier();
-    // The button is gone, and the focus with it, unless the person went on elsewhere.
-    const isLeft = document.activeElement === null || document.activeElement === document.body;
-    if (isLeft && store.state.open === open && store.state.earlier === "none") slider.current?.focus();
+    // The button disappears: the slider takes the focus over, unless another element has it.
+    const hasNoFocus = document.activeElement === null || document.activeElement === document.body;
+    if (hasNoFocus && store.state.open === open && store.state.earlier === "none") slider.current?.focus();
   };
   return (
     <div className="scrubber">

@@ -12,17 +12,17 @@ import {
   setStatus,
 } from "../../model/plan-draft.ts";
 
-export interface DraftListProps {
+interface DraftListProps {
   draft: PlanDraft;
   onDraft: (draft: PlanDraft) => void;
   conflicts?: readonly Conflict[];
   onSettle?: (conflict: Conflict, keep: "mine" | "theirs") => void;
 }
 
-/** A plan that can be typed into: rename, status, order, remove, add. */
+/** An editable list of a plan's items: text, status, order, removal and new items. */
 export function DraftList({ draft, onDraft, conflicts = [], onSettle }: DraftListProps) {
   const list = useRef<HTMLOListElement>(null);
-  /** The next key that is pressed belongs to the item that gets the focus, so it is drawn at once. */
+  /** Applies a change and focuses an item. Renders synchronously, so that the next key reaches the focused item. */
   const change = (next: PlanDraft, focused: number): void => {
     flushSync(() => onDraft(next));
     list.current?.querySelectorAll<HTMLElement>(".draft-text")[focused]?.focus();
@@ -134,7 +134,7 @@ function Row({ todo, place, count, onRename, onStatus, onMove, onRemove, onEnter
   );
 }
 
-/** An item that the agent changed while somebody edited it: both versions, and the choice. */
+/** Both versions of an item that the agent changed during the edit, with buttons to choose one. */
 function ConflictChoice({
   conflict,
   onSettle,

@@ -10,17 +10,18 @@ import {
   type PlanDraft,
 } from "../../model/plan-draft.ts";
 import { writePlan } from "../../store/actions.ts";
+import { Problem } from "../failed.tsx";
 import { useStore } from "../use-store.ts";
 import { DraftList } from "./draft-list.tsx";
 import { RulesField } from "./rules.tsx";
 import type { Change } from "./use-draft.ts";
 
-/** The attempts to put an edit on top of a plan that moved on, before the person is asked. */
+/** Attempts to save onto a plan that keeps changing, before the person is told. */
 const MOST_TRIES = 5;
 
 /**
- * The plan under somebody's hands while the agent works: what the agent changes elsewhere comes in by itself, what
- * both changed is shown side by side.
+ * Edits a plan while the agent works: the agent's changes of other items are merged, and conflicts are shown with both
+ * versions.
  */
 export function PlanEditor({
   thread,
@@ -33,24 +34,23 @@ export function PlanEditor({
   todos: readonly Todo[];
   rules: readonly string[];
   draft: PlanDraft;
-  /** Gets undefined when it is saved, or given up. */
+  /** Gets undefined when the draft is saved or cancelled. */
   onDraft: (change: Change<PlanDraft | undefined>) => void;
 }) {
   const store = useStore();
   const [problem, setProblem] = useState<string>();
   const [isSaving, setSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  /** The number of changes so far. */
   const changes = useRef(0);
 
   useEffect(() => onDraft((current) => current && rebased(current, todos)), [todos]);
-  // At once: who is at another item already is not taken away from it.
+  // A layout effect: a later one could move the focus away from another item.
   useLayoutEffect(() => {
-    // Who comes back to one that was begun is not taken to it.
+    // Not for a draft from before: the person may only have come back to the thread.
     if (!isDirty(draft)) form.current?.querySelector<HTMLElement>(".draft-text")?.focus();
   }, []);
 
-  const onDone = (): void => onDraft(undefined);
+  const close = (): void => onDraft(undefined);
   const change = (next: PlanDraft): void => {
     changes.current += 1;
     onDraft(next);
@@ -58,30 +58,30 @@ export function PlanEditor({
   const conflicts = conflictsOf(draft, todos);
   const save = async (): Promise<void> => {
     setSaving(true);
-    setProblem(await sent());
+    setProblem(await send());
     setSaving(false);
   };
-  /** Sends the draft; returns what keeps it from being saved. */
-  const sent = async (): Promise<string | undefined> => {
+  /** Sends the draft; returns the reason if it was not saved. */
+  const send = async (): Promise<string | undefined> => {
     let theirs = todos;
     const before = changes.current;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       if (conflictsOf(draft, theirs).length > 0) return "The agent changed the same items: choose for each.";
       const { mine } = rebased(draft, theirs);
-      const written = await writePlan(store, {
+      const result = await writePlan(store, {
         thread,
         todos: toSend(mine),
         base: theirs,
         rules: rulesToSend(draft),
       });
-      if (written.type === "refused") return written.text;
-      if (written.type === "saved") {
-        // The agent's step may take long: what was changed meanwhile is on top of what is saved.
-        if (changes.current === before) onDone();
-        else onDraft((now) => now && rebased({ ...now, base: mine }, written.todos));
+      if (result.type === "refused") return result.text;
+      if (result.type === "saved") {
+        // Saving may take as long as the agent's step: changes made meanwhile stay in the draft.
+        if (changes.current === before) close();
+        else onDraft((now) => now && rebased({ ...now, base: mine }, result.todos));
         return undefined;
       }
-      theirs = written.todos;
+      theirs = result.todos;
     }
     return "The plan keeps changing. Try again in a moment.";
   };
@@ -94,7 +94,7 @@ export function PlanEditor({
         void save();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape") onDone();
+        if (event.key === "Escape") close();
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void save();
       }}
     >
@@ -105,11 +105,7 @@ export function PlanEditor({
         onSettle={(conflict, keep) => change(settle(draft, conflict, keep))}
       />
       <RulesField rules={rules} draft={draft} onDraft={change} />
-      {problem && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <div className="row">
         <button
           type="submit"
@@ -118,7 +114,7 @@ export function PlanEditor({
         >
           Save the plan
         </button>
-        <button type="button" className="quiet" onClick={onDone}>
+        <button type="button" className="quiet" onClick={close}>
           Cancel
         </button>
       </div>

@@ -7,7 +7,7 @@ import { MAIN, tokensOf } from "../../../../src/threads/view/view.ts";
 import { HelperFacts } from "../conversation/helper.tsx";
 import { useNow } from "../use-store.ts";
 
-/** An item with what it cost, and the sub-agents that worked on it. */
+/** An item with its cost, and the sub-agents that worked on it. */
 export function PlanItem({ todo, thread }: { todo: Todo; thread: ThreadState }) {
   const helpers = [...thread.helpers.values()].filter(
     ({ owner, todoId }) => todoId === todo.id && parentOf(owner) === MAIN,
@@ -25,20 +25,26 @@ export function PlanItem({ todo, thread }: { todo: Todo; thread: ThreadState }) 
           {todo.status === "pending" && todo.dependsOn && <span>after {names(todo.dependsOn, thread)}</span>}
         </p>
         {todo.note && <p className="item-note">{inSight(todo.note)}</p>}
-        {helpers.length > 0 && (
-          <ul className="helpers">
-            {helpers.map((helper) => (
-              <HelperRow key={helper.owner} helper={helper} thread={thread} />
-            ))}
-          </ul>
-        )}
+        <HelperList helpers={helpers} thread={thread} />
       </div>
     </li>
   );
 }
 
-/** A sub-agent under its item: its facts, what it does now, and its own plan. */
-export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadState }) {
+/** Sub-agents under their item or parent; nothing without any. */
+export function HelperList({ helpers, thread }: { helpers: readonly Helper[]; thread: ThreadState }) {
+  if (helpers.length === 0) return null;
+  return (
+    <ul className="helpers">
+      {helpers.map((helper) => (
+        <HelperRow key={helper.owner} helper={helper} thread={thread} />
+      ))}
+    </ul>
+  );
+}
+
+/** A sub-agent: its facts, current activity, own plan and own sub-agents. */
+function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadState }) {
   const agent = agentOf(thread, helper.owner);
   const doing = [...(agent?.tools.values() ?? [])].at(-1);
   const own = [...thread.helpers.values()].filter(({ owner }) => parentOf(owner) === helper.owner);
@@ -63,18 +69,12 @@ export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadSt
           ))}
         </ol>
       )}
-      {own.length > 0 && (
-        <ul className="helpers">
-          {own.map((each) => (
-            <HelperRow key={each.owner} helper={each} thread={thread} />
-          ))}
-        </ul>
-      )}
+      <HelperList helpers={own} thread={thread} />
     </li>
   );
 }
 
-/** Time and tokens of an item: what the harness counted, and what has come since. */
+/** Time and tokens of an item: as counted by the harness, plus those of the active run. */
 function Cost({ todo, thread }: { todo: Todo; thread: ThreadState }) {
   const { actuals, status, estimate } = todo;
   const mark = thread.isRunning && status === "in_progress" ? thread.view.marks.get(todo.id) : undefined;
@@ -99,7 +99,7 @@ function names(ids: readonly string[], thread: ThreadState): string {
   return ids.map((id) => todos.findIndex((todo) => todo.id === id) + 1 || id).join(", ");
 }
 
-/** A drawing of an item's status; the word stands beside it. */
+/** An icon of an item's status, beside its label. */
 function StatusMark({ status }: { status: Status }) {
   return (
     <svg className={`mark mark-${status}`} viewBox="0 0 20 20" aria-hidden="true" focusable="false">

@@ -1,4 +1,4 @@
-import type { Todo } from "../../../../src/plan/todo/todo.ts";
+import { countTodos, type Todo } from "../../../../src/plan/todo/todo.ts";
 import { planTitle } from "../../../../src/threads/story/plans.ts";
 import { planOf, rulesOf, type ThreadState } from "../../../../src/threads/story/thread.ts";
 import { inSight } from "../../../../src/threads/story/words.ts";
@@ -7,7 +7,7 @@ import { PLAN_DRAFT } from "../../store/drafts.ts";
 import { shownThread, type PageState } from "../../store/state.ts";
 import { usePage } from "../use-store.ts";
 import { PlanEditor } from "./plan-editor.tsx";
-import { HelperRow, PlanItem } from "./plan-item.tsx";
+import { HelperList, PlanItem } from "./plan-item.tsx";
 import { Rules } from "./rules.tsx";
 import { useDraft } from "./use-draft.ts";
 
@@ -19,17 +19,16 @@ const EMPTY: Readonly<Record<PageState["loading"], string>> = {
   failed: "The plan is shown once the thread is there.",
 };
 
-/** The plan of the thread, always in view: what is done stays. */
+/** The plan of the thread, including closed items. */
 export function Plan() {
   const page = usePage();
   const { open } = page;
   const [draft, setDraft] = useDraft<PlanDraft | undefined>(PLAN_DRAFT, undefined);
   const thread = shownThread(page);
   const todos = planOf(thread);
-  const done = todos.filter(({ status }) => status === "completed").length;
-  const closed = todos.filter(({ status }) => status === "cancelled").length;
+  const { total, completed, cancelled } = countTodos(todos);
   const canEdit = !page.past && open !== undefined && !page.listed?.isForeign;
-  // A draft goes on top of the plan, which has to be there.
+  // A draft is rebased onto the plan, which has to be loaded.
   const isEditing = draft !== undefined && open !== undefined && page.loading === "idle";
   return (
     <section className={`plan ${thread.isRunning ? "plan-live" : ""}`} aria-labelledby="plan-head">
@@ -37,7 +36,7 @@ export function Plan() {
         <h2 id="plan-head">Plan</h2>
         {todos.length > 0 && (
           <span className="count">
-            {done} of {todos.length - closed} done
+            {completed} of {total - cancelled} done
           </span>
         )}
         {canEdit && todos.length > 0 && !isEditing && (
@@ -54,8 +53,8 @@ export function Plan() {
       {todos.length > 0 && (
         <progress
           className="progress"
-          max={Math.max(1, todos.length - closed)}
-          value={done}
+          max={Math.max(1, total - cancelled)}
+          value={completed}
           aria-label="Items done"
         />
       )}
@@ -92,7 +91,7 @@ function Items({ thread, todos }: { thread: ThreadState; todos: readonly Todo[] 
   );
 }
 
-/** The plans of earlier requests, the latest first, folded. */
+/** The plans of earlier requests, collapsed, the latest first. */
 function EarlierPlans({ thread }: { thread: ThreadState }) {
   const { plans } = thread;
   return plans
@@ -117,11 +116,7 @@ function FreeHelpers({ thread, todos }: { thread: ThreadState; todos: readonly T
   return (
     <>
       <h3 className="label">Also at work</h3>
-      <ul className="helpers">
-        {free.map((helper) => (
-          <HelperRow key={helper.owner} helper={helper} thread={thread} />
-        ))}
-      </ul>
+      <HelperList helpers={free} thread={thread} />
     </>
   );
 }

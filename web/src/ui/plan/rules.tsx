@@ -1,7 +1,6 @@
 import { inSight } from "../../../../src/threads/story/words.ts";
 import type { PlanDraft } from "../../model/plan-draft.ts";
 
-/** The conditions that hold for the whole plan. */
 export function Rules({ rules }: { rules: readonly string[] }) {
   if (rules.length === 0) return null;
   return (
@@ -16,7 +15,7 @@ export function Rules({ rules }: { rules: readonly string[] }) {
   );
 }
 
-/** The rules of a plan that a person edits. The agent's changes appear until the person types. */
+/** A field for the rules of a plan. It follows the agent's changes until the person types. */
 export function RulesField({
   rules,
   draft,

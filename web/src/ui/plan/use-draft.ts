@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from "react";
 import { usePage, useStore } from "../use-store.ts";
 
-/** A value, or what makes one of the value that is there. */
+/** A new value, or a function that makes it of the current one. */
 export type Change<Value> = Value | ((value: Value) => Value);
 
 /**
- * Like `useState`, for what somebody has begun in the thread that is open: it is there again when they come back to it.
- * Until it is changed, and once it is forgotten, it is `start`.
+ * Like `useState`, for unsent input in the open thread, which is kept while other threads are open. The value is `start`
+ * until it is changed and after it is removed.
  */
 export function useDraft<Value>(name: string, start: Value): [Value, (change: Change<Value>) => void] {
   const { drafts } = useStore();

@@ -1,11 +1,11 @@
 import { useId } from "react";
 import { inSight } from "../../../../src/threads/story/words.ts";
 import { questionDraft } from "../../store/drafts.ts";
-import { Markdown } from "../conversation/markdown.tsx";
+import { Markdown } from "../conversation/story-nodes.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import type { AnswerProps } from "./answer-props.ts";
 
-/** A question in words: answers to choose from, and a field for any other. */
+/** A question with options to choose from, and a field for another answer. */
 export function Clarification({ question, isSending, onDecide }: AnswerProps) {
   const [text, setText] = useDraft(questionDraft(question.id, "words"), "");
   const id = useId();

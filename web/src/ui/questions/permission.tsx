@@ -3,15 +3,16 @@ import { fieldText, fieldValue, shownArguments } from "../../../../src/threads/s
 import { inSight } from "../../../../src/threads/story/words.ts";
 import { ApiError } from "../../client/api.ts";
 import { questionDraft } from "../../store/drafts.ts";
-import { Arguments, Diff } from "../conversation/diff.tsx";
+import { Arguments, Diff } from "../conversation/story-nodes.tsx";
 import { Failed } from "../failed.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import { usePage, useStore } from "../use-store.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Reject } from "./reject.tsx";
 
-/** A call that waits for leave: what it would do, and approve, edit or reject. */
-export function Permission({ question, isSending, onDecide }: AnswerProps) {
+/** A call that waits for permission: its arguments, and buttons to approve, edit or reject it. */
+export function Permission(props: AnswerProps) {
+  const { question, isSending, onDecide } = props;
   const [mode, setMode] = useDraft<"decide" | "edit" | "reject">(
     questionDraft(question.id, "mode"),
     "decide",
@@ -53,25 +54,18 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
           </button>
         </div>
       )}
-      {mode === "reject" && (
-        <Reject
-          question={question}
-          isSending={isSending}
-          onDecide={onDecide}
-          onCancel={() => setMode("decide")}
-        />
-      )}
+      {mode === "reject" && <Reject {...props} onCancel={() => setMode("decide")} />}
     </>
   );
 }
 
-/** A file that would be written is compared with what is there. */
+/** The proposed call; a file to write is shown as a diff to the current one. */
 function Proposed({ name, args }: { name: string; args: Record<string, unknown> }) {
   const store = useStore();
   const { open } = usePage();
-  const shown = shownArguments(name, args);
-  const path = shown.type === "write" ? shown.path : undefined;
-  /** Null where the server has nothing to compare with. */
+  const display = shownArguments(name, args);
+  const path = display.type === "write" ? display.path : undefined;
+  /** The current content; null if the server has none. */
   const [before, setBefore] = useState<string | null>();
   const [problem, setProblem] = useState<string>();
   const compare = async (): Promise<void> => {
@@ -86,10 +80,10 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
     }
   };
   useEffect(() => void compare(), [path, open]);
-  if (shown.type !== "write") return <Arguments name={name} args={args} />;
+  if (display.type !== "write") return <Arguments name={name} args={args} />;
   return (
     <>
-      <p className="path">{inSight(shown.path)}</p>
+      <p className="path">{inSight(display.path)}</p>
       {problem !== undefined ? (
         <>
           <p className="problem" role="alert">
@@ -98,12 +92,12 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
               Try again
             </button>
           </p>
-          <Diff before="" after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+          <Diff before="" after={display.content} label={`Changes in ${inSight(display.path)}`} />
         </>
       ) : before === undefined ? (
         <p className="empty">Comparing with the file…</p>
       ) : (
-        <Diff before={before ?? ""} after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+        <Diff before={before ?? ""} after={display.content} label={`Changes in ${inSight(display.path)}`} />
       )}
       {before === null && (
         <p className="note">

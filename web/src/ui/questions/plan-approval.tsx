@@ -8,8 +8,9 @@ import { useDraft } from "../plan/use-draft.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Reject } from "./reject.tsx";
 
-/** A plan that waits for leave: the list itself can be changed on the way. */
-export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
+/** A plan that waits for approval, and can be edited before. */
+export function PlanApproval(props: AnswerProps) {
+  const { question, isSending, onDecide } = props;
   const [draft, setDraft] = useDraft(questionDraft(question.id, "plan"), startDraft(question.todos ?? []));
   const [isRejecting, setRejecting] = useDraft(questionDraft(question.id, "rejecting"), false);
   const isChanged = isDirty(draft);
@@ -20,12 +21,7 @@ export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
       <DraftList draft={draft} onDraft={setDraft} />
       <RulesField rules={question.rules ?? []} draft={draft} onDraft={setDraft} />
       {isRejecting ? (
-        <Reject
-          question={question}
-          isSending={isSending}
-          onDecide={onDecide}
-          onCancel={() => setRejecting(false)}
-        />
+        <Reject {...props} onCancel={() => setRejecting(false)} />
       ) : (
         <div className="decision row">
           <button

@@ -6,7 +6,7 @@ import { Clarification } from "./clarification.tsx";
 import { Permission } from "./permission.tsx";
 import { PlanApproval } from "./plan-approval.tsx";
 
-/** One question, with all that is needed to decide it. */
+/** One question with its form, or with the decision so far. */
 export function QuestionCard({
   decided,
   onDecide,

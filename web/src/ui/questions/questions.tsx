@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Answer, Question } from "../../client/contract.ts";
 import { answer } from "../../store/actions.ts";
+import { Problem } from "../failed.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import { usePage, useStore } from "../use-store.ts";
 import { QuestionCard } from "./question-card.tsx";
@@ -15,52 +16,46 @@ export function Questions() {
   const store = useStore();
   const { thread } = usePage();
   const { questions } = thread;
-  const [kept, setDecided] = useDraft<Answers>("decided", {});
-  // Somebody else may have answered one of them.
-  const decided = ofQuestions(kept, questions);
+  const [draft, setDecided] = useDraft<Answers>("decided", {});
+  // Without questions that were answered elsewhere.
+  const decided = ofQuestions(draft, questions);
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const ids = questions.map(({ id }) => id).join(" ");
-  const seen = useRef("");
+  const lastIds = useRef("");
 
   useEffect(() => {
-    const before = seen.current.split(" ");
-    const fresh = questions.findIndex(({ id }) => !before.includes(id));
-    seen.current = ids;
+    const before = lastIds.current.split(" ");
+    const firstNew = questions.findIndex(({ id }) => !before.includes(id));
+    lastIds.current = ids;
     const active = document.activeElement;
-    // Somebody in the middle of a sentence is not interrupted; the status line says it too.
+    // Keeps the focus while the person types; the status line also announces questions.
     const isField = active?.matches("textarea, [type=search]");
     const isWriting = isField && (active as HTMLTextAreaElement).value !== "";
-    if (fresh < 0 || isWriting) return;
-    const heading = box.current?.querySelectorAll<HTMLElement>("h2")[fresh];
+    if (firstNew < 0 || isWriting) return;
+    const heading = box.current?.querySelectorAll<HTMLElement>("h2")[firstNew];
     heading?.focus();
-    // What is to be decided stands below it.
+    // The form is below the heading.
     heading?.scrollIntoView({ block: "start" });
   }, [ids]);
 
-  /** Sends answers; `left` is what stays decided where that fails. */
-  const send = async (answers: Answers, left: Answers): Promise<void> => {
+  /** Sends answers; `fallback` are the decisions to keep if that fails. */
+  const send = async (answers: Answers, fallback: Answers): Promise<void> => {
     setSending(true);
-    const answered = await answer(store, answers);
-    setProblem(answered.type === "taken" ? undefined : answered.text);
-    setDecided(answered.type === "failed" ? left : {});
+    const result = await answer(store, answers);
+    setProblem(result.type === "taken" ? undefined : result.text);
+    setDecided(result.type === "failed" ? fallback : {});
     setSending(false);
   };
   const decide = (id: string, value: Answer | undefined): void => {
     const { [id]: _, ...others } = decided;
     const next = value === undefined ? others : { ...others, [id]: value };
     setDecided(next);
-    // Where it fails, the last one is open again as it was, and sends all when it is decided once more.
+    // If that fails, the last question is open again, and deciding it sends all once more.
     if (questions.every((question) => question.id in next)) void send(next, others);
   };
-  if (questions.length === 0) {
-    return problem ? (
-      <p className="problem" role="alert">
-        {problem}
-      </p>
-    ) : null;
-  }
+  if (questions.length === 0) return <Problem text={problem} />;
   const count = Object.keys(decided).length;
   return (
     <div className="questions" ref={box}>
@@ -73,11 +68,7 @@ export function Questions() {
           onDecide={(value) => decide(question.id, value)}
         />
       ))}
-      {problem && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {count > 0 && count < questions.length && (
         <p className="questions-rest row">
           {count} of {questions.length} decided.{" "}
@@ -93,8 +84,8 @@ export function Questions() {
 function ofQuestions(answers: Answers, questions: readonly Question[]): Answers {
   return Object.fromEntries(
     questions.flatMap(({ id }) => {
-      const given = answers[id];
-      return given === undefined ? [] : [[id, given]];
+      const decision = answers[id];
+      return decision === undefined ? [] : [[id, decision]];
     }),
   );
 }

@@ -2,7 +2,7 @@ import { questionDraft } from "../../store/drafts.ts";
 import { useDraft } from "../plan/use-draft.ts";
 import type { AnswerProps } from "./answer-props.ts";
 
-/** Says no, with a reason that the agent reads. */
+/** A form to reject with a reason, which the agent reads. */
 export function Reject({ question, isSending, onDecide, onCancel }: AnswerProps & { onCancel: () => void }) {
   const [reason, setReason] = useDraft(questionDraft(question.id, "reason"), "");
   return (
@@ -10,8 +10,8 @@ export function Reject({ question, isSending, onDecide, onCancel }: AnswerProps 
       className="decision reject"
       onSubmit={(event) => {
         event.preventDefault();
-        const words = reason.trim();
-        onDecide({ type: "reject", ...(words && { reason: words, message: words }) });
+        const text = reason.trim();
+        onDecide({ type: "reject", ...(text && { reason: text, message: text }) });
       }}
     >
       <label>

@@ -4,7 +4,7 @@ import type { Chunk } from "../../../../threads/host/index.ts";
 import { interruptOut } from "./wire.ts";
 
 /** A client's selection of a run's stream. */
-export interface Wanted {
+export interface StreamSelection {
   modes: ReadonlySet<string>;
   subgraphs: boolean;
 }
@@ -14,7 +14,7 @@ export interface ClassicEvent {
   data: unknown;
 }
 
-/** The modes that can be asked for; `events` comes where the run was started with it. */
+/** The supported modes; `events` needs a run that was started with it. */
 export const CLASSIC_MODES = [
   "values",
   "updates",
@@ -28,23 +28,23 @@ export const CLASSIC_MODES = [
   "events",
 ] as const;
 
-/** Makes the events of LangGraph's older protocol out of a run's chunks, for one reader, from the first chunk on. */
+/** Converts a run's chunks, from the first on, to events of LangGraph's older protocol, for one reader. */
 export class ClassicEvents {
-  readonly #wanted: Wanted;
-  /** Messages that are not whole yet, for those who want them whole each time. */
+  readonly #selection: StreamSelection;
+  /** Messages as streamed so far, by id: mode `messages` repeats the whole message with each piece. */
   readonly #partial = new Map<string, BaseMessage>();
-  /** After a gap: the graphs, by namespace, that have begun a step since. */
+  /** Namespaces of graphs that have begun a step since the last gap; undefined without a gap. */
   #stepped: Set<string> | undefined;
   #step = -1;
 
-  constructor(wanted: Wanted) {
-    this.#wanted = wanted;
+  constructor(selection: StreamSelection) {
+    this.#selection = selection;
   }
 
   of(chunk: Chunk): ClassicEvent[] {
     if ("event" in chunk) return [chunk];
     const { namespace, mode, payload } = chunk;
-    const { modes, subgraphs } = this.#wanted;
+    const { modes, subgraphs } = this.#selection;
     const isNested = namespace.length > 0;
     if (mode === "values") this.#stepped?.add(namespace.join("|"));
     if (mode === "messages") return this.#messages(payload as [BaseMessage, object], namespace);
@@ -58,29 +58,29 @@ export class ClassicEvents {
     ];
   }
 
-  /** Events in the place of dropped chunks. `kept` is the newest whole state among them. */
-  ofGap(kept: Chunk | undefined, run: object): ClassicEvent[] {
-    const state = kept ? this.of(kept) : [];
+  /** The events that replace dropped chunks. `newest` is the newest complete state among them. */
+  ofGap(newest: Chunk | undefined, run: object): ClassicEvent[] {
+    const state = newest ? this.of(newest) : [];
     this.#partial.clear();
     this.#stepped = new Set();
-    // Public clients hand it on, or pass over it, whatever modes they asked for; at an `error` they would end.
+    // Public clients pass a `metadata` event on or ignore it in every mode; at an `error` they would stop.
     return [{ event: "metadata", data: { ...run, gap: true } }, ...state];
   }
 
   #name(namespace: string[]): (mode: string) => string {
-    const isNamed = this.#wanted.subgraphs && namespace.length > 0;
+    const isNamed = this.#selection.subgraphs && namespace.length > 0;
     return (mode) => (isNamed ? `${mode}|${namespace.join("|")}` : mode);
   }
 
   #messages([message, metadata]: [BaseMessage, object], namespace: string[]): ClassicEvent[] {
-    const { modes } = this.#wanted;
+    const { modes } = this.#selection;
     const name = this.#name(namespace);
     const tuple = modes.has("messages-tuple") ? [{ event: name("messages"), data: [message, metadata] }] : [];
     const isWhole = !AIMessageChunk.isInstance(message) || this.#hasBeginning(namespace);
     return modes.has("messages") && isWhole ? [...tuple, ...this.#whole(message, metadata, name)] : tuple;
   }
 
-  /** Whether no piece of a message fell into a gap: it has a task's place, and tasks begin and end with a graph's step. */
+  /** Whether no piece of a message fell into a gap: its task begins and ends with a step of the graph. */
   #hasBeginning(namespace: string[]): boolean {
     return !this.#stepped || this.#stepped.has(namespace.slice(0, -1).join("|"));
   }
@@ -109,6 +109,7 @@ export class ClassicEvents {
 }
 
 function withInterrupts(payload: unknown): unknown {
-  const { __interrupt__: asked } = (payload ?? {}) as { __interrupt__?: Interrupt[] };
-  return Array.isArray(asked) ? { ...(payload as object), __interrupt__: asked.map(interruptOut) } : payload;
+  const { __interrupt__: interrupts } = (payload ?? {}) as { __interrupt__?: Interrupt[] };
+  if (!Array.isArray(interrupts)) return payload;
+  return { ...(payload as object), __interrupt__: interrupts.map(interruptOut) };
 }

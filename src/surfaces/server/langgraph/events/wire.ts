@@ -1,22 +1,22 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Interrupt, StateSnapshot } from "@langchain/langgraph";
+import { isRecord } from "../../../../plan/read/index.ts";
 
-/** An interrupt in both spellings: JavaScript's middleware says `actionRequests`, the public pages read `action_requests`. */
+/** An interrupt in both spellings: JavaScript's middleware writes `actionRequests`, the public pages read `action_requests`. */
 export function interruptOut(interrupt: Interrupt): Interrupt {
   return { ...interrupt, value: bothSpellings(interrupt.value) };
 }
 
 function bothSpellings(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const record = value as Record<string, unknown>;
-  const actions = record["actionRequests"] ?? record["action_requests"];
-  const configs = record["reviewConfigs"] ?? record["review_configs"];
+  if (!isRecord(value)) return value;
+  const actions = value["actionRequests"] ?? value["action_requests"];
+  const configs = value["reviewConfigs"] ?? value["review_configs"];
   if (!Array.isArray(actions) && !Array.isArray(configs)) return value;
   const reviews = Array.isArray(configs)
     ? configs.map((config) => bothNames(config as Record<string, unknown>))
     : configs;
   return {
-    ...record,
+    ...value,
     ...(actions !== undefined && { actionRequests: actions, action_requests: actions }),
     ...(reviews !== undefined && { reviewConfigs: reviews, review_configs: reviews }),
   };
@@ -36,7 +36,7 @@ function bothNames(config: Record<string, unknown>): Record<string, unknown> {
   return { ...config, ...Object.fromEntries(entries) };
 }
 
-/** A state as LangGraph's server answers it. */
+/** A state in LangGraph's format. */
 export function stateOut(state: StateSnapshot): object {
   const { values, next, tasks, metadata, createdAt, config, parentConfig } = state;
   return {
@@ -60,7 +60,7 @@ export function stateOut(state: StateSnapshot): object {
   };
 }
 
-/** The place of a checkpoint; null where there is none. */
+/** The checkpoint that a config names; null if it names none. */
 export function checkpointOf(config: RunnableConfig | undefined): object | null {
   const { thread_id, checkpoint_id, checkpoint_ns = "", checkpoint_map = null } = config?.configurable ?? {};
   if (thread_id === undefined) return null;

@@ -4,61 +4,61 @@ import { type Host, taskOf, type RunRequest } from "../../../threads/host/index.
 import { planAt } from "../../../threads/plan/index.ts";
 import { replay, type ReplayOptions } from "../../../threads/record/index.ts";
 import { settingsOfThread } from "../../../threads/thread/index.ts";
-import { hasFailed, type KnownThread, refuse } from "../http/index.ts";
+import { hasFailed, type ThreadInfo, refuse } from "../http/index.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
 
 /**
- * All that the page shows of a thread, now or as of a checkpoint; what happens later is on the stream. `find` looks the
- * thread up, as often as it is asked.
+ * The content of a thread for the page, now or at a checkpoint; later events follow on the stream. `find` looks the
+ * thread up anew at each call.
  */
 export async function openThread(
   parts: PageParts,
-  find: () => Promise<KnownThread>,
+  find: () => Promise<ThreadInfo>,
   checkpoint?: string,
 ): Promise<object> {
   const { host, saver } = parts;
   const { id } = await find();
-  // Before anything is read: what happens meanwhile is told twice rather than not at all.
+  // Read first: an event of the meantime is then sent twice instead of never.
   const { last } = host.events;
-  const isSet = (await settingsOfThread(saver, id)) !== undefined;
-  const found = await host.thread(id).read();
+  const hadSettings = (await settingsOfThread(saver, id)) !== undefined;
+  const saved = await host.thread(id).read();
   const active = checkpoint === undefined ? await host.active(id) : undefined;
   const live = active?.live.all() ?? [];
-  // What the run at work has done is in its own events, and so is left out of what was before.
+  // The active run reports its own steps as events: the replay stops where it began.
   const at = checkpoint ?? (live.length > 0 ? active?.head : undefined);
-  const isEmpty = live.length > 0 && active?.head === undefined;
-  const state = await found.state(at);
+  const isFirstRun = live.length > 0 && active?.head === undefined;
+  const state = await saved.state(at);
   const settings = await settingsOfThread(saver, id);
-  // An agent that was made before they were there may not know the step that the thread is in.
-  if (settings && !isSet) return openThread(parts, find, checkpoint);
-  const known = await find();
+  // The agent was built before the settings were saved, and may not have the current node.
+  if (settings && !hadSettings) return openThread(parts, find, checkpoint);
+  const info = await find();
   const head: unknown = state.config.configurable?.["checkpoint_id"];
   if (checkpoint !== undefined && state.createdAt === undefined) {
     refuse(404, `There is no checkpoint ${checkpoint} in ${id}.`);
   }
-  // A run that has asked is about to end: what it asks is in the thread.
-  const questions = active ? (active.hasAsked ? await found.questions() : []) : await found.questions(state);
-  const isRunning = live.length === 0 && (active !== undefined || known.summary?.state === "running");
-  // What is later than the moment that is shown, or is told by the run at work.
+  // A run that has asked is about to end: its questions are in the thread.
+  const questions = active ? (active.hasAsked ? await saved.questions() : []) : await saved.questions(state);
+  const isRunning = live.length === 0 && (active !== undefined || info.summary?.state === "running");
+  // The replay ends at the checkpoint, or where the events of the active run begin.
   const until = checkpoint === undefined ? live[0]?.at : Date.parse(state.createdAt ?? "");
-  const past = isEmpty
+  const past = isFirstRun
     ? []
-    : await replay(found, {
+    : await replay(saved, {
         state,
         questions: active ? [] : questions,
         isRunning,
         until,
-        failure: active || checkpoint !== undefined ? undefined : await failureOf(host, known),
+        failure: active || checkpoint !== undefined ? undefined : await failureOf(host, info),
       });
-  const thread = await threadOut(known, parts);
+  const thread = await threadOut(info, parts);
   return {
-    // What was read of a run at work is not all of it, though it may have ended meanwhile.
+    // Still "running" if the run has ended meanwhile: what was read of it is not complete.
     thread: active ? { ...thread, status: "running" } : thread,
-    // The mode that its next run has: settings files count where the thread has none.
+    // The mode of the next run: from settings files if the thread has none.
     settings: {
       ...(settings ?? parts.own?.defaults),
-      ...(found.agent.mode && { mode: found.agent.mode }),
+      ...(saved.agent.mode && { mode: saved.agent.mode }),
     },
     questions,
     ...(typeof head === "string" && { head }),
@@ -67,16 +67,16 @@ export async function openThread(
   };
 }
 
-/** Why the last run of a thread failed, if it did. */
-async function failureOf({ ledger }: Host, known: KnownThread): Promise<ReplayOptions["failure"]> {
-  if (!hasFailed(known)) return undefined;
-  const failed = (await ledger.runs(known.id)).find(({ status }) => status === "error");
-  if (failed?.reason === undefined) return undefined;
-  const task = taskOf((failed.request as RunRequest).input ?? {});
-  return { error: failed.reason, ...(task !== undefined && { task }) };
+/** The failure of a thread's last run; undefined if it did not fail. */
+async function failureOf({ ledger }: Host, info: ThreadInfo): Promise<ReplayOptions["failure"]> {
+  if (!hasFailed(info)) return undefined;
+  const failedRun = (await ledger.runs(info.id)).find(({ status }) => status === "error");
+  if (failedRun?.reason === undefined) return undefined;
+  const task = taskOf((failedRun.request as RunRequest).input ?? {});
+  return { error: failedRun.reason, ...(task !== undefined && { task }) };
 }
 
-/** The checkpoints of a thread, newest first. Does not look at messages, and lets others have their turn. */
+/** The checkpoints of a thread, newest first. Reads no messages, and yields to the event loop. */
 export async function historyOf(
   { host, saver }: PageParts,
   thread: string,
@@ -87,13 +87,13 @@ export async function historyOf(
     limit: limit + 1,
     ...(before !== undefined && { before: { configurable: { checkpoint_id: before } } }),
   };
-  const found: object[] = [];
+  const checkpoints: object[] = [];
   const place = { configurable: { thread_id: thread, checkpoint_ns: "" } };
   for await (const saved of saver.list(place, options)) {
-    found.push(checkpointOut(saved, planAt(agent, saved)));
+    checkpoints.push(checkpointOut(saved, planAt(agent, saved)));
     await new Promise(setImmediate);
   }
-  return { checkpoints: found.slice(0, limit), more: found.length > limit };
+  return { checkpoints: checkpoints.slice(0, limit), more: checkpoints.length > limit };
 }
 
 function checkpointOut({ checkpoint, metadata }: CheckpointTuple, todos: readonly Todo[]): object {

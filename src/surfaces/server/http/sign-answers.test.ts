@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { signed } from "./signed.ts";
+import { signAnswers } from "./sign-answers.ts";
 
 const NO = { type: "reject", message: "not now" };
 
 it("decisions have the name of the user who gave them, whatever name was sent with them", () => {
   const answers = { one: { type: "approve", by: "boss" }, two: NO };
-  expect(signed(answers, "ann")).toEqual({
+  expect(signAnswers(answers, "ann")).toEqual({
     one: { type: "approve", by: "ann" },
     two: { ...NO, by: "ann" },
   });
@@ -13,7 +13,7 @@ it("decisions have the name of the user who gave them, whatever name was sent wi
 
 it("so has each decision of a list, in both of its forms", () => {
   const by = "ann";
-  expect(signed({ one: { decisions: [{ type: "approve" }, NO] }, two: [NO] }, by)).toEqual({
+  expect(signAnswers({ one: { decisions: [{ type: "approve" }, NO] }, two: [NO] }, by)).toEqual({
     one: {
       decisions: [
         { type: "approve", by },
@@ -26,6 +26,6 @@ it("so has each decision of a list, in both of its forms", () => {
 
 it("words are left as they are, and so is everything where a server knows no users", () => {
   const answers = { one: "green", two: { answer: "blue" }, three: NO };
-  expect(signed(answers, "ann")).toMatchObject({ one: "green", two: { answer: "blue" } });
-  expect(signed(answers, undefined)).toEqual(answers);
+  expect(signAnswers(answers, "ann")).toMatchObject({ one: "green", two: { answer: "blue" } });
+  expect(signAnswers(answers, undefined)).toEqual(answers);
 });
