@@ -6,20 +6,32 @@ import { OWNER_KEY, figuresIn, BUDGET_REASON, readPlanState } from "../plan/inde
 import { NO_TOKENS, sumTokens, usedTokens, type UsedTokens } from "../prices/index.ts";
 import { hiddenMessage } from "../text/index.ts";
 import type { Budget, ItemCosts, UsedUp } from "./account.ts";
-import type { BudgetStop } from "./stop.ts";
+import type { Resource } from "./spending.ts";
 
 export { Account, Budget, BUDGET_KEY } from "./account.ts";
 export { BUDGET, BUDGET_LIMITS, LIMITS, PRICES } from "./check-options.ts";
 export { type BudgetOptions, DEFAULT_BUDGET, type Limits, STEP_LIMIT } from "./options.ts";
 export type { Resource } from "./spending.ts";
-export { type BudgetStop, isBudgetStop } from "./stop.ts";
 
-/** In the metadata of the message that ends a run: which limit was reached. */
+/** In the metadata of the message that ends a run: the limit that was reached. */
 export const USED_UP = "holdfast_used_up";
+
+/** The interrupt of a sub-agent that waits for a new budget. */
+export interface BudgetStop {
+  type: "turn-limit";
+  text: string;
+  /** The limit that was reached. */
+  resource: Resource;
+}
+
+/** Recognizes the value of a `BudgetStop` interrupt, which is not a question. */
+export function isBudgetStop(value: unknown): value is BudgetStop {
+  return typeof value === "object" && value !== null && "type" in value && value.type === "turn-limit";
+}
 
 /**
  * Ends a run that has used up its budget: the main agent with a message that says so, a sub-agent with its report so
- * far. Takes no graph step, unlike LangChain's limit. Stands innermost, so that no repeated call escapes it.
+ * far. Adds no graph step, unlike LangChain's limit. Belongs innermost, so that retried calls count, too.
  */
 export function budgetMiddleware(budget: Budget) {
   return createMiddleware({
@@ -43,13 +55,15 @@ export function budgetMiddleware(budget: Budget) {
   });
 }
 
-/** LangChain gives a middleware its own fields of the state alone. */
+/** The items' costs, from the task's input: LangChain passes only the middleware's own fields of the state. */
 function itemCosts(): ItemCosts {
   const state = getCurrentTaskInput();
   const { todos, memory } = readPlanState(state);
   const { items, rest } = figuresIn(state);
-  const away = Object.values(memory.helpers).flatMap(({ item, spent }) => (spent ? [] : (item ?? [])));
-  return { costs: { ...items, [NO_ITEM]: rest }, inProgress: idsInProgress(todos), away };
+  const inBackground = Object.values(memory.helpers).flatMap(({ item, spent }) =>
+    spent ? [] : (item ?? []),
+  );
+  return { costs: { ...items, [NO_ITEM]: rest }, inProgress: idsInProgress(todos), inBackground };
 }
 
 function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined): AIMessage {
@@ -60,7 +74,7 @@ function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined
   return new AIMessage({ content: text, response_metadata: metadata });
 }
 
-/** A structured response comes with the messages that carry it. */
+/** The usage of an answer. A structured response contains the messages of its model calls. */
 function tokensOf(answer: AIMessage | { messages?: BaseMessage[] }): UsedTokens {
   const messages = AIMessage.isInstance(answer) ? [answer] : (answer.messages ?? []);
   return messages
