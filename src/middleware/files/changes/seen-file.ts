@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 
-/** A file as a call has shown it to the model, or left it: kept in the artifact of the call's result. */
+/** A version of a file that a call has shown to the model or written: kept in the artifact of the call's result. */
 export interface SeenFile {
   path: string;
   hash: string;
-  /** The number of lines shown from the start; absent if all were. */
+  /** The number of lines shown from the start; absent for all. */
   lines?: number;
-  /** The hash of a text that was held back, where the differences to that text were shown. */
+  /** The hash of a held-back text, if the file's differences from that text were shown. */
   held?: string;
 }
 
-/** The file that a result has shown to the model, or left. */
+/** The version of a file that a result has shown to the model or written. */
 export function seenIn(message: BaseMessage): SeenFile | undefined {
   if (!ToolMessage.isInstance(message)) return undefined;
   const { seen } = (message.artifact ?? {}) as { seen?: Partial<SeenFile> };
@@ -19,7 +19,7 @@ export function seenIn(message: BaseMessage): SeenFile | undefined {
   return typeof path === "string" && typeof hash === "string" ? { ...seen, path, hash } : undefined;
 }
 
-/** Short, as every result has one; to find another text for it gains nothing. */
+/** A short hash, as it is stored in every result; collisions are of no use to anybody. */
 export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
 }
