@@ -6,10 +6,10 @@ import type { Limits } from "../budget/index.ts";
 import { readText } from "../instructions/index.ts";
 import { NAMED, readFrontmatter } from "../skills/index.ts";
 
-/** A sub-agent described by a file: frontmatter, and its prompt below. */
+/** A sub-agent described by a file: frontmatter with its prompt below. */
 export interface Role {
   name: string;
-  /** Tells the model when to use it. */
+  /** When to use it, for the model. */
   description: string;
   prompt: string;
   /** Names of tools. Default: those of the agent. */
@@ -22,7 +22,7 @@ export interface Role {
   mcp?: boolean | { only: readonly string[] };
   budget?: Pick<Limits, "modelCalls" | "tokens">;
   timeLimit?: number;
-  /** Empty for a role that names only tools of servers, or none that there is. */
+  /** Empty for a role whose `tools` name no tool but those of servers. */
   fileTools?: readonly [];
   plan?: false;
   subagents?: false;
@@ -30,27 +30,27 @@ export interface Role {
 
 /** The result of `readRoles`. */
 export interface RolesRead {
-  /** Roles by name. The later folder wins. */
+  /** Roles sorted by name. Of two with one name, the later folder wins. */
   roles: Role[];
-  /** Files that were left out, a sentence each, with the path. */
+  /** A sentence for each file that was left out, with its path. */
   notes: string[];
-  /** Parts of files that were left out. */
+  /** A sentence for each part of a file that was left out. */
   remarks: string[];
 }
 
 /** Options of `readRoles`. */
 export interface RolesOptions {
-  /** The folder that no link may lead out of. Default: the folder of the roles itself. */
+  /** The folder that links must not leave. Default: the folder of the roles. */
   within?: string;
-  /** Names of further tools that a role may name. */
+  /** Further tools that a role may name. */
   tools?: readonly string[];
-  /** Names of the skills that there are. Default: any. */
+  /** The names of existing skills. Default: any name is accepted. */
   skills?: readonly string[];
 }
 
 const LARGEST = 32 * 1024;
 
-/** Reads roles from the `*.md` files of folders. What cannot be used is a note and never a failure. */
+/** Reads roles from the `*.md` files of folders. A file that cannot be used is a note and never an exception. */
 export async function readRoles(
   folders: readonly string[],
   { within, tools = [], skills }: RolesOptions = {},
@@ -66,14 +66,14 @@ export async function readRoles(
     });
     for (const name of names.filter((one) => one.endsWith(".md")).toSorted(inOrder)) {
       const path = join(folder, name);
-      const read = await readRole(path, {
+      const role = await readRole(path, {
         inside,
         remark: (text) => remarks.push(`${path}: ${text}.`),
         tools,
         ...(skills && { skills }),
       });
-      if (typeof read === "string") notes.push(`${path} ${read}.`);
-      else roles.set(read.name, read);
+      if (typeof role === "string") notes.push(`${path} ${role}.`);
+      else roles.set(role.name, role);
     }
   }
   return { roles: [...roles.values()].toSorted((a, b) => inOrder(a.name, b.name)), notes, remarks };
@@ -86,7 +86,7 @@ const names = (field: string) =>
     `must be names of ${field}`,
   );
 
-/** Other fields are left to whoever understands them. */
+/** The frontmatter of a role. Other fields are ignored. */
 const ROLE = NAMED.extend({
   name: z.string("is missing").regex(/^[\w-]{1,64}$/, "must be letters, digits, - and _"),
   tools: names("tools").nullish(),
@@ -101,7 +101,7 @@ const ROLE = NAMED.extend({
     .nullish(),
 });
 
-/** The names of other agents for tools that are ours, too. */
+/** Our tools by the names that other agents have for them. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   Read: ["read_file"],
   Write: ["write_file"],
@@ -116,7 +116,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   TodoWrite: ["write_todos"],
   Task: ["task"],
 };
-/** Tools of a deep agent. Their definitions would load LangChain, which a look at a project need not. */
+/** The tools of a deep agent. A list of names, as their definitions would load LangChain. */
 export const OWN_TOOLS = [
   "ls",
   "read_file",
@@ -150,16 +150,16 @@ async function readRole(
   const file = await readText(real, LARGEST);
   if ("note" in file) return file.note;
   if (file.isCut) return `has more than ${LARGEST} bytes`;
-  const read = await readFrontmatter(file.text, ROLE);
-  if (typeof read === "string") return read;
-  const { name, description, model, skills, budget, body } = read;
+  const frontmatter = await readFrontmatter(file.text, ROLE);
+  if (typeof frontmatter === "string") return frontmatter;
+  const { name, description, model, skills, budget, body } = frontmatter;
   const prompt = body.trim();
   if (prompt === "") return "has no prompt below its frontmatter";
-  const wanted = read.tools ?? undefined;
+  const toolNames = frontmatter.tools ?? undefined;
   const isKnown = (tool: string): boolean =>
     tool in ALIASES || OWN_TOOLS.includes(tool) || more.includes(tool);
-  const served = wanted?.filter((tool) => SERVER_TOOL.test(tool)) ?? [];
-  for (const tool of wanted ?? []) {
+  const serverTools = toolNames?.filter((tool) => SERVER_TOOL.test(tool)) ?? [];
+  for (const tool of toolNames ?? []) {
     if (!isKnown(tool) && !SERVER_TOOL.test(tool)) remark(`there is no tool "${tool}"`);
   }
   for (const skill of skills ?? []) {
@@ -168,10 +168,10 @@ async function readRole(
   const isModel = typeof model === "string" && model.includes(":");
   if (model && model !== "inherit" && !isModel)
     remark(`the model "${model}" is not provider:name; it has the agent's`);
-  const mcp = Array.isArray(read.mcp)
-    ? { only: [...read.mcp, ...served] }
-    : (read.mcp ?? (served.length > 0 ? { only: served } : undefined));
-  const tools = wanted?.filter(isKnown).flatMap((tool) => ALIASES[tool] ?? tool);
+  const mcp = Array.isArray(frontmatter.mcp)
+    ? { only: [...frontmatter.mcp, ...serverTools] }
+    : (frontmatter.mcp ?? (serverTools.length > 0 ? { only: serverTools } : undefined));
+  const tools = toolNames?.filter(isKnown).flatMap((tool) => ALIASES[tool] ?? tool);
   const { tokens, calls, minutes } = budget ?? {};
   return {
     name,
