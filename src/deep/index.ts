@@ -164,7 +164,7 @@ function assemble(ownOptions: DeepAgentOptions, place: Place): object {
     model,
     tools,
     systemPrompt: joinedPrompt(promptOf(options), DEEP_SYSTEM_PROMPT),
-    middleware: arranged(defaults, options),
+    middleware: arrangeMiddleware(defaults, options),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
     ...picked(options, ["streamTransformers"]),
   } as Parameters<typeof createAgent>[0]);
@@ -208,7 +208,7 @@ function isLeftOut(name: DefaultMiddlewareName, { without = [] }: DeepAgentOptio
  * The default middleware with the user's: replaced by name, the rest before the innermost. So a user's middleware that
  * retries calls comes after the consent middleware, and a person is asked only once.
  */
-function arranged(
+function arrangeMiddleware(
   defaults: AnyAgentMiddleware[],
   { middleware = [], without = [] }: DeepAgentOptions,
 ): AnyAgentMiddleware[] {

@@ -34,12 +34,12 @@ export function readRequest(
   warn: (message: string) => void,
 ): LeadRequest {
   return {
-    ...named(config.configurable, "configurable", warn),
-    ...named(config.context, "context", warn),
+    ...readSource(config.configurable, "configurable", warn),
+    ...readSource(config.context, "context", warn),
   };
 }
 
-function named(source: unknown, where: string, warn: (message: string) => void): LeadRequest {
+function readSource(source: unknown, where: string, warn: (message: string) => void): LeadRequest {
   const values: Record<string, unknown> = {};
   for (const [key, value] of Object.entries((source ?? {}) as Record<string, unknown>)) {
     if (value === undefined || value === null) continue;

@@ -59,7 +59,7 @@ function taskTool(options: SubagentsOptions, limit: Limit, crew?: Crew): Dynamic
     const call = callId(runtime);
     const before = args.again === undefined ? undefined : await earlierHelper(args.again, runtime);
     if (typeof before === "string") return failure(TASK, call, before);
-    const title = titleOf(call, turnOf(call, runtime.state)) ?? args.title;
+    const title = titleOf(call, turnCalls(call, runtime.state)) ?? args.title;
     const job: Job = {
       description,
       subagent_type: before?.kind ?? subagent_type,
@@ -128,7 +128,7 @@ async function startJob(
   const isResumed = isResuming(configurable);
   const { count } = readBackground(state);
   // Parallel calls of a turn do not see each other's updates of the count, so ids follow the order of the calls.
-  const starts = turnOf(call, state).filter(({ name, args }) => name === TASK && "background" in args);
+  const starts = turnCalls(call, state).filter(({ name, args }) => name === TASK && "background" in args);
   const number = count + 1 + starts.findIndex(({ id }) => id === call);
   const id = `b${number}`;
   crew.begin({ ...assignment, id }, { runtime, ns, isResumed, mayTakeAnswer: false });
@@ -180,7 +180,9 @@ async function runJob(
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
   const { state, writer, configurable, signal } = runtime;
   const id = callId(runtime);
-  const followers = turnOf(id, state).filter((call) => call.name === TASK && "todo_id" in call.args).length;
+  const followers = turnCalls(id, state).filter(
+    (call) => call.name === TASK && "todo_id" in call.args,
+  ).length;
   return FollowedTodo.start(
     plan,
     { id, state, writer, configurable, signal },
@@ -189,7 +191,7 @@ async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
 }
 
 /** All calls of the message with a call. */
-function turnOf(id: string, state: unknown): TurnCall[] {
+function turnCalls(id: string, state: unknown): TurnCall[] {
   const { messages = [] } = (state ?? {}) as { messages?: { tool_calls?: TurnCall[] }[] };
   return messages.findLast((message) => message.tool_calls?.some((call) => call.id === id))?.tool_calls ?? [];
 }

@@ -28,7 +28,7 @@ import {
   turnOf,
 } from "../tools/index.ts";
 import { plainPath } from "./changes/change-file.ts";
-import type { SeenFile } from "./changes/seen-file.ts";
+import type { SeenFile } from "./changes/sightings.ts";
 import { noteStart, SINCE, sinceUpdate } from "./changes/since.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
 import { FILE_TOOLS, FILES_HEADING, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
@@ -39,8 +39,7 @@ import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
 import { shortenResult } from "./shorten.ts";
 import { Workspace } from "./workspace.ts";
 
-export { seenIn } from "./changes/seen-file.ts";
-export { joined } from "./changes/sightings.ts";
+export { joined, seenIn } from "./changes/sightings.ts";
 export { applyEdits, textEdits } from "./changes/text-edits.ts";
 export { FILES_METHODS, FILES_OPTIONS } from "./check-options.ts";
 export { imageBlock, look, type Shown, Sight } from "./media.ts";

@@ -44,7 +44,7 @@ export function loopGuardMiddleware({
       const answer = await handler({ ...request, messages });
       const isStopped = count + 1 >= stopAfter * patience && AIMessage.isInstance(answer);
       if (!isStopped || callsOf(answer) !== next) return answer;
-      const content = filled(LOOP_STOP, { count: count + 1, calls: names(answer) });
+      const content = filled(LOOP_STOP, { count: count + 1, calls: toolNames(answer) });
       return new AIMessage({ content, response_metadata: { finish_reason: LOOP_FINISH_REASON } });
     },
   });
@@ -117,7 +117,7 @@ function callsOf(message: AIMessage): string | undefined {
   const calls = message.tool_calls ?? [];
   if (calls.length === 0) return undefined;
   const signature =
-    signatures.get(message) ?? hash(calls.map((call) => `${call.name} ${ordered(call.args)}`).toSorted());
+    signatures.get(message) ?? hash(calls.map((call) => `${call.name} ${sortedJson(call.args)}`).toSorted());
   signatures.set(message, signature);
   return signature;
 }
@@ -126,7 +126,7 @@ function hash(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
-function ordered(value: unknown): string {
+function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -134,7 +134,7 @@ function ordered(value: unknown): string {
   );
 }
 
-function names(message: AIMessage): string {
+function toolNames(message: AIMessage): string {
   return [...new Set((message.tool_calls ?? []).map((call) => call.name))].join(", ");
 }
 

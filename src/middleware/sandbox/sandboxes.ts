@@ -12,11 +12,11 @@ const sharedProvider = localSandboxProvider();
 /** The sandboxes of one agent's threads. */
 export class Sandboxes {
   readonly #provider: SandboxProvider;
-  readonly #baseDir: string;
+  readonly #baseDir: string | undefined;
   readonly #leases: Map<string, Lease>;
 
   constructor(options: { provider?: SandboxProvider; baseDir?: string }) {
-    const { provider = sharedProvider, baseDir = ".holdfast/threads" } = options;
+    const { provider = sharedProvider, baseDir } = options;
     this.#provider = provider;
     this.#baseDir = baseDir;
     this.#leases = leases.get(provider) ?? new Map<string, Lease>();

@@ -57,13 +57,13 @@ export class RunMemory {
   }
 
   /** Delays the next try, longer with each failure. Returns whether this is the first failure. */
-  failed(length: number): boolean {
+  noteFailure(length: number): boolean {
     this.#failures += 1;
     this.#retryAt = length + 2 ** Math.min(this.#failures, MOST_DOUBLINGS);
     return this.#failures === 1;
   }
 
-  succeeded(): void {
+  noteSuccess(): void {
     this.#failures = 0;
     this.#retryAt = 0;
   }

@@ -21,7 +21,7 @@ import {
   type Measured,
   type Sizes,
 } from "./request/sizes.ts";
-import { heldText, userWords } from "./request/user-words.ts";
+import { userWords, wordsText } from "./request/user-words.ts";
 import type { RunMemory } from "./run-memory.ts";
 import { writeSummary, type Summarizer } from "./summarizer.ts";
 
@@ -81,13 +81,13 @@ export class ContextTurn {
     const measured = this.#measure(composition);
     if (!isDue(sizes, measured)) return { composition };
     const limit = tokenLimit(sizes);
-    const cleared = limit === undefined ? undefined : this.#cleared(composition);
+    const cleared = limit === undefined ? undefined : this.#clearOldResults(composition);
     const saved = cleared ? count(composition.messages) - count(cleared.composition.messages) : 0;
     const after = { ...measured, tokens: measured.tokens - saved };
     if (cleared && limit !== undefined && after.tokens <= limit * WORTH_CLEARING && !isDue(sizes, after)) {
       return cleared;
     }
-    const summarized = await this.#summarized(composition, { sizes, tokens: measured.tokens });
+    const summarized = await this.#summarize(composition, { sizes, tokens: measured.tokens });
     return summarized ?? cleared ?? { composition };
   }
 
@@ -97,7 +97,7 @@ export class ContextTurn {
     // How much would fit is unknown and there is only one more try, so most of the conversation is summarized.
     const keep = { tokens: Math.floor(count(composition.rest) / 4) };
     const tokens = this.#measure(composition).tokens;
-    return this.#summarized(composition, {
+    return this.#summarize(composition, {
       sizes: { ...sizes, trigger: [{ tokens }], keep },
       tokens,
       isRefused: true,
@@ -139,7 +139,7 @@ export class ContextTurn {
    * The conversation without old results, up to where a summary would reach. Results of the last two turns stay: the
    * model has not seen the last one's yet, and works with the other's.
    */
-  #cleared({ rest }: Composition): Fitting | undefined {
+  #clearOldResults({ rest }: Composition): Fitting | undefined {
     const { sizes, count } = this.#parts;
     const turns = [...rest.keys()].filter((at) => rest[at]!.type === "ai");
     const end = Math.min(cutOf(rest, sizes, count), turns.at(-2) ?? 0) - 1;
@@ -155,14 +155,14 @@ export class ContextTurn {
     return last === undefined ? {} : { since: last };
   }
 
-  async #summarized(
+  async #summarize(
     composition: Composition,
     { sizes, tokens, isRefused = false }: { sizes: Sizes; tokens: number; isRefused?: boolean },
   ): Promise<Fitting | undefined> {
     const { count, run } = this.#parts;
     const { rest, head } = composition;
     const file = this.#file;
-    const words = heldText(userWords(this.#request.messages), { tokens: this.#wordsLimit(undefined), file });
+    const words = wordsText(userWords(this.#request.messages), { tokens: this.#wordsLimit(undefined), file });
     const besides = this.#besides + count([head ?? new HumanMessage(words)]);
     const goes = this.#inThread(rest.slice(0, cutOf(rest, { ...sizes, besides }, count)));
     if (goes.length === 0 || (!isRefused && run.isBackingOff(rest.length))) return undefined;
@@ -201,7 +201,7 @@ export class ContextTurn {
           goes,
           stays: rest.slice(goes.length),
           earlier: covered > 0 ? last!.text : undefined,
-          words: heldText(earlierWords, { tokens: words, file: this.#file }),
+          words: wordsText(earlierWords, { tokens: words, file: this.#file }),
           plan: planText(),
         },
         this.#summarizer(composition, { tokens, refused }),
@@ -217,12 +217,12 @@ export class ContextTurn {
         used: this.#used,
         at: Date.now(),
       };
-      run.succeeded();
+      run.noteSuccess();
       this.#emit({ type: "summary", number: summary.number, messages: goes.length, tokens: summary.tokens });
       return summary;
     } catch (error) {
       if (isGraphBubbleUp(error) || this.#request.runtime.signal?.aborted) throw error;
-      if (run.failed(rest.length))
+      if (run.noteFailure(rest.length))
         this.#emit({
           type: "summary-failure",
           reason: shortened(error instanceof Error ? error.message : String(error), 200),

@@ -28,7 +28,7 @@ const DEFAULT_BASE = ".holdfast/threads";
  * Puts the paths of the thread's folders into the graph state as `threadData`, without creating them. A run without a
  * `thread_id` has its own folders.
  */
-export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptions = {}) {
+export function threadDataMiddleware({ baseDir }: ThreadDataOptions = {}) {
   return createMiddleware({
     name: "ThreadDataMiddleware",
     stateSchema: new StateSchema({
@@ -46,9 +46,12 @@ export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptio
   });
 }
 
-/** The folders of a thread. No thread id gives a path outside of `baseDir` or in another thread's folders. */
-export function threadFolders(baseDir: string, threadId: string): ThreadData {
-  const root = join(resolve(baseDir), folderName(threadId), "user-data");
+/**
+ * The folders of a thread. Default base directory: `.holdfast/threads`. No thread id gives a path outside of it, or in
+ * another thread's folders.
+ */
+export function threadFolders(baseDir: string | undefined, threadId: string): ThreadData {
+  const root = join(resolve(baseDir ?? DEFAULT_BASE), folderName(threadId), "user-data");
   return {
     workspace: join(root, "workspace"),
     uploads: join(root, "uploads"),

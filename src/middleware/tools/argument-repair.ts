@@ -40,22 +40,26 @@ export function repairArguments(
   { mayRename = true }: { mayRename?: boolean } = {},
 ): Repair {
   const notes: string[] = [];
-  const args = mayRename ? renamed(schema, sentArgs, notes) : { ...sentArgs };
+  const args = mayRename ? renameArguments(schema, sentArgs, notes) : { ...sentArgs };
   for (const [name, value] of Object.entries(args)) {
     const field = schema.shape[name];
-    if (field) args[name] = converted(field as z.core.$ZodType, value, { name, notes });
+    if (field) args[name] = convertValue(field as z.core.$ZodType, value, { name, notes });
   }
   return { args, notes };
 }
 
-function renamed(schema: z.ZodObject, sentArgs: Arguments, notes: string[]): Arguments {
+function renameArguments(schema: z.ZodObject, sentArgs: Arguments, notes: string[]): Arguments {
   const names = Object.keys(schema.shape);
   const args = { ...sentArgs };
   for (const name of names.filter((one) => !(one in sentArgs))) {
     const others = OTHER_NAMES[name] ?? [];
     const otherName = Object.keys(args)
       .filter((key) => !names.includes(key))
-      .find((key) => plain(key) === plain(name) || others.some((other) => plain(other) === plain(key)));
+      .find(
+        (key) =>
+          normalizedName(key) === normalizedName(name) ||
+          others.some((other) => normalizedName(other) === normalizedName(key)),
+      );
     if (otherName === undefined) continue;
     args[name] = args[otherName];
     delete args[otherName];
@@ -64,18 +68,18 @@ function renamed(schema: z.ZodObject, sentArgs: Arguments, notes: string[]): Arg
   return args;
 }
 
-function plain(name: string): string {
+function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
-function converted(
+function convertValue(
   field: z.core.$ZodType,
   value: unknown,
   { name, notes }: { name: string; notes: string[] },
 ): unknown {
   const { def } = (field as z.core.$ZodTypes)._zod;
   if (def.type === "optional" || def.type === "default")
-    return converted(def.innerType, value, { name, notes });
+    return convertValue(def.innerType, value, { name, notes });
   const changed = (to: unknown, as: string): unknown => {
     notes.push(`${name} was read as ${as}.`);
     return to;

@@ -34,11 +34,14 @@ export function readBackground(state: unknown): Background {
 export function backgroundSchema() {
   const field: z.ZodType<Background | undefined, Background | undefined> = z.any().optional();
   return new StateSchema({
-    _background: new ReducedValue(field, { inputSchema: anyUpdate<BackgroundUpdate>(), reducer: merged }),
+    _background: new ReducedValue(field, {
+      inputSchema: anyUpdate<BackgroundUpdate>(),
+      reducer: mergeUpdate,
+    }),
   });
 }
 
-function merged(
+function mergeUpdate(
   current: Background | undefined,
   update: BackgroundUpdate | undefined,
 ): Background | undefined {

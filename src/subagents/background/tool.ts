@@ -61,7 +61,7 @@ function answer(call: string, content: string): ToolMessage {
 }
 
 /** A result with the reports of ended jobs and their state updates. */
-function reportsResult(call: string, ended: readonly EndedJob[]): ToolMessage | Command {
+function reportsResult(call: string, ended: readonly EndedJob[]): Command {
   const message = answer(call, ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told);
   markFailures(message, failuresOf(ended));
   return new Command({ update: [["messages", [message]], ...updatesOf(ended)] });

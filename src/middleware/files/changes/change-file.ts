@@ -6,8 +6,7 @@ import { changedLines, changedRegions, decodeText, numberLines } from "../../../
 import { filled } from "../../text/index.ts";
 import { withTagsOf } from "../../tools/index.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
-import { hashOf } from "./seen-file.ts";
-import type { Sightings } from "./sightings.ts";
+import { hashOf, type Sightings } from "./sightings.ts";
 import { applyEdits } from "./text-edits.ts";
 
 /**

@@ -5,7 +5,7 @@ import { lineCount } from "../../conversation-file/index.ts";
 import { filled, userWordsIn } from "../../text/index.ts";
 import { shownTags, copyOf, withoutRefusedTexts, withNotes } from "../../tools/index.ts";
 import { CONTEXT_FILE, CONTEXT_HEADING, CLEARED_TEXTS } from "../summary.prompt.ts";
-import { heldText, userWords } from "./user-words.ts";
+import { userWords, wordsText } from "./user-words.ts";
 
 interface ComposeOptions {
   /** The path of the conversation file, if the agent can read it. */
@@ -42,7 +42,7 @@ function headOf(summary: Summary, covered: readonly BaseMessage[], { file }: Com
   const key = `${covered.length} ${file ?? ""}`;
   const cached = heads.get(summary);
   if (cached?.key === key) return cached.head;
-  const words = heldText(userWords(covered), { tokens: summary.words, file });
+  const words = wordsText(userWords(covered), { tokens: summary.words, file });
   const values = { file: file ?? "", lines: lineCount(covered), messages: covered.length };
   const content = [
     "<conversation_so_far>",
@@ -86,7 +86,7 @@ function withoutOldResults(messages: readonly BaseMessage[], upTo: string | unde
   return messages.map((message, at) => {
     if (at > end) return message;
     if (AIMessage.isInstance(message)) return withoutPlans(message, ids);
-    return at !== lastPlan && ToolMessage.isInstance(message) ? cleared(message) : message;
+    return at !== lastPlan && ToolMessage.isInstance(message) ? clearResult(message) : message;
   });
 }
 
@@ -103,7 +103,7 @@ function withoutPlans(message: AIMessage, replaced: readonly string[]): AIMessag
   return ids.length > 0 ? withNotes(message, ids, CLEARED_TEXTS.plan) : message;
 }
 
-function cleared(message: ToolMessage): ToolMessage {
+function clearResult(message: ToolMessage): ToolMessage {
   const cached = copies.get(message);
   if (cached) return cached;
   const line = message.text.length < SHORTEST ? undefined : lineFor(message);

@@ -49,7 +49,7 @@ const SHORTEST_PIECE = 400;
  * The words that fit into a number of tokens, as text in their order. The newest have priority, then the first, then the
  * others from new to old. Long ones are cut to their head and tail. Notes say which lines of the file have the rest.
  */
-export function heldText(
+export function wordsText(
   words: readonly UserWords[],
   { tokens, file }: { tokens: number; file: string | undefined },
 ): string {
@@ -60,14 +60,14 @@ export function heldText(
   const texts = new Map<number, string>();
   let left = most;
   for (const at of order) {
-    const text = fitted(words[at]!, isShort ? most : Math.min(left, most / 4), file);
+    const text = fitWords(words[at]!, isShort ? most : Math.min(left, most / 4), file);
     if (text === undefined) continue;
     texts.set(at, text);
     left -= text.length;
   }
   // Texts that were cut get the room that short ones left.
   for (const at of order.filter((one) => texts.has(one) && texts.get(one) !== words[one]!.text)) {
-    const text = fitted(words[at]!, texts.get(at)!.length + left, file) ?? texts.get(at)!;
+    const text = fitWords(words[at]!, texts.get(at)!.length + left, file) ?? texts.get(at)!;
     left -= text.length - texts.get(at)!.length;
     texts.set(at, text);
   }
@@ -75,7 +75,7 @@ export function heldText(
   for (let at = 0; at < words.length; at += 1) {
     const start = at;
     while (at < words.length && !texts.has(at)) at += 1;
-    if (at > start) parts.push(leftOut(words.slice(start, at), file));
+    if (at > start) parts.push(omissionNote(words.slice(start, at), file));
     const text = texts.get(at);
     if (text !== undefined) parts.push(`<said${aboutText(words[at]!)}>\n${text}\n</said>`);
   }
@@ -87,7 +87,7 @@ function aboutText({ about }: UserWords): string {
 }
 
 /** The words, or their head and tail within `most` characters; undefined if that is too little. */
-function fitted({ text, lines }: UserWords, most: number, file: string | undefined): string | undefined {
+function fitWords({ text, lines }: UserWords, most: number, file: string | undefined): string | undefined {
   if (text.length <= most) return text;
   if (most < SHORTEST_PIECE) return undefined;
   const { head, tail } = headAndTail(text, most);
@@ -95,7 +95,7 @@ function fitted({ text, lines }: UserWords, most: number, file: string | undefin
   return [head, filled(WORDS_CUT, { missing, where: whereText(lines, file) }), tail].join("\n");
 }
 
-function leftOut(words: readonly UserWords[], file: string | undefined): string {
+function omissionNote(words: readonly UserWords[], file: string | undefined): string {
   const lines = [words[0]!.lines[0], words.at(-1)!.lines[1]] as const;
   return filled(WORDS_LEFT_OUT, { count: words.length, where: whereText(lines, file) });
 }
