@@ -283,22 +283,16 @@ function changesOf(before: Arguments, after: Arguments): string {
     .join("; ");
 }
 
-/** The open calls of a turn, for an answer without an interrupt's id. */
-interface OpenCalls {
-  /** The calls that did not run in an earlier invocation. */
-  open: readonly ToolCall[];
-  /** Whether the person who answers has seen this call's question. */
-  wasAsked: boolean;
-  /** The answer that this call did not accept when it last asked: LangGraph may return it again. */
-  putAside?: unknown;
-}
-
-/** Finds the open calls by the saved writes of the step's finished calls: LangGraph runs only the rest again. */
+/**
+ * Finds, for an answer without an interrupt's id, the calls that did not run in an earlier invocation, by the saved
+ * writes of the step. `wasAsked`: whether the person who answers has seen this call's question. `putAside`: the answer
+ * that this call did not accept when it last asked, as LangGraph may return it again.
+ */
 async function openCalls(
   call: ToolCall,
   asking: readonly ToolCall[],
   configurable: Record<string, unknown>,
-): Promise<OpenCalls> {
+): Promise<{ open: readonly ToolCall[]; wasAsked: boolean; putAside?: unknown }> {
   const { writes, asked } = await stepWrites(configurable);
   const results = new Set(
     writes.flatMap(([, channel, value]) =>

@@ -5,7 +5,6 @@ import { filled, withSection } from "../text/index.ts";
 import { answered } from "../tool-errors/index.ts";
 import { type CallResult, errorResult, isMutation, markTime, resultIn, wrapTool } from "../tools/index.ts";
 import { CallTurn } from "./call-turn.ts";
-import { inTurn, withWait } from "./in-turn.ts";
 import { ORDERED_CALLS_OPTIONS, type OrderedCallsOptions } from "./options.ts";
 import { kindOf } from "./order-of.ts";
 import { ORDERED_CALLS_PROMPT, WITHHELD } from "./ordered-calls.prompt.ts";
@@ -64,6 +63,24 @@ export function orderedCallsMiddleware(options: OrderedCallsOptions = {}) {
   });
 }
 
+/** In a request: waits for the earlier calls of the message. */
+const WAIT = Symbol("wait");
+
+type Wait = () => Promise<ToolMessage | undefined>;
+
+/** Adds a wait function to a request, for inner middleware. */
+function withWait<Request extends object>(request: Request, wait: Wait): Request {
+  return { ...request, [WAIT]: wait };
+}
+
+/**
+ * Waits until it is a call's turn; returns at once without `orderedCallsMiddleware`. Returns the result of a call that is
+ * withheld. Call it before recording that the call begins.
+ */
+export async function inTurn(request: object): Promise<ToolMessage | undefined> {
+  return (request as { [WAIT]?: Wait })[WAIT]?.();
+}
+
 /** Withholds a command after a failed file change: there is nothing to test. */
 function withholdCommands({ name }: ToolCall, failed: readonly ToolCall[]): boolean {
   return name === "execute" && failed.some((call) => isMutation(call.name));
@@ -76,5 +93,4 @@ function withheldResultOf(toolCall: ToolCall, failed: readonly ToolCall[]): Tool
 
 export { type CallOrder, type OrderedCallsOptions } from "./options.ts";
 export { CallTurn } from "./call-turn.ts";
-export { inTurn } from "./in-turn.ts";
 export { kindOf } from "./order-of.ts";

@@ -79,7 +79,10 @@ async function fromText(material: SummaryMaterial, { send, limit, prompt }: Summ
   let rest = conversationText(material.goes);
   for (let halvings = 0; rest !== "";) {
     const around = surroundings(material, size);
-    const room = Math.max(size / 4, size - lengthOf([SUMMARIZER_PROMPT, earlier, ...Object.values(around)]));
+    const room = Math.max(
+      size / 4,
+      size - [SUMMARIZER_PROMPT, earlier, ...Object.values(around)].join("").length,
+    );
     const part = rest.length <= room ? rest : wholeLines(rest, room);
     const { words, plan, kept } = around;
     const isLast = part.length === rest.length;
@@ -117,10 +120,6 @@ function within(text: string, most: number): string {
   if (text.length <= most) return text;
   const { head, tail } = headAndTail(text, most);
   return `${head}\n[…]\n${tail}`;
-}
-
-function lengthOf(texts: readonly (string | undefined)[]): number {
-  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }
 
 /** The beginning of a text, cut at the end of a line if one is near. */

@@ -26,9 +26,8 @@ const runIds = new WeakMap<object, string>();
 
 /** An id for a run, the same in all its hooks, tools and sub-agents. */
 export function runIdOf({ writer }: RunContext): string {
-  const cachedId = typeof writer === "function" ? runIds.get(writer) : undefined;
-  if (cachedId !== undefined) return cachedId;
-  const id = randomUUID();
-  if (typeof writer === "function") runIds.set(writer, id);
+  if (typeof writer !== "function") return randomUUID();
+  const id = runIds.get(writer) ?? randomUUID();
+  runIds.set(writer, id);
   return id;
 }

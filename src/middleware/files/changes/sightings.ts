@@ -70,11 +70,6 @@ export class Sightings {
     );
   }
 
-  /** Whether a version of a file was seen, in whole or in part. */
-  isSeen(path: string, bytes: Uint8Array): boolean {
-    return this.#seenOf(path, hashOf(bytes)).length > 0;
-  }
-
   /** Whether a version of a file was seen in whole, or all of it that `text` would replace. */
   isSeenWhole(path: string, bytes: Uint8Array, text: string): boolean {
     const held = hashOf(Buffer.from(text));
@@ -89,7 +84,7 @@ export class Sightings {
   /** Describes a file's differences from its last sighting; undefined without differences or sighting. */
   newsOf(path: string, now: string): string | undefined {
     const hash = this.#seen.get(path)?.hash;
-    if (hash === undefined || this.isSeen(path, Buffer.from(now))) return undefined;
+    if (hash === undefined || this.#seenOf(path, hashOf(Buffer.from(now))).length > 0) return undefined;
     const before = texts.get(hash) ?? seenText(this.#context.messages, { path, hash });
     const changes = before === undefined ? undefined : changedLines(before, now);
     return changes === undefined ? HELD_TEXTS.changed : `${HELD_TEXTS.changedLines}\n${changes}`;
