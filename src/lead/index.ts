@@ -87,6 +87,7 @@ export function makeLeadAgent(
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }
 
+/** The graph of a lead agent. */
 export type LeadGraph = ReturnType<typeof makeLeadAgent>["graph"];
 
 /** The second argument of LangGraph's server to a graph factory. */

@@ -6,28 +6,16 @@ import { OWNER_KEY, figuresIn, BUDGET_REASON, readPlanState } from "../plan/inde
 import { NO_TOKENS, sumTokens, usedTokens, type UsedTokens } from "../prices/index.ts";
 import { hiddenMessage } from "../text/index.ts";
 import type { Budget, ItemCosts, UsedUp } from "./account.ts";
-import type { Resource } from "./spending.ts";
+import type { BudgetStop } from "./stop.ts";
 
 export { Account, Budget, BUDGET_KEY } from "./account.ts";
 export { BUDGET, BUDGET_LIMITS, LIMITS, PRICES } from "./check-options.ts";
 export { type BudgetOptions, DEFAULT_BUDGET, type Limits, STEP_LIMIT } from "./options.ts";
 export type { Resource } from "./spending.ts";
+export { type BudgetStop, isBudgetStop } from "./stop.ts";
 
 /** In the metadata of the message that ends a run: the limit that was reached. */
 export const USED_UP = "holdfast_used_up";
-
-/** The interrupt of a sub-agent that waits for a new budget. */
-export interface BudgetStop {
-  type: "turn-limit";
-  text: string;
-  /** The limit that was reached. */
-  resource: Resource;
-}
-
-/** Recognizes the value of a `BudgetStop` interrupt, which is not a question. */
-export function isBudgetStop(value: unknown): value is BudgetStop {
-  return typeof value === "object" && value !== null && "type" in value && value.type === "turn-limit";
-}
 
 /**
  * Ends a run that has used up its budget: the main agent with a message that says so, a sub-agent with its report so

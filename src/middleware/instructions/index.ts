@@ -5,15 +5,11 @@ import { z } from "zod";
 import { lastValue } from "../state/index.ts";
 import { quotedText, reminderMessage, withSection } from "../text/index.ts";
 import { CHANGED, INSTRUCTIONS } from "./instructions.prompt.ts";
+import { MAX_INSTRUCTIONS, type InstructionSource } from "./options.ts";
 import { readText } from "./read-text.ts";
 
+export { type InstructionSource, MAX_INSTRUCTIONS } from "./options.ts";
 export { readText } from "./read-text.ts";
-
-/** Where instructions come from: a text, a file on disk such as `AGENTS.md`, or a function. */
-export type InstructionSource = string | { file: string } | (() => string | Promise<string>);
-
-/** The most bytes of all instructions of an agent together: they are part of every request. */
-export const MAX_INSTRUCTIONS = 32_768;
 
 /** The instructions in a thread's prompt, and later versions, each with the id of the message before it. */
 const HISTORY = z.object({

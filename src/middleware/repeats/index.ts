@@ -1,4 +1,5 @@
-export { FILES_IN_THREAD, policyOf, type RepeatOptions, type RepeatPolicy, REPEATS } from "./policy.ts";
+export { type RepeatOptions, type RepeatPolicy, REPEATS } from "./options.ts";
+export { FILES_IN_THREAD, policyOf } from "./policy.ts";
 export { REPEAT_TEXTS } from "./repeats.prompt.ts";
 export {
   CALL_REPETITION,

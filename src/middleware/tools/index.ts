@@ -13,6 +13,7 @@ export {
   withTrial,
 } from "./loose-tool.ts";
 export { copyOf, withMessages, withNote, withText, withUpdate } from "./message-copies.ts";
+export { isMutation, type Mutation, MUTATIONS } from "./mutations.ts";
 export { isCutNote, refusedCalls, withNotes, withoutRefusedTexts } from "./refused-texts.ts";
 export {
   type CallResult,
@@ -51,11 +52,3 @@ export {
   withholdCalls,
 } from "./turn-calls.ts";
 export { isPlanTool, planTool, wrapTool } from "./wrapped-tool.ts";
-
-/** The tools that change files. */
-export const MUTATIONS = ["write_file", "edit_file", "delete_file"] as const;
-export type Mutation = (typeof MUTATIONS)[number];
-
-export function isMutation(tool: string): tool is Mutation {
-  return (MUTATIONS as readonly string[]).includes(tool);
-}
