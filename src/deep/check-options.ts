@@ -45,7 +45,7 @@ const CHECKPOINTER = z.custom<unknown>(
   "must be a checkpointer or a boolean",
 );
 
-/** Where a thread is kept. */
+/** The schemas of `checkpointer` and `store`. */
 export const KEEPING = { checkpointer: CHECKPOINTER, store: z.custom<unknown>(isObject, "must be a store") };
 
 const size = z.strictObject({ fraction: z.number(), tokens: z.number(), messages: z.number() }).partial();
@@ -132,14 +132,14 @@ const SPEC = z.strictObject({
   subagents: z.literal(false).optional(),
 } satisfies Record<keyof SubagentSpec, z.ZodType>);
 
-/** Throws `invalid-options` for options of `createDeepAgent` that cannot work, those of its sub-agents included. */
+/** Throws `invalid-options` for invalid options of `createDeepAgent` and of its sub-agents. */
 export function checkDeepOptions(options: DeepAgentOptions): void {
   const name = "createDeepAgent";
   checkOptions(options, { name, schema: OPTIONS });
   checkSpecs(options.subagents ?? [], name);
 }
 
-/** The same for descriptions of sub-agents alone. `name`: whose option they are. */
+/** The same for descriptions of sub-agents. `name`: the function with the option. */
 export function checkSpecs(specs: readonly (SubagentSpec | CompiledSubagent)[], name: string): void {
   for (const [index, spec] of specs.entries()) {
     if ("runnable" in spec) checkCompiled(spec, { name, index });

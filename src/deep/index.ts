@@ -56,22 +56,22 @@ export type { AnyTool, DeepAgentOptions, DefaultMiddlewareName, SubagentSpec } f
 export type { CreateAgent } from "./types.ts";
 
 /**
- * Builds a LangChain agent that plans, keeps files and hands work to sub-agents. Everything the result does
- * is a LangChain agent's: `invoke`, `stream`, `streamEvents`, `graph.getState`.
+ * Creates a LangChain agent that plans, keeps files and gives work to sub-agents. The result has the interface of any
+ * LangChain agent: `invoke`, `stream`, `streamEvents`, `graph.getState`.
  */
-export const createDeepAgent: CreateDeepAgent = ((given: DeepAgentOptions = {}) => {
-  const options = withKnownPrices(given);
+export const createDeepAgent: CreateDeepAgent = ((userOptions: DeepAgentOptions = {}) => {
+  const options = withKnownPrices(userOptions);
   checkDeepOptions(options);
   return assemble(options, { depth: 0, budget: new Budget(options.budget) });
 }) as never;
 
-/** Builds a deep agent that works for another agent, on that one's budget. */
+/** Creates a deep agent that works for another agent, on its budget. */
 export const createHelper: CreateDeepAgent = ((options: DeepAgentOptions) => {
   checkDeepOptions(options);
   return assemble(options, { depth: 1, budget: new Budget(false) });
 }) as never;
 
-/** A budget without prices has those of the table for a model that is given by its name. */
+/** Adds the known prices of a model that is given by name to a budget without prices. */
 function withKnownPrices(options: DeepAgentOptions): DeepAgentOptions {
   const { budget, model } = options ?? {};
   const isPriced = typeof budget !== "object" || budget?.prices;
@@ -81,19 +81,19 @@ function withKnownPrices(options: DeepAgentOptions): DeepAgentOptions {
 
 const GENERAL_PURPOSE = "general-purpose";
 
-/** Where in the tree of agents one stands. */
+/** The position of an agent in the tree of agents. */
 interface Place {
   depth: number;
-  /** One for the whole tree. */
+  /** One budget for the whole tree. */
   budget: Budget;
-  /** The rules for files of the agents above that have others than this one. */
+  /** File rules of the agents above, except those it has as its own. */
   permissions?: readonly (readonly PermissionRule[])[];
-  /** Has its parent's conversation and, so that its requests begin alike, the `task` tool; it may not use that. */
+  /** A fork has the `task` tool so that its requests begin like its parent's, but may not use it. */
   isFork?: boolean;
 }
 
-function assemble(given: DeepAgentOptions, place: Place): object {
-  const options = withServers(given, "createDeepAgent");
+function assemble(ownOptions: DeepAgentOptions, place: Place): object {
+  const options = withServers(ownOptions, "createDeepAgent");
   const { depth, budget, isFork = false } = place;
   const model = withEffort(toModel(options.model), options.effort, warnOfEffort);
   const tools = [...(options.tools ?? []), ...webToolsOf(options.web)];
@@ -104,7 +104,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
   const mayDelegate = depth < (options.maxDepth ?? 1);
   const subagents =
     mayDelegate || isFork
-      ? // They have the skills that were read here.
+      ? // They share the skills that were read here.
         compile({ ...options, ...(skills && { skills: [skills.placed] }) }, model, {
           ...place,
           depth: depth + 1,
@@ -121,22 +121,22 @@ function assemble(given: DeepAgentOptions, place: Place): object {
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
   const instructions = typeof options.instructions === "object" ? options.instructions : [];
-  const isReplaced = isGiven("PlanMiddleware", options);
-  const hasOwnPlan = plan !== undefined && !isReplaced && !isLeftOut("PlanMiddleware", options);
+  const hasTheirPlan = isReplaced("PlanMiddleware", options);
+  const hasOwnPlan = plan !== undefined && !hasTheirPlan && !isLeftOut("PlanMiddleware", options);
   const repeats = repeatsOf(options);
-  const defaults: AnyAgentMiddleware[] = [
-    ...(options.goal ? [goalMiddleware(options.goal, { budget, model }) as AnyAgentMiddleware] : []),
+  const defaults = [
+    ...(options.goal ? [goalMiddleware(options.goal, { budget, model })] : []),
     ...(summarization === false ? [] : [summarizationMiddleware(summaries, { budget })]),
     toolErrors(),
-    ...(depth > 0 ? [steeringMiddleware() as AnyAgentMiddleware] : []),
-    ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
-    orderedCallsMiddleware(plan ? { now: plan.setup.now } : {}) as AnyAgentMiddleware,
+    ...(depth > 0 ? [steeringMiddleware()] : []),
+    ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
+    orderedCallsMiddleware(plan ? { now: plan.setup.now } : {}),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     filesMiddlewareOf(workspace, {
       model,
       ...picked(options, ["media", "resultLimit", "resultFolder", "fileTools"]),
     }),
-    ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),
+    ...(instructions.length > 0 ? [instructionsMiddleware(instructions)] : []),
     ...(skills ? [skillsMiddleware(skills, depth > 0 && !isFork ? "helper" : "agent")] : []),
     ...(subagents.length > 0
       ? [
@@ -150,21 +150,21 @@ function assemble(given: DeepAgentOptions, place: Place): object {
           }),
         ]
       : []),
-    ...(interruptOn ? [consentMiddleware({ interruptOn, repeats }) as AnyAgentMiddleware] : []),
-    ...(repeats && !hasOwnConsent(options) ? [repeatsMiddleware(repeats) as AnyAgentMiddleware] : []),
+    ...(interruptOn ? [consentMiddleware({ interruptOn, repeats })] : []),
+    ...(repeats && !hasOwnConsent(options) ? [repeatsMiddleware(repeats)] : []),
     ...(loopGuard === false ? [] : [loopGuardMiddleware(loopGuard)]),
-    ...(hasOwnPlan || isReplaced ? [] : [brokenCallsMiddleware()]),
+    ...(hasOwnPlan || hasTheirPlan ? [] : [brokenCallsMiddleware()]),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
     promptCachingMiddleware(),
     budgetMiddleware(budget),
     secretsMiddleware(),
-  ];
+  ] as AnyAgentMiddleware[];
   const agent = createAgent({
     model,
     tools,
     systemPrompt: joinedPrompt(promptOf(options), DEEP_SYSTEM_PROMPT),
-    middleware: arranged(defaults, options),
+    middleware: arrangeMiddleware(defaults, options),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
     ...picked(options, ["streamTransformers"]),
   } as Parameters<typeof createAgent>[0]);
@@ -189,14 +189,15 @@ function repeatsOf(options: DeepAgentOptions): false | RepeatOptions {
   return backend === stateBackend ? { ...FILES_IN_THREAD, ...repeats } : repeats;
 }
 
-/** Whether the middleware that asks for consent is there, and ours: it sees to repetitions, too. */
+/** Whether the agent has our consent middleware, which also handles repetitions. */
 function hasOwnConsent(options: DeepAgentOptions): boolean {
   const name = "HumanInTheLoopMiddleware";
-  return options.interruptOn !== undefined && !isGiven(name, options) && !isLeftOut(name, options);
+  return options.interruptOn !== undefined && !isReplaced(name, options) && !isLeftOut(name, options);
 }
 
-function isGiven(wanted: DefaultMiddlewareName, { middleware = [] }: DeepAgentOptions): boolean {
-  return middleware.some(({ name }) => name === wanted);
+/** Whether the user has replaced a default middleware. */
+function isReplaced(middlewareName: DefaultMiddlewareName, { middleware = [] }: DeepAgentOptions): boolean {
+  return middleware.some(({ name }) => name === middlewareName);
 }
 
 function isLeftOut(name: DefaultMiddlewareName, { without = [] }: DeepAgentOptions): boolean {
@@ -204,10 +205,10 @@ function isLeftOut(name: DefaultMiddlewareName, { without = [] }: DeepAgentOptio
 }
 
 /**
- * Default middleware with the user's in the place of those it names, the rest in front of the innermost: behind the one
- * that asks for consent, which a person gives once however often a call is tried.
+ * The default middleware with the user's: replaced by name, the rest before the innermost. So a user's middleware that
+ * retries calls comes after the consent middleware, and a person is asked only once.
  */
-function arranged(
+function arrangeMiddleware(
   defaults: AnyAgentMiddleware[],
   { middleware = [], without = [] }: DeepAgentOptions,
 ): AnyAgentMiddleware[] {
@@ -218,32 +219,36 @@ function arranged(
       );
     }
   }
-  const given = new Map(middleware.map((one) => [one.name, one]));
+  const replacements = new Map(middleware.map((one) => [one.name, one]));
   const names = defaults.map((one) => one.name);
-  if (given.has(THEIR_PLAN) && names.includes("PlanMiddleware") && !without.includes("PlanMiddleware")) {
+  if (
+    replacements.has(THEIR_PLAN) &&
+    names.includes("PlanMiddleware") &&
+    !without.includes("PlanMiddleware")
+  ) {
     fail(`two plans: remove ${THEIR_PLAN} from middleware, or leave ours out with plan: false`);
   }
   const own = middleware.filter((one) => !names.includes(one.name));
-  const kept = defaults
+  const chain = defaults
     .filter((one) => !without.some((name) => name === one.name))
-    .map((one) => given.get(one.name) ?? one);
-  const end = kept.findIndex((one) => INNERMOST.some((name) => name === one.name));
-  const consent = kept.findIndex((one) => one.name === "HumanInTheLoopMiddleware");
-  // Nobody is asked for consent to a call that a question to the user holds back.
+    .map((one) => replacements.get(one.name) ?? one);
+  const end = chain.findIndex((one) => INNERMOST.some((name) => name === one.name));
+  const consent = chain.findIndex((one) => one.name === "HumanInTheLoopMiddleware");
+  // Before consent, so that nobody is asked about a call that a question to the user withholds.
   const first = own.filter((one) => consent >= 0 && one.name === "ClarificationMiddleware");
   const rest = own.filter((one) => !first.includes(one));
-  return kept
-    .toSpliced(end < 0 ? kept.length : end, 0, ...rest)
-    .toSpliced(consent < 0 ? kept.length : consent, 0, ...first);
+  return chain
+    .toSpliced(end < 0 ? chain.length : end, 0, ...rest)
+    .toSpliced(consent < 0 ? chain.length : consent, 0, ...first);
 }
 
-/** LangChain's own plan has the same tool and state as ours. */
+/** LangChain's own plan middleware, which has the same tool and state as ours. */
 const THEIR_PLAN = "todoListMiddleware";
 
-/** These see every request as it goes out, and every one that others repeat. */
+/** Middleware that sees every request as it is sent, including those that other middleware repeats. */
 const INNERMOST = DEFAULT_MIDDLEWARE.slice(DEFAULT_MIDDLEWARE.indexOf("DanglingCallsMiddleware"));
 
-/** Makes runnable sub-agents of their descriptions; each is built when it is first used. */
+/** Compiles descriptions to sub-agents; each agent is built on first use. */
 function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place): CompiledSubagent[] {
   const specs = options.subagents ?? [];
   const general: SubagentSpec = {
@@ -256,7 +261,7 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
   const all = [...builtIn.filter(({ name }) => specs.every((spec) => spec.name !== name)), ...specs];
   return all.map((spec) => {
     if ("runnable" in spec) return spec;
-    // Not when it is built: settings that cannot work are refused with the options.
+    // The model is created now, so that invalid settings are refused together with the options.
     const own = withSettings(
       withEffort(spec.model === undefined ? model : toModel(spec.model), spec.effort, warnOfEffort),
       spec.modelSettings ?? {},

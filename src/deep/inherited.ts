@@ -14,7 +14,7 @@ import {
 import { webToolsOf, WEB_TOOLS } from "../web/index.ts";
 import { DEFAULT_MIDDLEWARE, type AnyTool, type DeepAgentOptions, type SubagentSpec } from "./options.ts";
 
-/** The options of a sub-agent: those of its description, and its parent's for the rest. Throws `invalid-options`. */
+/** The options of a sub-agent: its own and, for the rest, its parent's. Throws `invalid-options` for an unknown tool name. */
 export function inherited(
   spec: SubagentSpec,
   parent: DeepAgentOptions,
@@ -23,17 +23,19 @@ export function inherited(
   const { permissions, stateSchema, interruptOn, middleware = [] } = spec;
   const replaced = (parent.middleware ?? []).filter(
     ({ name }) =>
-      DEFAULT_MIDDLEWARE.some((known) => known === name) &&
+      DEFAULT_MIDDLEWARE.some((one) => one === name) &&
       name !== "SubagentsMiddleware" &&
       middleware.every((own) => own.name !== name) &&
       !(name === "PlanMiddleware" && spec.plan !== undefined),
   );
   const systemPrompt = spec.systemPrompt ?? spec.prompt ?? promptOf(parent);
   const instructions = spec.instructions ?? parent.instructions;
-  const { mayDelegate, ...equipment } = equipmentOf(spec, parent);
+  const { mayDelegate, ...tools } = toolsOf(spec, parent);
   return {
     ...picked(parent, INHERITED),
-    ...equipment,
+    ...tools,
+    ...skillsOf(spec, parent),
+    ...mcpOf(spec, parent),
     ...(!mayDelegate && { subagents: [], generalPurpose: false }),
     ...(permissions && { permissions }),
     ...(interruptOn && { interruptOn: { ...parent.interruptOn, ...interruptOn } }),
@@ -47,7 +49,7 @@ export function inherited(
   };
 }
 
-/** A sub-agent that is built, on the terms of its description. */
+/** A compiled sub-agent with the options of its description. */
 export function compiledOf(
   { name, description, timeLimit, budget, fork = false }: SubagentTerms,
   runnable: CompiledSubagent["runnable"],
@@ -86,32 +88,26 @@ const INHERITED = [
   "maxDepth",
 ] as const satisfies readonly (keyof DeepAgentOptions)[];
 
-/** A sub-agent's tools, servers, skills and plan. Throws `invalid-options` for the name of a tool that there is not. */
-function equipmentOf(spec: SubagentSpec, parent: DeepAgentOptions): Equipment {
-  return { ...toolsOf(spec, parent), ...skillsOf(spec, parent), ...mcpOf(spec, parent) };
-}
-
-type Equipment = Tools & Pick<DeepAgentOptions, "skills" | "mcp">;
 type Tools = Pick<DeepAgentOptions, "tools" | "fileTools" | "web" | "plan"> & { mayDelegate: boolean };
 
 function toolsOf(spec: SubagentSpec, parent: DeepAgentOptions): Tools {
-  const given = spec.tools ?? parent.tools;
-  const own = given?.filter((tool): tool is AnyTool => typeof tool !== "string");
-  const names = given?.filter((tool) => typeof tool === "string") ?? [];
-  // A person who approves the main plan is not asked about the plan of every helper.
+  const listed = spec.tools ?? parent.tools;
+  const own = listed?.filter((tool): tool is AnyTool => typeof tool !== "string");
+  const names = listed?.filter((tool) => typeof tool === "string") ?? [];
+  // A person who approves the main plan is not asked about the plan of every sub-agent.
   const plan = parent.plan === false ? false : { ...parent.plan, approval: "never" as const };
   if (names.length > 0) return namedTools(spec, parent, { names, own: own ?? [], plan });
   return {
     ...(own && { tools: own }),
     ...picked(spec, ["fileTools"]),
-    // Tools that are given to a sub-agent are all it has, unless more is said.
+    // A sub-agent with `tools` of its own has web tools only if it asks for them.
     ...((spec.web ?? !spec.tools) && picked(parent, ["web"])),
     plan: spec.plan ?? plan,
     mayDelegate: spec.subagents !== false,
   };
 }
 
-/** The tools of a sub-agent that names some of its parent's, beside its own. Throws `invalid-options` for another name. */
+/** The tools of a sub-agent that names tools of its parent, and its own. Throws `invalid-options` for an unknown name. */
 function namedTools(
   spec: SubagentSpec,
   parent: DeepAgentOptions,
@@ -121,14 +117,14 @@ function namedTools(
   const { fileTools = Object.keys(FILE_ARGUMENTS) as FileToolChoice[] } = parent;
   const web = names.some((name) => WEB_TOOLS.includes(name)) ? webToolsOf(parent.web) : [];
   const parentTools = [...(parent.tools ?? []), ...web].filter((tool) => isNamed(toolName(tool)));
-  const known = [
+  const validNames = [
     ...Object.keys(FILE_ARGUMENTS),
     ...WEB_TOOLS,
     ...PLAN_TOOLS,
     "task",
     ...parentTools.map(toolName),
   ];
-  const unknownName = names.find((name) => !known.includes(name));
+  const unknownName = names.find((name) => !validNames.includes(name));
   if (unknownName !== undefined) {
     const all = [...Object.keys(FILE_ARGUMENTS), ...WEB_TOOLS, ...(parent.tools ?? []).map(toolName)];
     const reason = `subagents.${spec.name}.tools names "${unknownName}", which is no tool; there are ${all.join(", ")}`;
@@ -162,11 +158,12 @@ function mcpOf({ mcp, fork }: SubagentSpec, parent: DeepAgentOptions): Pick<Deep
   return parent.mcp ? { mcp: serversOf(parent.mcp, "createDeepAgent").named(mcp.only) } : {};
 }
 
-/** The application's system prompt, under either name. */
+/** The application's system prompt, from `systemPrompt` or a text in `instructions`. */
 export function promptOf({ systemPrompt, instructions }: DeepAgentOptions): DeepAgentOptions["systemPrompt"] {
   return systemPrompt ?? (typeof instructions === "string" ? instructions : undefined);
 }
 
+/** The options with these keys, without those that are undefined. */
 export function picked<Key extends keyof DeepAgentOptions>(
   options: Pick<DeepAgentOptions, Key>,
   keys: readonly Key[],
@@ -179,7 +176,7 @@ const READING = ["ls", "read_file", "glob", "grep"];
 
 /**
  * The built-in sub-agent `reader`: it reads files and the web, and has no plan, commands, writes, MCP servers or
- * sub-agents. Undefined where its caller has nothing to read with.
+ * sub-agents. Undefined if its caller has no tool to read files.
  */
 export function readerOf({
   fileTools = READING as FileToolChoice[],
@@ -201,28 +198,28 @@ export function readerOf({
   };
 }
 
-/** The fields that a sub-agent has in common with its parent. Throws `invalid-options` for one without a reducer. */
+/** The state fields that a sub-agent shares with its parent. Throws `invalid-options` for one without a reducer. */
 export function sharedFields(
   parent: StateDefinitionInit | undefined,
   own: StateDefinitionInit | undefined,
   name: string,
 ): string[] {
   if (parent === undefined || own === undefined) return [];
-  const [theirs, declared] = [channelsOf(parent), channelsOf(own)];
-  const shared = Object.keys(declared).filter(
-    (field) => Object.hasOwn(theirs, field) && field !== "messages",
+  const [parentChannels, ownChannels] = [channelsOf(parent), channelsOf(own)];
+  const shared = Object.keys(ownChannels).filter(
+    (field) => Object.hasOwn(parentChannels, field) && field !== "messages",
   );
-  const plain = shared.find((field) => theirs[field]!.lc_graph_name !== REDUCED);
-  if (plain === undefined) return shared;
+  const unreduced = shared.find((field) => parentChannels[field]!.lc_graph_name !== REDUCED);
+  if (unreduced === undefined) return shared;
   throw new HarnessError(
     "invalid-options",
-    `createDeepAgent: subagents.${name} shares the field "${plain}", which has no reducer in the agent's stateSchema: several sub-agents may change it at the same time. Make it a ReducedValue.`,
+    `createDeepAgent: subagents.${name} shares the field "${unreduced}", which has no reducer in the agent's stateSchema: several sub-agents may change it at the same time. Make it a ReducedValue.`,
   );
 }
 
 const REDUCED = "BinaryOperatorAggregate";
 
-/** The channels that LangGraph makes of a schema of any kind. */
+/** The channels of a state schema of any kind. */
 function channelsOf(schema: StateDefinitionInit): Record<string, { lc_graph_name: string }> {
   const { channels } = new StateGraph(schema as never) as { channels: object };
   return channels as Record<string, { lc_graph_name: string }>;

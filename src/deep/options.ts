@@ -21,48 +21,48 @@ import type { WebOptions } from "../web/index.ts";
 
 export type AnyTool = ClientTool | ServerTool;
 
-/** A sub-agent described by its parts. What it leaves out it has from its parent. */
+/** A sub-agent described by its options. Others are inherited from its parent. */
 export interface SubagentSpec extends SubagentTerms {
-  /** Its instructions; `prompt` is the same. */
+  /** Its system prompt; `prompt` is an alias. Default: the parent's. */
   systemPrompt?: string | SystemMessage;
   prompt?: string;
   /**
-   * Its tools. A name stands for the parent's tool; where there are names, it has no file or web tools, plan or
-   * sub-agents but those that are named. Default: the parent's tools.
+   * Its tools. A name stands for the parent's tool; with any names, it has only those file and web tools, plan and
+   * sub-agents that are named. Default: the parent's tools.
    */
   tools?: readonly (AnyTool | string)[];
   /**
-   * MCP servers of its own; `true`: the parent's; `only`: those servers or tools (`mcp__server__tool`) of the parent's.
-   * Default: none. A fork has the parent's.
+   * Its MCP servers. `true`: the parent's. `only`: some of the parent's servers or tools (`mcp__server__tool`). Default:
+   * none; for a fork the parent's.
    */
   mcp?: boolean | { only: readonly string[] } | McpOptions | McpServers;
-  /** Web tools; `true`: the parent's, if it has any. Default: the parent's, unless it has `tools`. */
+  /** Whether it has the parent's web tools. Default: true, unless it has `tools`. */
   web?: boolean;
-  /** The file tools that it has. Default: the parent's. */
+  /** Its file tools. Default: the parent's. */
   fileTools?: readonly FileToolChoice[];
-  /** Skills in place of the parent's; `only`: those of the parent's with these names. */
+  /** Its skills; `only`: some of the parent's, by name. Default: the parent's. */
   skills?: readonly SkillSource[] | { only: readonly string[] };
-  /** Instructions in place of the parent's list. */
+  /** Its instructions. Default: the parent's list. */
   instructions?: readonly InstructionSource[];
-  /** `false`: it has no sub-agents, however deep they may go. */
+  /** `false`: it has no sub-agents, whatever `maxDepth` allows. */
   subagents?: false;
   /** Default: the parent's model. */
   model?: BaseChatModel | string;
-  /** How much its model thinks, where that can be told. Default: as the parent's, with the parent's model. */
+  /** How much its model thinks, if the model has such a setting. Default, with the parent's model: the parent's. */
   effort?: EffortSetting;
   /** Settings of its model: `temperature`, `maxTokens`, or another `model` of the same provider. */
   modelSettings?: ModelSettings;
   middleware?: readonly AnyAgentMiddleware[];
   plan?: false | PlanOptions;
   responseFormat?: ResponseFormat;
-  /** Rules for its files, which come on top of the parent's: what either denies is denied. */
+  /** Rules for its files, in addition to the parent's: what either denies is denied. */
   permissions?: readonly PermissionRule[];
-  /** Tools that wait for consent, beside the parent's; `false` for one that waits there and need not here. */
+  /** Tools that wait for consent, in addition to the parent's; `false` exempts one of the parent's. */
   interruptOn?: Record<string, boolean | ConsentRule>;
   /**
-   * Fields of its state. Those that the parent's `stateSchema` has too are given to it, and its changes come back: of a
-   * list what was added, of a record the entries that changed, else the value. They go through the parent's reducer,
-   * which a shared field must have, as several sub-agents may change it at the same time.
+   * Fields of its state. It receives the values of fields that the parent's `stateSchema` has, too, and its changes come
+   * back: added items of a list, changed entries of a record, else the value. They go through the parent's reducer, which
+   * a shared field must have, as several sub-agents may change it at the same time.
    */
   stateSchema?: StateDefinitionInit;
 }
@@ -71,76 +71,75 @@ export interface SubagentSpec extends SubagentTerms {
 export interface DeepAgentOptions extends Omit<FilesOptions, "systemPrompt"> {
   /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
   model?: BaseChatModel | string;
-  /** How much the model thinks, where that can be told. Default: as it is set, or as it decides. */
+  /** How much the model thinks, if it has such a setting. Default: the model's own. */
   effort?: EffortSetting;
   tools?: readonly AnyTool[];
   /**
-   * MCP servers, as `.mcp.json` has them, and how they are used; see `mcpTools`. They are started with the first model
-   * call, shared by agents that get the same object, and end when they are not used, or with this process.
+   * MCP servers in the form of `.mcp.json`, and options for them; see `mcpTools`. They start with the first model call,
+   * are shared by agents with the same object, and stop when they are not used any more, or with this process.
    */
   mcp?: McpOptions | McpServers;
-  /** `web_fetch`, and `web_search` where there is a key for it; see `webTools`. Default false. */
+  /** Adds `web_fetch`, and `web_search` if there is a key for it; see `webTools`. Default false. */
   web?: boolean | WebOptions;
-  /** The agent's role and way of working; a text in `instructions` is the same. */
+  /** The agent's role and way of working; a text in `instructions` is an alias. */
   systemPrompt?: string | SystemMessage;
   /**
-   * A list adds to the system prompt, also of sub-agents: texts, and files such as `{ file: "AGENTS.md" }`, which are read
-   * again when they change. At most 32 KiB together; what cannot be read is left out.
+   * Additions to the system prompt, also of sub-agents: texts, and files such as `{ file: "AGENTS.md" }`, which are read
+   * again when they change. At most 32 KiB in total; files that cannot be read are left out.
    */
   instructions?: string | readonly InstructionSource[];
   /**
-   * Skills, also for sub-agents: folders that hold one folder with a `SKILL.md` for each, on disk or in a backend; of two
-   * with one name the later one counts. Names and descriptions are in the prompt, the rest is read when it is needed, and
-   * `/name` in a message calls one. One that cannot be used is a process warning.
+   * Skills, also for sub-agents: folders on disk or in a backend, with a folder and a `SKILL.md` for each skill. Of two
+   * skills with one name the later one wins. Names and descriptions are in the prompt, the rest is read when needed, and
+   * `/name` in a message calls one. A skill that cannot be used causes a process warning.
    */
   skills?: readonly SkillSource[];
   /**
-   * The folder that the file tools find skills in. Default: `/.skills`, or where commands are run the skill's own folder
-   * on this machine. Commands of a sandbox get copies: name a folder that they can write to.
+   * The folder of skills for the file tools. Default: `/.skills`, or with commands the skill's own folder on this machine.
+   * Commands of a sandbox get copies: name a folder that they can write to.
    */
   skillsFolder?: string;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
-  /** `false` leaves `general-purpose` and `reader` out: there are the sub-agents of `subagents` alone. Default true. */
+  /** Whether there are the built-in sub-agents `general-purpose` and `reader`. Default true. */
   generalPurpose?: boolean;
-  /** The number of sub-agents at once. Default 8. */
+  /** The most sub-agents at once. Default 8. */
   maxConcurrency?: number;
   /**
-   * Whether sub-agents may work in the background (`task({ …, background: true })`): the agent goes on, and their reports
-   * come with later tool results. An agent that would end waits for them. Default: no, and it costs nothing.
+   * Whether sub-agents may work in the background (`task({ …, background: true })`): the agent continues, and their
+   * reports come with later tool results. An agent that would end waits for them. Default false.
    */
   background?: boolean;
-  /** The depth to which sub-agents may call sub-agents. Default 1: they do not. */
+  /** The most levels of sub-agents. Default 1: sub-agents have none. */
   maxDepth?: number;
-  /** Options of `planMiddleware`; `false` leaves planning out. */
+  /** Options of `planMiddleware`; `false` for no planning. */
   plan?: false | PlanOptions;
   /**
-   * Criteria for the whole work, `{ criteria, judge }`: judged by code or a model when the agent wants to end, and sent
-   * back with the reasons at most twice. Not for sub-agents. See `goalMiddleware`.
+   * Criteria for the whole work, `{ criteria, judge }`: code or a model judges them when the agent wants to end, and
+   * sends the answer back with reasons, at most twice. Not for sub-agents. See `goalMiddleware`.
    */
   goal?: GoalOptions;
-  /** See `summarizationMiddleware`. `folder`: where the file tools show the conversation. Default `/.history`. */
+  /** See `summarizationMiddleware`. `folder`: the folder of the conversation file. Default `/.history`. */
   summarization?: false | (SummarizationOptions & { folder?: string });
   /**
-   * Stops an agent that makes the same tool calls over and over, first with a warning; its sub-agents, too. `false`
-   * leaves it out. See `loopGuardMiddleware`.
+   * Stops an agent or sub-agent that repeats the same tool calls, after a warning. `false` for no loop guard. See
+   * `loopGuardMiddleware`.
    */
   loopGuard?: false | LoopGuardOptions;
   /**
-   * The budget of a run, its sub-agents' work included. When it is used up, the main agent ends with a message that
-   * says so (finish reason `budget`), a sub-agent with its report so far. Default: 1,000 model calls; `false`: no
-   * end.
+   * The budget of a run, including its sub-agents. When it is used up, the main agent ends with a message that says so
+   * (finish reason `budget`), a sub-agent with its report so far. Default: 1,000 model calls; `false`: no limit.
    */
   budget?: false | BudgetOptions;
-  /** Further middleware. One with the name of a default takes its place. */
+  /** Further middleware. One with the name of a default middleware replaces it. */
   middleware?: readonly AnyAgentMiddleware[];
   /** Names of default middleware to leave out. */
   without?: readonly DefaultMiddlewareName[];
   /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`; see `consentMiddleware`. */
   interruptOn?: Record<string, boolean | ConsentRule>;
   /**
-   * The policy for calls that were under way when a run was stopped, by tool, also in sub-agents. Default: a call
-   * that needs consent is asked about again, the outcome of another is unknown; see `RepeatOptions`. `false`: all are
-   * run again as if nothing had happened. Needs a checkpointer, and a `durability` that is not `exit`.
+   * The policy for calls that were under way when a run was stopped, by tool, also in sub-agents. Default: a call that
+   * needs consent is asked about again, the outcome of any other is unknown; see `RepeatOptions`. `false`: all are run
+   * again as new calls. Needs a checkpointer, and a `durability` other than `exit`.
    */
   repeats?: false | RepeatOptions;
   stateSchema?: StateDefinitionInit;
@@ -149,7 +148,7 @@ export interface DeepAgentOptions extends Omit<FilesOptions, "systemPrompt"> {
   store?: BaseStore;
   responseFormat?: unknown;
   name?: string;
-  /** As in `createAgent`: further projections of a run of `streamEvents`. */
+  /** Further projections for `streamEvents`, as in `createAgent`. */
   streamTransformers?: CreateAgentParams["streamTransformers"];
 }
 

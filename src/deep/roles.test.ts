@@ -5,7 +5,7 @@ import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { readRoles } from "../middleware/roles/read-roles.ts";
+import { readRoles } from "../middleware/roles/index.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
 import { createDeepAgent } from "./index.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";

@@ -28,14 +28,14 @@ type ResponseOf<Format> = [Format] extends [undefined]
       : Record<string, unknown>
     : Record<string, unknown>;
 
-/** The middleware that give a deep agent its state. */
+/** The middleware that defines a deep agent's state. */
 type StateMiddleware<Plan, Files extends AnyAgentMiddleware> = Plan extends false
   ? readonly [Files]
   : readonly [ReturnType<typeof planMiddleware<Plan extends PlanOptions ? Plan : PlanOptions>>, Files];
 
 export type CreateDeepAgent = CreateAgent<DeepAgentOptions, ReturnType<typeof filesMiddleware>>;
 
-/** A function that makes deep agents, with all that its options tell in the type of its result. */
+/** The type of a function that creates deep agents, with a result type inferred from the options. */
 export type CreateAgent<Options extends object, Files extends AnyAgentMiddleware> = <
   const Tools extends readonly AnyTool[] = readonly [],
   const Middleware extends readonly AnyAgentMiddleware[] = readonly [],

@@ -54,7 +54,7 @@ const OPTIONS = z
   } satisfies Record<keyof LeadOptions, z.ZodType>)
   .partial();
 
-/** Throws `invalid-options` for options of `makeLeadAgent` that cannot work, those of its sub-agents included. */
+/** Throws `invalid-options` for invalid options of `makeLeadAgent` and of its sub-agents. */
 export function checkLeadOptions(options: LeadOptions): void {
   const name = "makeLeadAgent";
   checkOptions(options, { name, schema: OPTIONS });

@@ -34,6 +34,7 @@ import { titleMiddleware } from "../middleware/title/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel, withSettings, withThinking } from "../models/index.ts";
 import type { Todo } from "../plan/index.ts";
+import { own } from "../plan/todo/index.ts";
 import {
   GENERAL_PURPOSE_DESCRIPTION,
   subagentsMiddleware,
@@ -49,23 +50,27 @@ export type { LeadOptions } from "./options.ts";
 export type { LeadRequest } from "./request.ts";
 
 /**
- * Builds the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`
- * come from `config.configurable` or `config.context`. Nothing is shared between two agents but the options.
+ * Creates the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`
+ * come from `config.configurable` or `config.context`. Two agents share nothing but the options.
  */
-export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {}, given: LeadOptions = {}) {
-  checkLeadOptions(given);
-  const options = withServers(given, "makeLeadAgent");
+export function makeLeadAgent(
+  config: RunnableConfig & { context?: unknown } = {},
+  userOptions: LeadOptions = {},
+) {
+  checkLeadOptions(userOptions);
+  const options = withServers(userOptions, "makeLeadAgent");
   const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));
   const request = readRequest(config, warn);
-  const chosen = modelFor(request, options, warn);
+  const baseModel = modelFor(request, options, warn);
   const thinking = { enabled: request.thinkingEnabled, effort: request.reasoningEffort };
   const think = (one: BaseChatModel): BaseChatModel => withThinking(one, thinking, warn);
-  const model = think(chosen);
-  /** Builds a sub-agent's model, settings first: they decide which thinking it takes. */
-  const modelOf = ({ name, model: own, modelSettings }: SubagentSpec): BaseChatModel => {
-    if (own === undefined && modelSettings === undefined) return model;
-    const set = withSettings(toModel(own ?? chosen), modelSettings ?? {}, `makeLeadAgent: subagents.${name}`);
-    return own === undefined ? think(set) : set;
+  const model = think(baseModel);
+  /** Creates a sub-agent's model. Settings come first, as they decide which thinking the model supports. */
+  const modelOf = ({ name, model: specModel, modelSettings }: SubagentSpec): BaseChatModel => {
+    if (specModel === undefined && modelSettings === undefined) return model;
+    const owner = `makeLeadAgent: subagents.${name}`;
+    const configured = withSettings(toModel(specModel ?? baseModel), modelSettings ?? {}, owner);
+    return specModel === undefined ? think(configured) : configured;
   };
   const agent = createAgent({
     model,
@@ -82,15 +87,15 @@ export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }
 
-/** The graph of a lead agent, as a server runs it. */
+/** The graph of a lead agent. */
 export type LeadGraph = ReturnType<typeof makeLeadAgent>["graph"];
 
-/** The arguments of LangGraph's server to a graph factory beside the config of a run. */
-export interface ServerRuntime {
+/** The second argument of LangGraph's server to a graph factory. */
+interface ServerRuntime {
   executionRuntime?: { context?: unknown } | null;
 }
 
-/** A graph factory for `langgraph.json`: the server calls it with the config and the context of each run. */
+/** Creates a graph factory for `langgraph.json`: the server calls it with the config and the context of each run. */
 export function leadAgentGraph(
   options: LeadOptions = {},
 ): (config: RunnableConfig & { context?: unknown }, server?: ServerRuntime) => LeadGraph {
@@ -100,17 +105,16 @@ export function leadAgentGraph(
   };
 }
 
-interface Models {
-  modelOf: (spec: SubagentSpec) => BaseChatModel;
-}
+/** Creates the model of a sub-agent. */
+type ModelOf = (spec: SubagentSpec) => BaseChatModel;
 
-/** Where commands of a sandbox find skills. */
+/** The folder of skills in a sandbox. */
 const SKILLS_FOLDER = `${MOUNT}/skills`;
 
 function chain(
   request: LeadRequest,
   options: LeadOptions,
-  { model, modelOf, warn }: Models & { model: BaseChatModel; warn: (message: string) => void },
+  { model, modelOf, warn }: { model: BaseChatModel; modelOf: ModelOf; warn: (message: string) => void },
 ): AnyAgentMiddleware[] {
   const { baseDir, summarization, interruptOn, repeats = {}, loopGuard, middleware = [] } = options;
   const budget = new Budget(options.budget);
@@ -155,7 +159,8 @@ function chain(
     ...(plan ? [] : [brokenCallsMiddleware()]),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
-    // Nobody is asked for consent to a call that a question holds back, nor twice for one that is tried again.
+    // Questions come before consent, so that nobody is asked about a call that a question withholds. The user's
+    // middleware comes after it, so that nobody is asked twice about a call that it retries.
     ...(interruptOn
       ? [...questions, consentMiddleware({ interruptOn, repeats }), ...middleware]
       : [...(repeats ? [repeatsMiddleware(repeats)] : []), ...middleware, ...questions]),
@@ -165,8 +170,8 @@ function chain(
   ] as AnyAgentMiddleware[];
 }
 
-/** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
-function helpers(options: LeadOptions, modelOf: Models["modelOf"], sandboxes: Sandboxes): CompiledSubagent[] {
+/** The lead's sub-agents: deep agents in the same sandbox that cannot ask the user. */
+function helpers(options: LeadOptions, modelOf: ModelOf, sandboxes: Sandboxes): CompiledSubagent[] {
   const { subagents = [], tools = [], sandbox } = options;
   const general: SubagentSpec = {
     name: "general-purpose",
@@ -187,13 +192,13 @@ function helpers(options: LeadOptions, modelOf: Models["modelOf"], sandboxes: Sa
   return specs.map((spec) => {
     if ("runnable" in spec) return spec;
     const { systemPrompt, prompt } = spec;
-    const { tools: own = [], ...others } = inherited(spec, parent, modelOf(spec));
+    const { tools: specTools = [], ...others } = inherited(spec, parent, modelOf(spec));
     const agent = createHelper({
       ...(others as object),
-      tools: own.filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
+      tools: specTools.filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
       systemPrompt: joinedPrompt(systemPrompt ?? prompt, sandboxPrompt(MOUNT, sandboxes)),
     });
-    // The caller's files are also there in a run without a thread.
+    // With a thread id, so that a run without a thread shares its caller's files.
     const runnable = {
       invoke: (input: object, config: RunContext = {}) =>
         agent.invoke(input as never, inThread(config) as never),
@@ -209,9 +214,8 @@ function modelFor(
 ): BaseChatModel {
   const { modelName } = request;
   const { models = {}, unknownModel = "refuse" } = options;
-  const wanted =
-    modelName === undefined ? undefined : Object.hasOwn(models, modelName) ? models[modelName] : undefined;
-  if (modelName !== undefined && wanted === undefined) {
+  const namedModel = modelName === undefined ? undefined : own(models, modelName);
+  if (modelName !== undefined && namedModel === undefined) {
     const known = Object.keys(models).join(", ") || "none";
     if (unknownModel === "refuse") {
       throw new HarnessError(
@@ -221,5 +225,5 @@ function modelFor(
     }
     warn(`there is no model "${modelName}" (known: ${known}); the default model is used`);
   }
-  return toModel(wanted ?? options.model);
+  return toModel(namedModel ?? options.model);
 }

@@ -7,7 +7,7 @@ import type { SkillSource } from "../middleware/skills/index.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { TitleOptions } from "../middleware/title/index.ts";
 
-/** Options of the lead agent that are those of `createDeepAgent`; `interruptOn`, `repeats` and `loopGuard` also hold in sub-agents. */
+/** Options shared with `createDeepAgent`. `interruptOn`, `repeats` and `loopGuard` also apply to sub-agents. */
 type SharedOptions = Pick<
   DeepAgentOptions,
   | "model"
@@ -29,22 +29,22 @@ type SharedOptions = Pick<
 export interface LeadOptions extends SharedOptions {
   /** Models that a request may choose by `model_name`. */
   models?: Readonly<Record<string, BaseChatModel | string>>;
-  /** A `model_name` that is not among `models`: refuse the request, or use the default model and say so. Default `refuse`. */
+  /** For a `model_name` that is not in `models`: refuse the request, or use the default model and warn. Default `refuse`. */
   unknownModel?: "refuse" | "default";
-  /** Comes after the lead agent's own instructions. */
+  /** Added after the lead agent's own instructions. */
   systemPrompt?: DeepAgentOptions["systemPrompt"];
-  /** Skills, as in `createDeepAgent`; they are in `/mnt/user-data/skills`. One that cannot be used is told to `onWarning`. */
+  /** Skills, as in `createDeepAgent`, in the folder `/mnt/user-data/skills`. `onWarning` gets those that cannot be used. */
   skills?: readonly SkillSource[];
-  /** Where the threads' folders are. Default `.holdfast/threads`. */
+  /** The base directory of the threads' folders. Default `.holdfast/threads`. */
   baseDir?: string;
   sandbox?: Omit<SandboxOptions, "baseDir">;
-  /** Switched on by giving it, `true` for the defaults. `folder`: where the file tools show the conversation. */
+  /** `true` for the default options. Default: no summarization. `folder`: the folder of the conversation file. */
   summarization?: boolean | (SummarizationOptions & { folder?: string });
   /** The plan in plan mode. Default: preset `deerflow`. */
   plan?: PlanOptions;
   title?: TitleOptions;
-  /** Further middleware, in front of the clarification, which is last unless `interruptOn` puts it first. */
+  /** Further middleware, before the clarification; with `interruptOn` after clarification and consent. */
   middleware?: readonly AnyAgentMiddleware[];
-  /** Told what is odd about a request. Default: a process warning. */
+  /** Receives warnings about a request. Default: a process warning. */
   onWarning?: (message: string) => void;
 }

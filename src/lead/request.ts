@@ -13,33 +13,33 @@ const REQUEST = z
     reasoningEffort: z.enum(["low", "medium", "high"]),
     subagentEnabled: z.boolean(),
     maxConcurrentSubagents: z.number().int().min(1),
-    /** Set where nobody is there to answer: the model gets no tool to ask with. */
+    /** Whether nobody can answer questions: then the model has no tool to ask. */
     nonInteractive: z.boolean(),
   })
   .partial();
 
-/** A request's wishes for its agent. */
+/** The options of one request. */
 export type LeadRequest = z.output<typeof REQUEST>;
 
-/** Keys that LangGraph and its server put into `configurable` themselves. */
+/** Matches keys that LangGraph and its server put into `configurable`. */
 const FOREIGN =
   /^(?:__|langgraph|checkpoint|run_id$|graph_id$|assistant_id$|user_id$|ls_|holdfast_|x-|thread_ts$)/;
 
 /**
- * Reads a request from `configurable` and `context`, of which `context` wins, in snake_case or camelCase. A value of
- * the wrong type throws `invalid-request`; an unknown key is told to `warn`.
+ * Reads a request from `configurable` and `context`, in snake_case or camelCase; `context` wins. Throws
+ * `invalid-request` for a value of the wrong type, and warns of unknown keys.
  */
 export function readRequest(
   config: RunnableConfig & { context?: unknown },
   warn: (message: string) => void,
 ): LeadRequest {
   return {
-    ...named(config.configurable, "configurable", warn),
-    ...named(config.context, "context", warn),
+    ...readSource(config.configurable, "configurable", warn),
+    ...readSource(config.context, "context", warn),
   };
 }
 
-function named(source: unknown, where: string, warn: (message: string) => void): LeadRequest {
+function readSource(source: unknown, where: string, warn: (message: string) => void): LeadRequest {
   const values: Record<string, unknown> = {};
   for (const [key, value] of Object.entries((source ?? {}) as Record<string, unknown>)) {
     if (value === undefined || value === null) continue;

@@ -3,28 +3,28 @@ import { ownerOf, type FollowedTodo } from "../middleware/plan/index.ts";
 import { isNotForModels } from "../middleware/tool-errors/index.ts";
 import type { ToolRuntime } from "../middleware/tools/index.ts";
 import { NO_FIGURES, type Tally } from "../plan/todo/index.ts";
-import { runChild, type ChildPlace } from "./child.ts";
+import { runChild, type ChildContext } from "./child.ts";
 import { labelOf, type Failures, type SubagentEvent } from "./events.ts";
-import { broughtBack, type Given, type Job } from "./exchange.ts";
+import { stateUpdate, type Job, type StartState } from "./exchange.ts";
 import { DONE, verdictLine, type Report, type Verdict } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 
-/** A job in the hands of a sub-agent. */
+/** A job that is given to a sub-agent. */
 export interface Assignment {
   subagent: CompiledSubagent;
   job: Job;
   /** The tool call that started it. */
   call: string;
   owner: string;
-  /** The id by which its caller knows it. */
+  /** The sub-agent's id for its caller. */
   id?: string | undefined;
-  given: Given;
+  start: StartState;
 }
 
 /** The end of an assignment. */
 export type Outcome = { report: Report } | { failure: string; spent?: Tally | undefined };
 
-/** The owner of a sub-agent's events: `main/researcher:call_7`. `root`: the caller, where its run names none. */
+/** The owner of a sub-agent's events: `main/researcher:call_7`. `root`: the caller's owner if its run has none. */
 export function ownerFor(
   { configurable }: ToolRuntime,
   { subagent_type: name, title }: Job,
@@ -34,38 +34,43 @@ export function ownerFor(
   return `${ownerOf({ configurable }, root)}/${labelOf(name.trim(), title)}:${call}`;
 }
 
-/** Runs a job, and writes events of its start and end. Rethrows interrupts, the caller's abort and errors of the thread. */
-export async function carryOut(
+/** Runs a job, and emits events of its start and end. Rethrows interrupts, the caller's abort and errors of the thread. */
+export async function runAssignment(
   assignment: Assignment,
-  place: Omit<ChildPlace, "owner" | "id" | "todo" | "told">,
+  context: Pick<ChildContext, "runtime" | "budget">,
 ): Promise<Outcome> {
-  const { subagent, given, owner, id, job } = assignment;
-  const { writer, signal } = place.runtime;
-  tell(assignment, writer, { type: "subagent-start" });
+  const { subagent, start, owner, id, job } = assignment;
+  const { writer, signal } = context.runtime;
+  emit(assignment, writer, { type: "subagent-start" });
   let outcome: Outcome;
-  const told: ChildPlace["told"] = {};
+  const usage: ChildContext["usage"] = {};
   try {
-    outcome = { report: await runChild(subagent, given, { ...place, owner, id, todo: job.todo_id, told }) };
+    const report = await runChild(subagent, start, { ...context, owner, id, todo: job.todo_id, usage });
+    outcome = { report };
   } catch (error) {
     if (isGraphBubbleUp(error) || isNotForModels(error) || signal?.aborted) throw error;
-    outcome = { failure: error instanceof Error ? error.message : String(error), ...told };
+    outcome = { failure: error instanceof Error ? error.message : String(error), ...usage };
   }
-  tellEnd(assignment, writer, outcome);
+  emitEnd(assignment, writer, outcome);
   return outcome;
 }
 
-export function tellEnd(assignment: Assignment, writer: ToolRuntime["writer"], outcome: Outcome): void {
+export function emitEnd(assignment: Assignment, writer: ToolRuntime["writer"], outcome: Outcome): void {
   const { result: verdict, reason: error } = verdictOf(outcome);
   const ok = verdict === "done";
-  const why = ok || error === undefined ? {} : { error };
-  tell(assignment, writer, { type: "subagent-end", ok, verdict, ...why });
+  emit(assignment, writer, {
+    type: "subagent-end",
+    ok,
+    verdict,
+    ...(!ok && error !== undefined && { error }),
+  });
 }
 
 function verdictOf(outcome: Outcome): Verdict {
   return "report" in outcome ? outcome.report.verdict : { result: "failed", reason: outcome.failure };
 }
 
-function tell(
+function emit(
   { subagent: { name }, job, call, owner }: Assignment,
   writer: ToolRuntime["writer"],
   event: Pick<SubagentEvent, "type" | "ok" | "verdict" | "error">,
@@ -86,41 +91,41 @@ function tell(
 export interface Conclusion {
   text: string;
   isError: boolean;
-  /** The verdict, by its call, where it is not done. */
+  /** The verdict by call; empty if the job is done. */
   failures: Failures;
   update: Record<string, unknown>;
 }
 
-/** The parts of a job's conclusion. */
-export interface Closing {
-  /** The plan item that followed it. */
+/** Options of `conclude`. */
+interface ConcludeOptions {
+  /** The plan item that follows the job. */
   followed?: FollowedTodo | undefined;
   /** Whether the caller has a plan. */
   hasPlan: boolean;
-  /** The milliseconds of its work, those before it last stopped for a person included. */
+  /** Milliseconds of work, including `before`. */
   elapsedMs: number;
-  /** The milliseconds before it last stopped for a person. */
+  /** Milliseconds of work before the job last stopped for a person. */
   before?: number;
 }
 
-/** Makes the result of an ended job, and ends the plan item that followed it. */
+/** Creates the result of an ended job, and ends the plan item that follows it. */
 export async function conclude(
-  { subagent, given, call, job, id }: Assignment,
+  { subagent, start, call, job, id }: Assignment,
   outcome: Outcome,
-  { followed, hasPlan, elapsedMs, before = 0 }: Closing,
+  { followed, hasPlan, elapsedMs, before = 0 }: ConcludeOptions,
 ): Promise<Conclusion> {
   const tally = "report" in outcome ? outcome.report.spent : outcome.spent;
   const spent = { ...NO_FIGURES, ...tally, elapsedMs };
   const item = job.todo_id === undefined ? {} : { item: job.todo_id };
   const helpers = { [call]: { ...item, spent, ...(before > 0 && { before }) } };
-  const counted = hasPlan ? { _plan: { helpers } } : {};
+  const planUpdate = hasPlan ? { _plan: { helpers } } : {};
   if ("failure" in outcome) {
     const reason = outcome.failure;
     const ended = await followed?.end({ ok: false, reason, helpers });
     const name = `"${subagent.name}"${id === undefined ? "" : ` (${id})`}`;
     const text = `the sub-agent ${name} failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;
     const failures = { [call]: verdictOf(outcome) };
-    return { text, isError: true, failures, update: { ...counted, ...ended?.update } };
+    return { text, isError: true, failures, update: { ...planUpdate, ...ended?.update } };
   }
   const { text, verdict, after } = outcome.report;
   const isDone = verdict.result === "done";
@@ -129,10 +134,10 @@ export async function conclude(
   const line = verdictLine(verdict, ended?.sentence);
   const head = id === undefined ? line : `${line} ${id}`;
   return {
-    // A structured response is for programs, too.
+    // A structured response is also for programs: no line before it if the job is done.
     text: line === DONE && after.structuredResponse !== undefined ? text : `${head}\n${text}`.trimEnd(),
     isError: false,
     failures: isDone ? {} : { [call]: verdict },
-    update: { ...broughtBack(subagent, given, after), ...counted, ...ended?.update },
+    update: { ...stateUpdate(subagent, start, after), ...planUpdate, ...ended?.update },
   };
 }

@@ -23,12 +23,12 @@ const COMPILED = z.strictObject({
   stateFields: z.array(z.string()).optional(),
 } satisfies Record<keyof CompiledSubagent, z.ZodType>);
 
-/** A list of sub-agents. Each is checked on its own, as what it may have depends on its kind. */
+/** A list of sub-agents. Each is checked separately, as its options depend on its kind. */
 export const SUBAGENT_LIST = z.array(
   z.custom<object>(isObject, "must be an object that describes a sub-agent"),
 );
 
-/** The number of sub-agents at once. */
+/** The most sub-agents at once. */
 export const CONCURRENCY = z.union([
   z.literal(Number.POSITIVE_INFINITY),
   z.int().min(1, "must be at least 1"),
@@ -43,7 +43,7 @@ const OPTIONS = z.strictObject({
   refusal: z.string().optional(),
 } satisfies Record<keyof SubagentsOptions, z.ZodType>);
 
-/** Throws `invalid-options` for options of `subagentsMiddleware` that cannot work. */
+/** Throws `invalid-options` for invalid options of `subagentsMiddleware`. */
 export function checkSubagentsOptions(options: SubagentsOptions): void {
   const name = "subagentsMiddleware";
   checkOptions(options, { name, schema: OPTIONS });
@@ -51,7 +51,7 @@ export function checkSubagentsOptions(options: SubagentsOptions): void {
   checkNames(options.subagents);
 }
 
-/** Throws `invalid-options` for a compiled sub-agent that cannot work. `name`: whose option it is. */
+/** Throws `invalid-options` for an invalid compiled sub-agent. `name`: the function with the option. */
 export function checkCompiled(subagent: object, { name, index }: { name: string; index: number }): void {
   checkOptions(subagent, { name, schema: COMPILED, at: ["subagents", index] });
 }

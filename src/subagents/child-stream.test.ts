@@ -22,7 +22,7 @@ it("keeps what comes between two invocations of its caller for the second", () =
   first.closed = true;
   stream.push(chunk(2));
   stream.push(chunk(3));
-  stream.turnTo(second);
+  stream.switchTo(second);
   stream.push(chunk(4));
   expect(first.heard).toEqual([chunk(1)]);
   expect(second.heard).toEqual([chunk(2), chunk(3), chunk(4)]);

@@ -1,25 +1,25 @@
 import { isInterrupted } from "@langchain/langgraph";
 import type { Chunk, ChunkStream } from "../langgraph/index.ts";
 
-/** Passes on what a sub-agent streams, and keeps its newest state: all that there is of one that is stopped half way. */
+/** Forwards the chunks of a sub-agent's stream, and keeps its latest state, the only result if it is stopped. */
 export class ChildStream implements ChunkStream {
   readonly modes: Set<string>;
   latest: object | undefined;
   #depth = Infinity;
   #caller: ChunkStream | undefined;
-  /** Chunks after the caller's invocation had ended, for the one that goes on. */
-  #unheard: Chunk[] = [];
+  /** Chunks from after the end of the caller's invocation, for its next one. */
+  #pending: Chunk[] = [];
 
   constructor(caller: ChunkStream | undefined) {
     this.#caller = caller;
     this.modes = new Set([...(this.#caller?.modes ?? []), VALUES]);
   }
 
-  /** Turns to another invocation of the caller, which goes on where the last one stopped. */
-  turnTo(caller: ChunkStream | undefined): void {
+  /** Switches to the stream of the caller's next invocation, which continues the thread. */
+  switchTo(caller: ChunkStream | undefined): void {
     this.#caller = caller;
     for (const mode of this.#caller?.modes ?? []) this.modes.add(mode);
-    for (const chunk of this.#unheard.splice(0)) this.#pass(chunk);
+    for (const chunk of this.#pending.splice(0)) this.#forward(chunk);
   }
 
   get closed(): boolean {
@@ -28,16 +28,16 @@ export class ChildStream implements ChunkStream {
 
   push(chunk: Chunk): void {
     const [namespace, mode, payload] = chunk;
-    // Its own sub-agents are further down. What it asks is no state.
+    // Its own sub-agents have longer namespaces. An interrupt is not a state.
     if (mode === VALUES && namespace.length <= this.#depth && !isInterrupted(payload)) {
       this.#depth = namespace.length;
       this.latest = payload as object;
     }
-    if (mode !== VALUES || this.#caller?.modes.has(VALUES)) this.#pass(chunk);
+    if (mode !== VALUES || this.#caller?.modes.has(VALUES)) this.#forward(chunk);
   }
 
-  #pass(chunk: Chunk): void {
-    if (this.closed) this.#unheard.push(chunk);
+  #forward(chunk: Chunk): void {
+    if (this.closed) this.#pending.push(chunk);
     else this.#caller?.push(chunk);
   }
 }

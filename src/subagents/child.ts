@@ -8,62 +8,67 @@ import { OWNER_KEY, SPENT_KEY, TODO_KEY } from "../middleware/plan/index.ts";
 import { StepControl } from "../middleware/state/index.ts";
 import type { ToolRuntime } from "../middleware/tools/index.ts";
 import type { Tally } from "../plan/todo/index.ts";
-import { enter, NOTES_KEY, unread } from "./background/working.ts";
+import { NOTES_KEY, register, takeUnread } from "./background/working.ts";
 import { ChildStream } from "./child-stream.ts";
-import { conversationAt, type Given } from "./exchange.ts";
+import { conversationAt, type StartState } from "./exchange.ts";
 import { readReport, type End, type Report } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 
-/** The owner of a run, and the run that it takes place in. */
-export interface ChildPlace {
+/** The context of a sub-agent's run. */
+export interface ChildContext {
+  /** The runtime of the caller's tool. */
   runtime: ToolRuntime;
   owner: string;
-  /** The id by which its caller knows it. */
+  /** The sub-agent's id for its caller. */
   id?: string | undefined;
-  /** The item that it works on, where it was given one. */
+  /** The plan item that it works on, if any. */
   todo?: string | undefined;
   budget: Budget | undefined;
-  /** Where it tells what it has spent. */
-  told: { spent?: Tally };
+  /** Receives the sub-agent's spending while it runs. */
+  usage: { spent?: Tally };
 }
 
-/** Runs a sub-agent. What it has found when its time is up, or somebody cancels it, is its report. */
-export async function runChild(subagent: CompiledSubagent, given: Given, place: ChildPlace): Promise<Report> {
-  const { runtime, told, owner, id } = place;
+/** Runs a sub-agent. When its time is up or a person cancels it, its report has what it found so far. */
+export async function runChild(
+  subagent: CompiledSubagent,
+  start: StartState,
+  context: ChildContext,
+): Promise<Report> {
+  const { runtime, usage, owner, id } = context;
   const { runnable, timeLimit } = subagent;
   const stop = new AbortController();
   const working = { owner, id, notes: [], cancel: () => stop.abort("the user cancelled it") };
-  const leave = enter(runtime, working);
-  const config = { ...runtime.config, ...childConfig(subagent, place) };
+  const unregister = register(runtime, working);
+  const config = { ...runtime.config, ...childConfig(subagent, context) };
   const stream = new ChildStream(streamOf(runtime.configurable));
-  const isLate = `its time limit of ${((timeLimit ?? 0) / 1000).toLocaleString("en")} s was reached`;
-  const timer = timeLimit === undefined ? undefined : setTimeout(() => stop.abort(isLate), timeLimit);
+  const reason = `its time limit of ${((timeLimit ?? 0) / 1000).toLocaleString("en")} s was reached`;
+  const timer = timeLimit === undefined ? undefined : setTimeout(() => stop.abort(reason), timeLimit);
   const signal = AbortSignal.any([stop.signal, ...(runtime.signal ? [runtime.signal] : [])]);
   const configurable = { ...config.configurable, ...withStream(stream), [NOTES_KEY]: working.notes };
-  const reported = (state: object, end: End): Report => {
-    const report = readReport(state, given, end);
-    return { ...report, text: [report.text, unread(working)].filter(Boolean).join("\n\n") };
+  const reportOf = (state: object, end: End): Report => {
+    const report = readReport(state, start, end);
+    return { ...report, text: [report.text, takeUnread(working)].filter(Boolean).join("\n\n") };
   };
   try {
-    const run = runnable.invoke(given as never, { ...config, configurable, signal } as never);
-    // Not everything that a sub-agent calls listens to its signal; a run that ends waits for what does.
-    return reported(await unlessAborted(run, timeLimit === undefined ? stop.signal : signal), told);
+    const run = runnable.invoke(start as never, { ...config, configurable, signal } as never);
+    // Not everything a sub-agent calls listens to its signal. Without a time limit, a run that ends waits for it.
+    return reportOf(await unlessAborted(run, timeLimit === undefined ? stop.signal : signal), usage);
   } catch (error) {
     if (!stop.signal.aborted || runtime.signal?.aborted) {
       const namespace = String(runtime.configurable?.["checkpoint_ns"]);
-      // One that fails as soon as it is taken up again has told nothing of what it spent before.
+      // A sub-agent that fails at once after a resume has not reported what it spent before.
       const state = stream.latest ?? { messages: await conversationAt(namespace, runtime) };
-      told.spent ??= readReport(state, given).spent;
+      usage.spent ??= readReport(state, start).spent;
       throw isGraphInterrupt(error) ? inOrder(error, state) : error;
     }
-    return reported(stream.latest ?? {}, { ...told, stopped: String(stop.signal.reason) });
+    return reportOf(stream.latest ?? {}, { ...usage, stopped: String(stop.signal.reason) });
   } finally {
     clearTimeout(timer);
-    leave?.();
+    unregister?.();
   }
 }
 
-/** The questions of a sub-agent in the order of the calls that ask: LangGraph has them as they came. */
+/** Sorts the questions of a sub-agent by the order of their calls: LangGraph has them in the order of arrival. */
 function inOrder(
   { interrupts }: GraphInterrupt,
   { messages = [] }: { messages?: AIMessage[] },
@@ -74,23 +79,23 @@ function inOrder(
 }
 
 /**
- * The run of a child: its owner's name, also in the metadata that callbacks and traces see, with its item; what it
- * spends from, as many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
+ * The config of a sub-agent's run: owner and plan item, also in the metadata for callbacks and traces; its account; a
+ * full step limit, whatever its parent has left; control and abort signal of its own.
  */
 function childConfig(
   { fork = false, budget: limits }: CompiledSubagent,
-  { runtime, owner, todo, budget, told }: ChildPlace,
+  { runtime, owner, todo, budget, usage }: ChildContext,
 ) {
   const { configurable, config, signal } = runtime;
-  // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
+  // With the parent's checkpoint id LangGraph would treat the run as a replay and repeat finished calls.
   const { checkpoint_id: _, ...rest } = configurable ?? {};
   return {
     configurable: {
       ...rest,
       ...(budget && { [BUDGET_KEY]: budget.accountFor(runtime, { item: todo, limits }) }),
       [OWNER_KEY]: owner,
-      [SPENT_KEY]: told,
-      // A fork's requests begin as its caller's do.
+      [SPENT_KEY]: usage,
+      // A fork's requests begin like its caller's.
       [CONTEXT_KEY]: fork ? readContext(runtime.state, configurable) : undefined,
       ...OWN_SIGNAL,
     },

@@ -2,11 +2,11 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { shortened } from "../middleware/text/index.ts";
 import type { Verdict } from "./report.ts";
 
-/** The start or the end of a sub-agent's work, on LangGraph's `custom` stream. */
+/** The start or the end of a sub-agent's work, as a chunk of LangGraph's `custom` stream. */
 export interface SubagentEvent {
   type: "subagent-start" | "subagent-end";
   version: 1;
-  /** The sub-agent's place, by its title where it has one: `main/researcher:call_7`. Its plan's events have it, too. */
+  /** The sub-agent's owner, with its title if it has one: `main/researcher:call_7`. The same as in its plan's events. */
   owner: string;
   name: string;
   /** The tool call that started it. */
@@ -15,19 +15,19 @@ export interface SubagentEvent {
   todoId?: string;
   /** Epoch milliseconds. */
   at: number;
-  /** At the end: whether it is done, and what is missing or why it failed if it is not. */
+  /** At the end: whether the job is done. If not, `error` says what is missing or why it failed. */
   ok?: boolean;
   verdict?: Verdict["result"];
   error?: string;
 }
 
-/** Verdicts on sub-agents that are not done, by the call that started them. */
+/** Verdicts other than "done", by the call that started the sub-agent. */
 export type Failures = Readonly<Record<string, Verdict>>;
 
-/** In a message with reports: the verdicts that are not "done". */
+/** In a message with reports: its `Failures`. */
 const FAILURES = "holdfast_failed";
 
-/** Notes in a message which sub-agents are not done, and why. */
+/** Stores verdicts in a message. */
 export function markFailures(message: BaseMessage, failures: Failures): void {
   if (Object.keys(failures).length === 0) return;
   message.additional_kwargs = { ...message.additional_kwargs, [FAILURES]: failures };
@@ -37,11 +37,11 @@ export function failuresIn({ additional_kwargs }: BaseMessage): Failures {
   return (additional_kwargs[FAILURES] ?? {}) as Failures;
 }
 
-/** In the answer to a task: how its sub-agent is asked again. */
+/** In the result of a `task` call: its `HelperMark`. */
 const HELPER = "holdfast_helper";
 
 /** A sub-agent that can be asked again: its id for the model, its kind, and the namespace of its checkpoints. */
-export interface HelperMark {
+interface HelperMark {
   id: string;
   kind: string;
   ns: string;
@@ -59,13 +59,12 @@ export function helpersIn(messages: readonly BaseMessage[]): Map<string, HelperM
 
 const LONGEST_TITLE = 40;
 
-/** The name of a sub-agent at work: its title as a part of a place, or else the name that it was called by. */
+/** The name of a working sub-agent for people: its title without `/` and `:`, or else the name of its kind. */
 export function labelOf(name: string, title: unknown): string {
   const words = typeof title === "string" ? title.replaceAll(/[/:\s]+/g, " ").trim() : "";
   return words === "" ? name : shortened(words, LONGEST_TITLE);
 }
 
-/** A call in a message of the model. */
 export interface TurnCall {
   id?: string;
   name: string;
@@ -73,11 +72,11 @@ export interface TurnCall {
 }
 
 /** Sub-agents whose names say nothing about their task. */
-const PLAIN = ["general-purpose", "reader"];
+const GENERIC = ["general-purpose", "reader"];
 
 /**
- * The title of a task, by the calls of its turn: the given one. Where there is none and the sub-agent's name does not
- * tell it from others, the words of its description that do.
+ * The title of a `task` call: its `title`, or words of its description that distinguish it from the other calls of the
+ * turn. Undefined if the sub-agent's name is enough.
  */
 export function titleOf(call: string, turn: readonly TurnCall[]): string | undefined {
   const own = turn.find(({ id }) => id === call);
@@ -88,11 +87,11 @@ export function titleOf(call: string, turn: readonly TurnCall[]): string | undef
     .filter((other) => other !== own && other.name === own.name)
     .map(taskOf)
     .filter((other) => other.title === undefined && other.kind === kind);
-  if (others.length === 0 && !PLAIN.includes(kind)) return undefined;
+  if (others.length === 0 && !GENERIC.includes(kind)) return undefined;
   if (head !== undefined && !others.some((other) => other.head === head)) return head;
   if (others.length === 0) return words.join(" ");
   const distinct = words.flatMap((word, at) =>
-    apartFrom(
+    distinctParts(
       word,
       others.map((other) => other.words[at]),
     ),
@@ -102,8 +101,8 @@ export function titleOf(call: string, turn: readonly TurnCall[]): string | undef
 
 const MOST_WORDS = 4;
 
-/** The part of a word that not all others have: of a path its own segments. */
-function apartFrom(word: string, others: readonly (string | undefined)[]): string[] {
+/** A word if the others differ from it, without the segments of a path that all of them share. */
+function distinctParts(word: string, others: readonly (string | undefined)[]): string[] {
   if (others.every((other) => other === word)) return [];
   const parts = word.split("/");
   const shared = others.map((other) => other?.split("/") ?? []);
@@ -111,7 +110,7 @@ function apartFrom(word: string, others: readonly (string | undefined)[]): strin
   return own.length > 0 ? [own.join("/").replace(/[.,;:]$/, "")] : [];
 }
 
-/** The words in front of a colon, at the beginning of a description. */
+/** Matches the words before a colon at the beginning of a description. */
 const HEAD = /^([^:.\n]{3,40}):\s/;
 
 interface TaskWords {

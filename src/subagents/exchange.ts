@@ -9,19 +9,19 @@ import { renderRules } from "../plan/render/index.ts";
 import type { CompiledSubagent } from "./spec.ts";
 import { RULES_FOR_ALL } from "./task.prompt.ts";
 
-/** A job as the model hands it out. */
+/** A job as the model describes it. */
 export interface Job {
   description: string;
   subagent_type: string;
   todo_id?: string | undefined;
-  /** The name that people know its sub-agent by. */
+  /** The name of its sub-agent for people. */
   title?: string | undefined;
   /** The id of the sub-agent that is asked again. */
   again?: string | undefined;
 }
 
-/** The state that a sub-agent starts with: a part of its caller's. */
-export interface Given {
+/** The initial state of a sub-agent, a part of its caller's. */
+export interface StartState {
   messages: BaseMessage[];
   files?: Record<string, string>;
   [field: string]: unknown;
@@ -29,24 +29,24 @@ export interface Given {
 
 type Caller = { messages?: BaseMessage[]; files?: Record<string, string> } & Record<string, unknown>;
 
-/** Where a sub-agent's start comes from. */
+/** The sources of a sub-agent's initial state. */
 interface Origin {
   /** The caller's state. */
   state: unknown;
   /** The tool call that started it. */
   call: string;
-  /** Its conversation so far, where it is asked again. */
+  /** The conversation so far of a sub-agent that is asked again. */
   before?: readonly BaseMessage[] | undefined;
-  /** The caller's plan, as the call finds it. */
+  /** The caller's plan with the effect of earlier calls of the turn. Default: the plan in the state. */
   standing?: Pick<Standing, "plan" | "rules"> | undefined;
 }
 
-/** Makes what a sub-agent starts with. */
-export function givenTo(
+/** Creates the initial state of a sub-agent. */
+export function startStateFor(
   { fork = false, stateFields = [] }: CompiledSubagent,
   { description }: Job,
   origin: Origin,
-): Given {
+): StartState {
   const { state, call, before } = origin;
   const caller = (state ?? {}) as Caller;
   const { files } = caller;
@@ -63,7 +63,7 @@ export function givenTo(
   };
 }
 
-/** The conversation of a sub-agent that has ended, from its last checkpoint. */
+/** The conversation of an ended sub-agent, from its last checkpoint. */
 export async function conversationAt(
   ns: string,
   { configurable = {} }: ToolRuntime,
@@ -74,40 +74,40 @@ export async function conversationAt(
   return last?.checkpoint.channel_values["messages"] as BaseMessage[] | undefined;
 }
 
-/** A brief with the rules of the caller's plan, which hold for the whole task. */
+/** Adds the rules of the caller's plan to a description: they hold for the whole task. */
 function withRules(description: string, { state, standing }: Origin): string {
-  const found = readPlanState(state);
-  const { todos } = standing?.plan ?? found;
-  const rules = standing?.rules ?? found.rules ?? [];
+  const saved = readPlanState(state);
+  const { todos } = standing?.plan ?? saved;
+  const rules = standing?.rules ?? saved.rules ?? [];
   if (rules.length === 0 || !todos.some(isOpen)) return description;
   return `${description}\n\n${RULES_FOR_ALL}\n${renderRules(rules)}`;
 }
 
-/** The conversation up to the turn that made a call, which has no result yet. */
+/** The conversation before the message with a call, which has no result yet. */
 function historyBefore(call: string, messages: readonly BaseMessage[]): readonly BaseMessage[] {
   const turn = turnOf(messages, call);
   return turn ? messages.slice(0, messages.indexOf(turn)) : messages;
 }
 
-/** The update of the caller's state with what a sub-agent has made of what it was given. */
-export function broughtBack(
+/** The update of the caller's state by the changes between a sub-agent's initial and final state. */
+export function stateUpdate(
   { ownsFiles = false, stateFields = [] }: CompiledSubagent,
-  given: Given,
-  after: Partial<Given>,
+  start: StartState,
+  after: Partial<StartState>,
 ): Record<string, unknown> {
   const shared = stateFields.flatMap((field) => {
-    const change = changeOf(given[field], after[field]);
+    const change = changeOf(start[field], after[field]);
     return change === undefined ? [] : [[field, change] as const];
   });
-  const { files: before = {} } = given;
+  const { files: before = {} } = start;
   return {
     ...Object.fromEntries(shared),
-    // An agent of ours returns all its files, so what is missing was deleted; another's files are additions.
+    // With `ownsFiles`, missing files were deleted; otherwise returned files are additions.
     ...(after.files && { files: diffFiles(before, ownsFiles ? after.files : { ...before, ...after.files }) }),
   };
 }
 
-/** The new part of a value: the end of a list, the entries of a record, else all of it. */
+/** The change of a value: the items added to a list, the changed entries of a record, else the new value. */
 function changeOf(before: unknown, after: unknown): unknown {
   if (after === undefined || isDeepStrictEqual(before, after)) return undefined;
   if (Array.isArray(before) && Array.isArray(after)) {

@@ -10,14 +10,14 @@ import { idleOf, type PlanParts, FollowedTodo, readPlanState } from "../middlewa
 import { filled } from "../middleware/text/index.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/tools/index.ts";
 import { isRecord } from "../plan/read/index.ts";
-import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
+import { conclude, ownerFor, runAssignment, type Assignment, type Outcome } from "./assignment.ts";
 import { BACKGROUND_TEXTS, TASK_BACKGROUND } from "./background/background.prompt.ts";
 import { Crew } from "./background/crew.ts";
 import { backgroundHooks } from "./background/hooks.ts";
 import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
 import { helpersIn, markFailures, markHelper, titleOf, type TurnCall } from "./events.ts";
-import { conversationAt, givenTo, type Job } from "./exchange.ts";
+import { conversationAt, startStateFor, type Job } from "./exchange.ts";
 import type { SubagentsOptions } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
 
@@ -35,7 +35,7 @@ export function subagentsMiddleware(options: SubagentsOptions) {
   return createMiddleware({ name, ...hooks, tools: [taskTool(options, limit, crew), ...tools] });
 }
 
-function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicStructuredTool {
+function taskTool(options: SubagentsOptions, limit: Limit, crew?: Crew): DynamicStructuredTool {
   const { subagents, plan, refusal } = options;
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const base = z.object({
@@ -57,9 +57,9 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
   return checkedTool(text, async (args, runtime) => {
     const { description, subagent_type, todo_id: todo } = args;
     const call = callId(runtime);
-    const before = args.again === undefined ? undefined : await earlier(args.again, runtime);
+    const before = args.again === undefined ? undefined : await earlierHelper(args.again, runtime);
     if (typeof before === "string") return failure(TASK, call, before);
-    const title = titleOf(call, turnOf(call, runtime.state)) ?? args.title;
+    const title = titleOf(call, turnCalls(call, runtime.state)) ?? args.title;
     const job: Job = {
       description,
       subagent_type: before?.kind ?? subagent_type,
@@ -76,17 +76,17 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
     const owner = ownerFor(runtime, job, call, plan?.setup.owner);
     const { state } = runtime;
     const hasFiles = typeof state === "object" && state !== null && "files" in state;
-    const found = hasFiles ? { ...state, files: filesBefore(call, runtime) } : state;
+    const current = hasFiles ? { ...state, files: filesBefore(call, runtime) } : state;
     const standing = await plan?.turns.standingBefore(call, state, runtime);
-    const given = givenTo(subagent, job, { state: found, call, before: before?.messages, standing });
-    const assignment = { subagent, job, call, owner, given, id: idOf(call, runtime) };
+    const start = startStateFor(subagent, job, { state: current, call, before: before?.messages, standing });
+    const assignment = { subagent, job, call, owner, start, id: idOf(call, runtime) };
     if (crew && args.background === true) return startJob(assignment, options, { crew, runtime });
     return limit(() => runJob(assignment, options, runtime));
   });
 }
 
-/** The kind and the conversation of a sub-agent that is asked again, or why it cannot be. */
-async function earlier(
+/** The kind and the conversation of a sub-agent that is asked again, or the reason why it cannot be. */
+async function earlierHelper(
   id: string,
   runtime: ToolRuntime,
 ): Promise<{ kind: string; messages: BaseMessage[] } | string> {
@@ -99,11 +99,11 @@ async function earlier(
   }
   const { kind, ns } = helper;
   if (id in readBackground(runtime.state).jobs) return `${id} is still at work.`;
-  const known = await conversationAt(ns, runtime);
-  return known ? { kind, messages: known } : `nothing is left of what ${id} knew.`;
+  const conversation = await conversationAt(ns, runtime);
+  return conversation ? { kind, messages: conversation } : `nothing is left of what ${id} knew.`;
 }
 
-/** The id of a call's sub-agent: its number among all. Undefined where nothing is kept of it. */
+/** The id of a call's sub-agent: its number among all of the thread. Undefined without a checkpointer. */
 function idOf(call: string, { state, configurable }: ToolRuntime): string | undefined {
   if (!checkpointerOf(configurable)) return undefined;
   const { messages = [] } = (state ?? {}) as { messages?: { tool_calls?: TurnCall[] }[] };
@@ -111,9 +111,10 @@ function idOf(call: string, { state, configurable }: ToolRuntime): string | unde
   return `t${tasks.findIndex(({ id }) => id === call) + 1}`;
 }
 
-type Turn = <T>(run: () => Promise<T>) => Promise<T>;
+/** Runs a function when fewer than the most sub-agents are at work. */
+type Limit = <T>(run: () => Promise<T>) => Promise<T>;
 
-/** Answers the call at once, while the job goes on. */
+/** Starts a job in the background and answers the call at once. */
 async function startJob(
   assignment: Assignment,
   { plan }: SubagentsOptions,
@@ -126,8 +127,8 @@ async function startJob(
   const ns = String(configurable["checkpoint_ns"]);
   const isResumed = isResuming(configurable);
   const { count } = readBackground(state);
-  // Calls of one turn do not know each other's ids.
-  const starts = turnOf(call, state).filter(({ name, args }) => name === TASK && "background" in args);
+  // Parallel calls of a turn do not see each other's updates of the count, so ids follow the order of the calls.
+  const starts = turnCalls(call, state).filter(({ name, args }) => name === TASK && "background" in args);
   const number = count + 1 + starts.findIndex(({ id }) => id === call);
   const id = `b${number}`;
   crew.begin({ ...assignment, id }, { runtime, ns, isResumed, mayTakeAnswer: false });
@@ -143,7 +144,7 @@ async function startJob(
   });
 }
 
-/** Waits for a job, and answers the call with its report. */
+/** Runs a job, and answers the call with its report. */
 async function runJob(
   assignment: Assignment,
   { plan, budget }: SubagentsOptions,
@@ -153,20 +154,19 @@ async function runJob(
   const { state, writer, configurable } = runtime;
   const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
   if (Array.isArray(followed)) return refused(call, followed);
-
-  // The first look at an invocation is its beginning.
+  // The first call in an invocation marks its beginning.
   if (plan) idleOf(plan.setup, readPlanState(state).memory, { writer });
   const now = plan?.setup.now ?? Date.now;
-  const [began, before] = [now(), await workedBefore(configurable)];
+  const [startedAt, before] = [now(), await workedBefore(configurable)];
   let outcome: Outcome;
   try {
-    outcome = await carryOut(assignment, { runtime, budget });
+    outcome = await runAssignment(assignment, { runtime, budget });
   } catch (error) {
-    throw withWorked(error, before + now() - began);
+    throw withWorked(error, before + now() - startedAt);
   }
-  const elapsedMs = before + now() - began;
-  const closing = { followed, hasPlan: plan !== undefined, elapsedMs, before };
-  const { text, isError, failures, update } = await conclude(assignment, outcome, closing);
+  const elapsedMs = before + now() - startedAt;
+  const details = { followed, hasPlan: plan !== undefined, elapsedMs, before };
+  const { text, isError, failures, update } = await conclude(assignment, outcome, details);
   const message = isError
     ? failure(TASK, call, text)
     : new ToolMessage({ content: text, name: TASK, tool_call_id: call });
@@ -180,7 +180,9 @@ async function runJob(
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
   const { state, writer, configurable, signal } = runtime;
   const id = callId(runtime);
-  const followers = turnOf(id, state).filter((call) => call.name === TASK && "todo_id" in call.args).length;
+  const followers = turnCalls(id, state).filter(
+    (call) => call.name === TASK && "todo_id" in call.args,
+  ).length;
   return FollowedTodo.start(
     plan,
     { id, state, writer, configurable, signal },
@@ -188,8 +190,8 @@ async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
   );
 }
 
-/** The calls of the turn that made a call. */
-function turnOf(id: string, state: unknown): TurnCall[] {
+/** All calls of the message with a call. */
+function turnCalls(id: string, state: unknown): TurnCall[] {
   const { messages = [] } = (state ?? {}) as { messages?: { tool_calls?: TurnCall[] }[] };
   return messages.findLast((message) => message.tool_calls?.some((call) => call.id === id))?.tool_calls ?? [];
 }
@@ -198,14 +200,14 @@ function refused(call: string, issues: readonly { message: string }[]): ToolMess
   return failure(TASK, call, issues.map(({ message }) => message).join(" "));
 }
 
-/** For how many milliseconds a job had worked in earlier invocations, before it stopped to ask. */
+/** The milliseconds that a job worked in earlier invocations, before it stopped to ask. */
 async function workedBefore(configurable: Record<string, unknown> | undefined): Promise<number> {
   if (!configurable || !isResuming(configurable)) return 0;
   const { asked } = await stepWrites(configurable);
   return isRecord(asked) && typeof asked["worked"] === "number" ? asked["worked"] : 0;
 }
 
-/** The same interrupt, which says how long the job has worked: its value is all that stays of this invocation. */
+/** Adds a job's working time to its interrupt: only the interrupt's value is kept of this invocation. */
 function withWorked(error: unknown, worked: number): unknown {
   if (!isGraphInterrupt(error)) return error;
   return new GraphInterrupt(

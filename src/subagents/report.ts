@@ -6,46 +6,46 @@ import { withoutThoughts } from "../models/index.ts";
 import { isClosed, type Todo } from "../plan/index.ts";
 import { PLAN_TOOLS } from "../plan/presets/index.ts";
 import { ZERO_TALLY, type Tally } from "../plan/todo/index.ts";
-import type { Given } from "./exchange.ts";
+import type { StartState } from "./exchange.ts";
 
 /** A sub-agent's report. */
 export interface Report {
   text: string;
   /** Its state at the end. */
-  after: Partial<Given>;
+  after: Partial<StartState>;
   verdict: Verdict;
   spent: Tally;
 }
 
-/** The judgement of a sub-agent's work, by how it ended, its own plan and what it brought. */
+/** The judgement of a sub-agent's work by its end, its own plan and its report. */
 export interface Verdict {
   result: "done" | "part" | "failed";
-  /** The missing part, or the cause of a failure; of work that is done: the items without evidence. */
+  /** What is missing, or the cause of a failure; for work that is done, the items without evidence. */
   reason?: string;
 }
 
-/** Facts about a sub-agent's end besides its state. */
+/** Facts about a sub-agent's end that are not in its state. */
 export interface End {
-  /** Why it was stopped, where the state is what it had come to. */
+  /** Why it was stopped, if it was. */
   stopped?: string | undefined;
-  /** Its reported spending. Default: by its messages, which do not show answers that were sent back. */
+  /** Its spending. Default: computed from its messages, which lack answers that were sent back. */
   spent?: Tally | undefined;
 }
 
 /**
- * Reads a sub-agent's final state: a structured response as JSON, else its last words, wherever they stand. Messages
- * that it was given are not its own.
+ * Reads the report from a sub-agent's state: a structured response as JSON, else its last words. Messages of its initial
+ * state do not count.
  */
-export function readReport(state: object, given?: Given, { stopped, spent }: End = {}): Report {
-  const { messages = [], structuredResponse, todos } = state as Partial<Given> & { todos?: Todo[] };
-  const givenIds = new Set(given?.messages.flatMap(({ id }) => id ?? []));
-  const transcript = messages.filter(({ id }) => id === undefined || !givenIds.has(id));
+export function readReport(state: object, start?: StartState, { stopped, spent }: End = {}): Report {
+  const { messages = [], structuredResponse, todos } = state as Partial<StartState> & { todos?: Todo[] };
+  const startIds = new Set(start?.messages.flatMap(({ id }) => id ?? []));
+  const transcript = messages.filter(({ id }) => id === undefined || !startIds.has(id));
   const end = transcript.at(-1);
   const isCut = structuredResponse === undefined && AIMessage.isInstance(end) && !isFinalAnswer(end);
   const isOutOfBudget = end?.response_metadata["finish_reason"] === BUDGET_REASON;
   const cause = isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished";
   const unfinished = stopped ?? (isCut ? cause : undefined);
-  // The message about the budget is the harness's.
+  // The message about the budget is not part of the report.
   const answers = isOutOfBudget ? transcript.slice(0, -1) : transcript;
   const words = unfinished === undefined ? finalWords(answers) : (lastWords(answers) ?? lastResults(answers));
   const text = structuredResponse === undefined ? (words ?? "") : JSON.stringify(structuredResponse);
@@ -63,7 +63,7 @@ function verdictOn(text: string, unfinished: string | undefined, todos: readonly
     left.length > 0 ? `${left.length} of ${todos.length} items of its plan are open: ${namesOf(left)}` : "";
   if (unfinished !== undefined)
     return { result: "part", reason: open ? `${unfinished}; ${open}` : unfinished };
-  // Not a word, whatever signs there are.
+  // No letter or digit, only punctuation at most.
   if (!/[\p{L}\p{N}]/u.test(text)) return { result: "failed", reason: "there is no report" };
   if (open) return { result: "part", reason: open };
   const unproven = todos.filter(({ unverified }) => unverified);
@@ -81,15 +81,15 @@ function namesOf(todos: readonly Todo[]): string {
 
 export const DONE = "[Done.]";
 
-/** The line in front of a report. `more`: sentences about the item that it was for. */
+/** The line before a report. `more`: sentences about its plan item. */
 export function verdictLine({ result, reason }: Verdict, more = ""): string {
   const label = { done: "Done", part: "In part", failed: "Failed" }[result];
   return `[${label}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}.${more && ` ${more}`}]`;
 }
 
 /**
- * The last answer, with longer ones since the last work: some models write their report beside a tool call and end with
- * an empty message, or beside their last plan calls and end with a courtesy.
+ * The last answer, and longer ones since the last tool call that is not about the plan: some models write their report
+ * beside a tool call and end with an empty message, or beside their last plan calls and end with a courtesy.
  */
 function finalWords(messages: readonly BaseMessage[]): string | undefined {
   const last = lastWords(messages);
@@ -117,7 +117,7 @@ function textsOf(messages: readonly BaseMessage[]): string[] {
 
 const MOST_RESULTS = 3;
 
-/** The last results of a sub-agent that has said nothing yet. */
+/** The last tool results of a sub-agent that has written nothing yet. */
 function lastResults(messages: readonly BaseMessage[]): string | undefined {
   const results = messages.filter((message) => ToolMessage.isInstance(message)).slice(-MOST_RESULTS);
   if (results.length === 0) return undefined;

@@ -3,25 +3,25 @@ import { HarnessError } from "../errors.ts";
 import type { Budget, Limits } from "../middleware/budget/index.ts";
 import type { PlanParts } from "../middleware/plan/index.ts";
 
-/** Options of every sub-agent, whoever built it. */
+/** Options of every sub-agent, compiled or described. */
 export interface SubagentTerms {
   name: string;
-  /** Tells the model when to use it. */
+  /** When to use it, for the model. */
   description: string;
-  /** Milliseconds; at the limit it is stopped, and what it has found so far is its report. Default: none. */
+  /** Milliseconds; at the limit it is stopped, and returns its report so far. Default: none. */
   timeLimit?: number;
-  /** Limits of its own, besides those of the run: at one of them its report so far goes back. Default: none. */
+  /** Limits of its own, besides those of the run; at a limit it returns its report so far. Default: none. */
   budget?: Pick<Limits, "modelCalls" | "tokens">;
-  /** Begins with the caller's conversation, and its task at the end. Default: it knows only its task. */
+  /** Whether it starts with the caller's conversation before its task. Default false: it knows only its task. */
   fork?: boolean;
 }
 
-/** A sub-agent that is ready to run: anything that takes `messages` (and `files`) and returns them. */
+/** A sub-agent that is ready to run: any runnable that takes `messages` (and `files`) and returns them. */
 export interface CompiledSubagent extends SubagentTerms {
   runnable: SubagentRunnable;
-  /** Its `files` are all there are, so that missing ones count as deleted. Default: they are added to the caller's. */
+  /** Whether its `files` are complete, so that missing ones count as deleted. Default: they are added to the caller's. */
   ownsFiles?: boolean;
-  /** Fields of the caller's state that it is given, and whose changes come back through the caller's reducers. */
+  /** Fields of the caller's state that it receives; its changes come back through the caller's reducers. */
   stateFields?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export type SubagentRunnable =
   | Pick<Runnable<object, object>, "invoke">
   | { invoke: (input: never, config?: never) => Promise<object> };
 
-/** Refuses names that the model could not tell apart or call. */
+/** Throws `invalid-options` for sub-agents that the model could not distinguish or call. */
 export function checkNames(subagents: readonly { name: string; description: string }[]): void {
   const seen = new Set<string>();
   for (const { name, description } of subagents) {
@@ -48,14 +48,14 @@ function fail(reason: string): never {
 /** Options of `subagentsMiddleware`. */
 export interface SubagentsOptions {
   subagents: readonly CompiledSubagent[];
-  /** The number of sub-agents at once; more wait for their turn. Default 8. */
+  /** The most sub-agents at once; others wait. Default 8. */
   maxConcurrency?: number;
   /** The caller's plan, whose items can follow a sub-agent (`todo_id`). */
   plan?: PlanParts | undefined;
   /** The caller's budget, from which they spend. */
   budget?: Budget | undefined;
-  /** Lets them also work while their caller goes on. Default: it waits for them. */
+  /** Whether they may work in the background while their caller continues. Default: it waits for them. */
   background?: boolean;
-  /** Why none of them may be started, where the tool is there only so that requests begin alike. */
+  /** The answer to every call, for an agent that has the tool only so that its requests begin like its caller's. */
   refusal?: string;
 }

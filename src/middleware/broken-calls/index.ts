@@ -2,13 +2,13 @@ import { AIMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { giveOwnId } from "../../langgraph/index.ts";
 import { repairCalls, UnreadCalls } from "../plan/index.ts";
-import { hiddenMessage } from "../text/index.ts";
+import { reminderMessage } from "../text/index.ts";
 import { withoutControlTags } from "../tools/index.ts";
 
 /**
- * Asks again for tool calls whose arguments are no JSON, which LangChain takes for no calls at all, so that the run
- * would end. Within the model's own graph step; the broken message is not kept. Shows control tags in texts of others as
- * text, and gives answers ids of their own. For agents without a plan, whose middleware does the same.
+ * Calls the model again if the arguments of a tool call are not valid JSON: LangChain ignores such calls, which would end
+ * the run. Adds no graph step and does not keep the broken message. Also escapes control tags in texts of users and
+ * tools, and gives answers unique ids. For agents without `planMiddleware`, which does the same.
  */
 export function brokenCallsMiddleware() {
   return createMiddleware({
@@ -26,9 +26,7 @@ export function brokenCallsMiddleware() {
         repairCalls(answer, []);
         const text = unread.ask(answer);
         if (text === undefined) return answer;
-        messages.push(
-          hiddenMessage({ name: "tool_call_reminder", text: `<system_reminder>${text}</system_reminder>` }),
-        );
+        messages.push(reminderMessage("tool_call_reminder", text));
       }
     },
   });

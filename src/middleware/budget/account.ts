@@ -7,21 +7,21 @@ import { BUDGET_WARNING } from "./budget.prompt.ts";
 import { DEFAULT_BUDGET, type BudgetOptions, type Limits } from "./options.ts";
 import { amountText, RESOURCES, Spending, type Amounts, type Resource } from "./spending.ts";
 
-/** The configurable under which a sub-agent's run finds what it spends from. */
+/** The configurable with the account of a sub-agent's run. */
 export const BUDGET_KEY = "holdfast_budget";
 
-/** The end of a run whose budget is used up. */
-export interface AccountTerms {
+/** The limits of an account, and what happens at them. */
+interface AccountTerms {
   limits: BudgetOptions;
-  /** Sub-agents wait, with all they have done, until the run is resumed. Default: they return what they have. */
+  /** Sub-agents keep their state and wait until the run is resumed. Default: they return what they have. */
   isResumable?: boolean;
-  /** Said of the model calls, in the place of how many there were. */
+  /** Replaces the message about the limit of model calls. */
   text?: string;
-  /** Whose limits they are. Default: one run's. */
+  /** Whose limits they are, for messages. Default: "one run". */
   whose?: string;
 }
 
-/** A part of the budget: of the run, or of an item. */
+/** The limits and the spending of the run, or of an item. */
 interface Part {
   whose: string;
   limits: Limits;
@@ -30,27 +30,27 @@ interface Part {
 
 /** The cost of the main plan's items, from its ledger. */
 export interface ItemCosts {
-  /** Costs by item; those of no item stand under another key. */
+  /** Figures by item id; those that belong to no item have a key of their own. */
   costs: Readonly<Record<string, Figures>>;
   inProgress: readonly string[];
   /** Items that sub-agents work on in the background. */
-  away: readonly string[];
+  inBackground: readonly string[];
 }
 
-/** One run's spending of its budget. */
+/** The spending of one run, or of a sub-agent in it, and its limits. */
 export class Account {
   readonly #terms: AccountTerms;
-  /** The account of the agent whose sub-agent spends this. */
+  /** The account of the agent above, for a sub-agent's: spending counts in both. */
   readonly #above: Account | undefined;
   readonly #spending: Spending;
-  /** The item of the agent above that all of this is for. */
+  /** The item of the agent above that all of this spending belongs to. */
   readonly #item: string | undefined;
-  /** The items in progress, and when each was first seen so, in milliseconds of the run. */
+  /** The items in progress, each with the milliseconds of the run at which it was first seen in progress. */
   #items: ReadonlyMap<string, number> = new Map();
-  /** The cost of items in this run, and their sub-agents' spending since then. */
+  /** The cost of items in this run by the ledger, and the spending of their sub-agents that is not in it yet. */
   readonly #costs = new Map<string, Amounts>();
   readonly #running = new Map<string, Amounts>();
-  /** The ledger's last figures, and the total spending then. */
+  /** The ledger's last figures, and the run's spending at that time. */
   #last: { costs: ItemCosts["costs"]; spent: Amounts } | undefined;
   readonly #warned = new Set<string>();
 
@@ -61,23 +61,23 @@ export class Account {
     this.#spending = new Spending(terms.limits.prices);
   }
 
-  /** An account of a sub-agent that works on an item of the main plan. */
+  /** The account for a sub-agent that works on an item of the main plan. */
   forItem(item: string): Account {
     return this.#item !== undefined || !this.isPerItem ? this : new Account({ limits: {} }, this, item);
   }
 
-  /** Whether it has to know what is in progress. */
+  /** Whether there are limits per item, so that `noteItems` is needed. */
   get isPerItem(): boolean {
     return this.#terms.limits.perItem !== undefined;
   }
 
-  /** The work goes on after a person was waited for. */
+  /** Restarts the clock after waiting for a person. */
   begin(): void {
     this.#spending.begin();
   }
 
-  /** Notes what the main agent works on now. What items had cost before the run is not of this budget. */
-  noteItems({ costs, inProgress, away }: ItemCosts): void {
+  /** Updates the items in progress and their costs. The cost of items before the run does not count. */
+  noteItems({ costs, inProgress, inBackground }: ItemCosts): void {
     const spent = this.#spending.now();
     const before = this.#last ?? { costs, spent };
     const changes = Object.entries(costs).map(([id, figures]) => {
@@ -89,13 +89,16 @@ export class Account {
     for (const { id, ...change } of changes) {
       const share = tokens > 0 ? (cost * change.tokens) / tokens : 0;
       add(this.#costs, id, { ...change, cost: share });
-      if (!away.includes(id)) this.#running.delete(id);
+      if (!inBackground.includes(id)) this.#running.delete(id);
     }
     this.#last = { costs, spent };
     this.#items = new Map(inProgress.map((id) => [id, this.#items.get(id) ?? spent.ms]));
   }
 
-  /** Counts a model call before it is made, so that agents side by side cannot share one. Returns why it must not be. */
+  /**
+   * Counts a model call before it is made, so that parallel agents cannot both take the last one. Returns the reason if
+   * it must not be made.
+   */
   take(): UsedUp | undefined {
     const refusal = this.#refusal();
     if (refusal) return refusal;
@@ -106,12 +109,12 @@ export class Account {
     return undefined;
   }
 
-  /** No more model calls may be made. */
+  /** Whether no more model calls may be made. */
   get isUsedUp(): boolean {
     return this.#refusal() !== undefined;
   }
 
-  /** `own`: the prices of another model than the agent's. */
+  /** Adds used tokens. `own`: the prices, if not those of the budget. */
   addTokens(used: UsedTokens, own?: Prices): void {
     for (const account of this.#all()) {
       account.#spending.addTokens(used, own);
@@ -125,7 +128,7 @@ export class Account {
     if (this.#item !== undefined) add(this.#above!.#running, this.#item, amounts);
   }
 
-  /** Warnings for an agent before a limit is reached: one for each limit. */
+  /** Warnings about limits that are nearly reached. An agent gets each once. */
   warnings(owner: string): string[] {
     return this.#all().flatMap((account) => account.#warnings(owner));
   }
@@ -154,7 +157,7 @@ export class Account {
     return this.#above && this.#above.#refusal(this.#item);
   }
 
-  /** `only`: the item that is asked about. Default: all in progress. */
+  /** `only`: the id of one item. Default: all items in progress. */
   #parts(only?: string): Part[] {
     const { perItem, ...limits } = this.#terms.limits;
     const spent = this.#spending.now();
@@ -172,10 +175,10 @@ export class Account {
   }
 }
 
-/** The share of a limit from which on it is told. */
+/** The share of a limit at which agents are warned. */
 const WARN_AT = 0.8;
 
-/** Why no more may be spent. */
+/** The limit that was reached, and a message about it. */
 export interface UsedUp extends Required<Pick<AccountTerms, "text" | "isResumable">> {
   resource: Resource;
 }
@@ -190,31 +193,31 @@ function add(amounts: Map<string, Amounts>, id: string, more: Partial<Amounts>):
   amounts.set(id, sum(amounts.get(id) ?? NOTHING, { ...NOTHING, ...more }));
 }
 
-/** The budget of an agent and the sub-agents that are made with it. */
+/** The budget of an agent and its sub-agents. */
 export class Budget {
   readonly #limits: BudgetOptions | false;
   readonly #accounts = new WeakMap<object, Account>();
   readonly #own = new WeakSet<Account>();
 
-  /** `false`: spends only from whoever started the run. */
+  /** `false`: no limits of its own, only the account of the caller. */
   constructor(limits: BudgetOptions | false = {}) {
     this.#limits = limits && { ...DEFAULT_BUDGET, ...limits };
   }
 
-  /** The account of a run, the same for everything that works for it. */
+  /** The account of a run, shared by its agent and middleware. */
   accountOf({ configurable, writer }: RunContext): Account | undefined {
-    const given = configurable?.[BUDGET_KEY];
-    const above = given instanceof Account ? given : undefined;
+    const value = configurable?.[BUDGET_KEY];
+    const above = value instanceof Account ? value : undefined;
     if (this.#limits === false || typeof writer !== "function") return above;
     if (above && this.#own.has(above)) return above;
-    // LangGraph makes a writer for each run, and the runs within that run have it too.
+    // LangGraph creates one writer per run, and runs within the run share it.
     const account = this.#accounts.get(writer) ?? new Account({ limits: this.#limits }, above);
     this.#accounts.set(writer, account);
     this.#own.add(account);
     return account;
   }
 
-  /** The account of a sub-agent, for the item that it works on, and with limits of its own. */
+  /** The account of a sub-agent that may work on an item and may have limits of its own. */
   accountFor(
     context: RunContext,
     { item, limits }: { item?: string | undefined; limits?: Limits | undefined },

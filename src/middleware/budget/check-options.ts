@@ -4,7 +4,6 @@ import type { BudgetOptions, Limits } from "./options.ts";
 const amount = z.number().min(1, "must be at least 1");
 const price = z.number().min(0, "must be at least 0");
 
-/** Prices of a model. */
 export const PRICES = z.strictObject({
   input: price,
   output: price,
@@ -20,7 +19,6 @@ export const LIMITS = z.strictObject({
   ms: amount.optional(),
 } satisfies Record<keyof Limits, z.ZodType>);
 
-/** The limits of a run. */
 export const BUDGET_LIMITS = z
   .strictObject({
     ...LIMITS.shape,
@@ -32,5 +30,4 @@ export const BUDGET_LIMITS = z
       'has a cost and needs prices, in dollars per million tokens: { input, output, cached, written }; createDeepAgent knows those of many models by "provider:name"',
   });
 
-/** A budget, or `false` for none. */
 export const BUDGET = z.union([z.literal(false), BUDGET_LIMITS]);

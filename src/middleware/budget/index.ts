@@ -14,12 +14,12 @@ export { type BudgetOptions, DEFAULT_BUDGET, type Limits, STEP_LIMIT } from "./o
 export type { Resource } from "./spending.ts";
 export { type BudgetStop, isBudgetStop } from "./stop.ts";
 
-/** In the metadata of the message that ends a run: which limit was reached. */
+/** In the metadata of the message that ends a run: the limit that was reached. */
 export const USED_UP = "holdfast_used_up";
 
 /**
  * Ends a run that has used up its budget: the main agent with a message that says so, a sub-agent with its report so
- * far. Takes no graph step, unlike LangChain's limit. Stands innermost, so that no repeated call escapes it.
+ * far. Adds no graph step, unlike LangChain's limit. Belongs innermost, so that retried calls count, too.
  */
 export function budgetMiddleware(budget: Budget) {
   return createMiddleware({
@@ -43,13 +43,15 @@ export function budgetMiddleware(budget: Budget) {
   });
 }
 
-/** LangChain gives a middleware its own fields of the state alone. */
+/** The items' costs, from the task's input: LangChain passes only the middleware's own fields of the state. */
 function itemCosts(): ItemCosts {
   const state = getCurrentTaskInput();
   const { todos, memory } = readPlanState(state);
   const { items, rest } = figuresIn(state);
-  const away = Object.values(memory.helpers).flatMap(({ item, spent }) => (spent ? [] : (item ?? [])));
-  return { costs: { ...items, [NO_ITEM]: rest }, inProgress: idsInProgress(todos), away };
+  const inBackground = Object.values(memory.helpers).flatMap(({ item, spent }) =>
+    spent ? [] : (item ?? []),
+  );
+  return { costs: { ...items, [NO_ITEM]: rest }, inProgress: idsInProgress(todos), inBackground };
 }
 
 function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined): AIMessage {
@@ -60,7 +62,7 @@ function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined
   return new AIMessage({ content: text, response_metadata: metadata });
 }
 
-/** A structured response comes with the messages that carry it. */
+/** The usage of an answer. A structured response contains the messages of its model calls. */
 function tokensOf(answer: AIMessage | { messages?: BaseMessage[] }): UsedTokens {
   const messages = AIMessage.isInstance(answer) ? [answer] : (answer.messages ?? []);
   return messages

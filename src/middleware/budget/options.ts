@@ -1,36 +1,36 @@
 import type { Prices } from "../prices/index.ts";
 
-/** The most that may be spent, of each that is given. */
+/** The most that may be spent. A resource that is left out has no limit. */
 export interface Limits {
-  /** Model calls, those among them that a middleware repeats; summaries and titles are not. */
+  /** Model calls, including those that a middleware repeats, without summaries and titles. */
   modelCalls?: number;
   /** Tokens in and out, as the providers report them. */
   tokens?: number;
   /** US dollars, by `prices`. */
   cost?: number;
-  /** Milliseconds. Waiting for a person does not count: it ends the invocation. */
+  /** Milliseconds, without waiting for a person, which ends the invocation. */
   ms?: number;
 }
 
 /**
- * The budget of a run: everything from one `invoke`, `stream` or resume to its end, in the main agent and all its
- * sub-agents at every depth. The counts are kept in memory and cost no step or byte of state, so the next message, or
- * a resume, has the whole budget again. Where a deep agent is the sub-agent of another, both budgets hold. The budget
- * is checked before a model call: calls on their way may exceed it. When four fifths of a limit are spent, each
- * working agent is told once. Default: 1,000 model calls, and no other limit.
+ * The budget of a run, from one `invoke`, `stream` or resume to its end, for the main agent and all its sub-agents at
+ * every depth. Counts are kept in memory and cost no graph step or state, so the next message or a resume has the whole
+ * budget again. If a deep agent is the sub-agent of another, both budgets hold. The budget is checked before each model
+ * call: calls under way may exceed it. At 80% of a limit each working agent is warned once. Default: 1,000 model calls,
+ * and no other limit.
  */
 export interface BudgetOptions extends Limits {
-  /** Limits for each item of the main plan, its sub-agents' spending included. */
+  /** Limits for each item of the main plan, including its sub-agents' spending. */
   perItem?: Limits;
-  /** Prices of tokens, for all models of the run alike. Needed for `cost`. */
+  /** Token prices for all models of the run. Required for `cost`. */
   prices?: Prices;
 }
 
-/** Large enough for any work, and an end for what never ends by itself. */
+/** Large enough for any task, but stops an agent that would never end. */
 export const DEFAULT_BUDGET = { modelCalls: 1000 } as const satisfies BudgetOptions;
 
 /**
- * Graph steps of one agent: a limit behind the budget, for LangGraph's own is 25, a dozen tool calls, and ends a run
- * with an error in the place of an answer.
+ * The most graph steps of one agent, beyond what any budget allows. LangGraph's default of 25 is a dozen tool calls, and
+ * ends a run with an error instead of an answer.
  */
 export const STEP_LIMIT = 10_000;

@@ -1,20 +1,20 @@
 import { costOf, type Prices, type UsedTokens } from "../prices/index.ts";
 import type { Limits } from "./options.ts";
 
-/** A resource that can be limited. */
+/** A resource that a budget can limit. */
 export type Resource = keyof Limits;
 export const RESOURCES = ["modelCalls", "tokens", "cost", "ms"] as const satisfies readonly Resource[];
 
-/** Amounts of each. */
+/** An amount of each resource. */
 export type Amounts = Readonly<Record<Resource, number>>;
 
-/** The spending so far. */
+/** Counts what is spent. */
 export class Spending {
   readonly #prices: Prices | undefined;
   #modelCalls = 0;
   #tokens = 0;
   #cost = 0;
-  /** The time of earlier invocations, and when this one began and was last seen at work. */
+  /** Milliseconds of earlier invocations; the times when this one began and was last active. */
   #before = 0;
   #since: number | undefined;
   #at = 0;
@@ -23,7 +23,7 @@ export class Spending {
     this.#prices = prices;
   }
 
-  /** The work goes on after nobody has worked for a while. */
+  /** Begins a new invocation: the time since the last activity does not count. */
   begin(): void {
     this.#before += this.#at - (this.#since ?? this.#at);
     this.#since = undefined;
@@ -52,7 +52,7 @@ export class Spending {
   }
 }
 
-/** Amounts for people and models: `20,000 tokens`, `$2.50`, `1.5 minutes`. */
+/** An amount as text: `20,000 tokens`, `$2.50`, `1.5 minutes`. */
 export function amountText(resource: Resource, amount: number): string {
   switch (resource) {
     case "cost":

@@ -8,7 +8,7 @@ export interface BudgetStop {
   resource: Resource;
 }
 
-/** Whether an interrupt is no question: it waits for nobody's answer. */
+/** Recognizes the value of a `BudgetStop` interrupt, which is not a question. */
 export function isBudgetStop(value: unknown): value is BudgetStop {
   return typeof value === "object" && value !== null && "type" in value && value.type === "turn-limit";
 }

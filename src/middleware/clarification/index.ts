@@ -3,12 +3,12 @@ import { interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { answeredOnce } from "../tool-errors/index.ts";
-import { callId, checkedTool, turnOf, isPlanTool } from "../tools/index.ts";
+import { callId, checkedTool, errorResult, turnOf, isPlanTool } from "../tools/index.ts";
 import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
 
 export const CLARIFICATION_TOOL = "ask_clarification";
 
-/** The value of the interrupt that puts a question to the user. Resume with the answer: a string, or `{ answer }`. */
+/** The value of the interrupt with a question to the user. Resume with the answer: a string, or `{ answer }`. */
 export interface ClarificationRequest {
   type: "clarification";
   version: 1;
@@ -18,14 +18,14 @@ export interface ClarificationRequest {
 }
 
 /** Options of `clarificationMiddleware`. */
-export interface ClarificationOptions {
-  /** Whether somebody can answer. If not, the model does not see the tool; a question from before can be answered. */
+interface ClarificationOptions {
+  /** `false` hides the tool from the model; an earlier question can still be answered. Default true. */
   canAsk?: boolean;
 }
 
 /**
- * Lets the model ask the user: the run stops with an interrupt and goes on with the answer. Other tools called in
- * the same turn are not run, and the model is told so; only the plan is changed, for the user to see it meanwhile.
+ * Lets the model ask the user: the run stops with an interrupt and continues with the answer. Other calls of the turn
+ * are not run, and the model is told so, except those that change the plan: the user sees the new plan meanwhile.
  */
 export function clarificationMiddleware({ canAsk = true }: ClarificationOptions = {}) {
   return createMiddleware({
@@ -40,17 +40,12 @@ export function clarificationMiddleware({ canAsk = true }: ClarificationOptions 
     }),
     wrapToolCall: async (request, handler) => {
       const { toolCall, tool, state } = request;
-      const isRun = toolCall.name === CLARIFICATION_TOOL || isPlanTool(tool);
+      const mayRun = toolCall.name === CLARIFICATION_TOOL || isPlanTool(tool);
       const calls = turnOf(state.messages, toolCall.id)?.tool_calls ?? [];
-      if (isRun || !calls.some(({ name }) => name === CLARIFICATION_TOOL))
+      if (mayRun || !calls.some(({ name }) => name === CLARIFICATION_TOOL))
         return answeredOnce(request, handler);
       const content = `Not run: ${CLARIFICATION_TOOL} was called in the same turn, and the answer may change what is needed. Call it again if it still is.`;
-      return new ToolMessage({
-        content,
-        status: "error",
-        name: toolCall.name,
-        tool_call_id: toolCall.id ?? "",
-      });
+      return errorResult(toolCall, content);
     },
   });
 }
@@ -76,7 +71,7 @@ function clarificationTool() {
         content,
         name: CLARIFICATION_TOOL,
         tool_call_id: callId(runtime),
-        // The question is not open any more: the plan's exit guard may speak again.
+        // The question is answered: the plan's exit guard may send reminders again.
         additional_kwargs: { user_answered: true },
       });
     },

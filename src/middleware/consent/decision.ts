@@ -10,13 +10,13 @@ import {
 } from "../tools/index.ts";
 import type { ConsentRule } from "./options.ts";
 
-/** A person's decision about a call. `edit` brings the arguments that it is made with. */
+/** A person's decision about a call. `edit` has the arguments to make it with. */
 export type ConsentDecision =
   | { type: "approve" }
   | { type: "edit"; args: Record<string, unknown> }
   | { type: "reject"; message?: string };
 
-/** A decision as it was understood; `respond` is what some UIs send in place of a refusal with a reason. */
+/** A parsed decision; some UIs send `respond` instead of a refusal with a reason. */
 export type ReadDecision = (ConsentDecision | { type: "respond"; message: string }) & { by?: string };
 
 export type Reading = { decision: ReadDecision } | { error: string; isMiscounted?: boolean };
@@ -25,26 +25,26 @@ export interface Reviewed {
   call: ToolCall;
   tool: unknown;
   rule: ConsentRule;
-  /** The calls of the turn that ask, and the place of this one among them. */
+  /** The calls of the turn that wait for consent, and the index of this one among them. */
   asking: readonly ToolCall[];
   at: number;
   /** The calls that have not run yet. */
   open: readonly ToolCall[];
 }
 
-/** Understands what was answered about a call: a decision, alone or in a list with one for each call that asks. */
+/** Parses the answer about a call: a decision, or a list with one for each call that waits for consent. */
 export async function readDecision(answer: unknown, reviewed: Reviewed): Promise<Reading> {
   const { call, rule, asking, at, open } = reviewed;
   const list = decisionList(answer);
   // A list has a decision for each call of the turn that asks, for each that is still open, or for this one.
-  const places = new Map([
+  const indexByLength = new Map([
     [1, 0],
     [open.length, open.indexOf(call)],
     [asking.length, at],
   ]);
-  const place = list ? places.get(list.length) : 0;
-  if (place === undefined) return miscounted(answer, open);
-  const decision = list ? list[place] : answer;
+  const index = list ? indexByLength.get(list.length) : 0;
+  if (index === undefined) return miscounted(answer, open);
+  const decision = list ? list[index] : answer;
   const type = decisionType(decision);
   const allowed: readonly string[] = rule.allowedDecisions;
   if (!type) return { error: `${ways(allowed)}; got ${show(answer)}.` };
@@ -65,7 +65,7 @@ export async function readDecision(answer: unknown, reviewed: Reviewed): Promise
   }
 }
 
-/** The error of an answer that does not have a decision for each call, or did not when it first came. */
+/** The error for an answer whose decisions do not match the open calls, or did not when it first arrived. */
 export function miscounted(answer: unknown, open: readonly ToolCall[]): Reading {
   const count = decisionList(answer)?.length ?? 1;
   const names = open.map(({ name }) => name).join(", ");

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import type { Command } from "@langchain/langgraph";
 import { createMiddleware, type ToolCallRequest } from "langchain";
 import {
   earlierAnswer,
@@ -18,6 +17,8 @@ import { type RepeatOptions, REPEAT_TEXTS, ranText, unknownOutcome } from "../re
 import { filled, decidedByUser, saidByUser, shortened } from "../text/index.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
 import {
+  type CallResult,
+  errorResult,
   foreseenFailure,
   withNote,
   messagesOf,
@@ -35,35 +36,34 @@ import { ALL, ConsentRules } from "./rules.ts";
 import { askingTurn, type AskingTurn, type CallContext, type RuleOf } from "./turn.ts";
 
 /**
- * The value of the interrupt that asks about one call. Resume with a `ConsentDecision`; the answers of LangChain's
- * human-in-the-loop UIs are understood too.
+ * The value of the interrupt that asks about one call. Resume with a `ConsentDecision`, or with an answer in the form of
+ * LangChain's human-in-the-loop UIs.
  */
 export interface ConsentRequest extends ReviewFields {
   type: "consent";
   version: 1;
-  /** The caller: `main`, or a sub-agent's place such as `main/researcher:call_7`. */
+  /** The calling agent: `main`, or a sub-agent's owner such as `main/researcher:call_7`. */
   owner: string;
-  /** The id of the call. */
   call: string;
   name: string;
   args: Record<string, unknown>;
   allowedDecisions: readonly string[];
-  /** The number of times that the call was under way when a run was stopped: it may have had its effect. */
+  /** How often the call was under way when a run was stopped: it may have had its effect. */
   repeated?: number;
-  /** The progress of the call when its run was stopped, in words. */
+  /** How far the call was when its run was stopped. */
   ran?: string;
-  /** Facts for the person beside the arguments, such as that the tool has changed. */
+  /** Further facts for the person, such as that the tool has changed. */
   notice?: string;
-  /** The error of the last decision, if there was one. */
+  /** The error of the last decision. */
   error?: string;
-  /** An answer without an interrupt's id that was not taken, as it may have been about another call. */
+  /** An answer without an interrupt's id that was not accepted, as it may be about another call. */
   putAside?: unknown;
 }
 
 /**
- * Asks a person about calls one by one, each at the moment it would run: the calls beside it are made and kept whatever
- * is decided. Takes no graph step. Bears the name of LangChain's middleware, which a user may put in its place. Stands
- * in front of middleware that tries calls again.
+ * Asks a person about each call when it would run: the other calls of the turn run and keep their results whatever is
+ * decided. Adds no graph step. Has the name of LangChain's middleware, so that a user can replace it by that. Belongs
+ * before middleware that retries calls.
  */
 export function consentMiddleware(options: ConsentOptions) {
   checkOptions(options, { name: "consentMiddleware", schema: CONSENT_OPTIONS });
@@ -71,15 +71,15 @@ export function consentMiddleware(options: ConsentOptions) {
 }
 
 /**
- * Keeps calls that were under way when a run was stopped from being run again unseen, as `repeats` says of each tool.
- * The same as `consentMiddleware` has, for agents without.
+ * Handles calls that were under way when a run was stopped, by the policy of each tool in `repeats`. For agents without
+ * `consentMiddleware`, which does the same.
  */
 export function repeatsMiddleware(repeats: RepeatOptions = {}) {
   checkOptions({ interruptOn: {}, repeats }, { name: "repeatsMiddleware", schema: CONSENT_OPTIONS });
   return gate("RepeatsMiddleware", { interruptOn: {}, repeats });
 }
 
-/** The check that every call passes before it runs. */
+/** The middleware behind both: checks every call before it runs. */
 function gate(name: string, options: ConsentOptions) {
   const rules = new ConsentRules(options.interruptOn);
   return createMiddleware({
@@ -88,7 +88,8 @@ function gate(name: string, options: ConsentOptions) {
       const { toolCall, tool, state, runtime } = request;
       const context = { state, runtime };
       const reason = await rules.get(toolCall.name)?.refuse?.({ toolCall, ...context });
-      if (reason !== undefined) return notMade(toolCall, reason);
+      if (reason !== undefined)
+        return errorResult(toolCall, filled(CONSENT_TEXTS.refused, { name: toolCall.name, reason }));
       const recorded = await RecordedCall.find(request, { rules, repeats: options.repeats });
       if (recorded.policy === "unknown") return unknownOutcome(toolCall, recorded.repeated);
       const ruleOf: RuleOf = (call) =>
@@ -97,49 +98,49 @@ function gate(name: string, options: ConsentOptions) {
       const open = [...turn.asking, ...turn.refused];
       if (turn.message && open.length > 0) withholdCalls(turn.message, open);
       const answer = recorded.repeated ? answered : answeredOnce;
-      const run = async (made: typeof request) =>
-        (await inTurn(made)) ??
-        recorded.run(made, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });
+      const run = async (call: typeof request) =>
+        (await inTurn(call)) ??
+        recorded.run(call, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });
       if (turn.at < 0)
         return recorded.policy === "consent" ? unknownOutcome(toolCall, recorded.repeated) : run(request);
-      const foreseen = recorded.repeated ? undefined : await failureOf(request, turn);
-      if (foreseen) return foreseen;
+      const failure = recorded.repeated ? undefined : await failureOf(request, turn);
+      if (failure) return failure;
       const pending = { call: toolCall, tool, ruleOf, repeated: recorded.repeated, ...turn };
-      const decision = await decided(pending, context);
+      const decision = await askForDecision(pending, context);
       if (decision === undefined) return unknownOutcome(toolCall, recorded.repeated);
       if (decision.type === "reject" || decision.type === "respond")
-        return refused(toolCall, decision, recorded.repeated);
+        return refusalOf(toolCall, decision, recorded.repeated);
       const { id = "" } = toolCall;
       const args: Record<string, unknown> = decision.type === "edit" ? decision.args : toolCall.args;
       const isSame = isDeepStrictEqual(args, toolCall.args);
       const result = await run(isSame ? request : { ...request, toolCall: { ...toolCall, args } });
-      const decidedResult = withMarks(result, id, decidedByUser(decision));
-      return isSame ? decidedResult : withEditNote(decidedResult, { id, before: toolCall.args, after: args });
+      const marked = withMarks(result, id, decidedByUser(decision));
+      return isSame ? marked : withEditNote(marked, { id, before: toolCall.args, after: args });
     },
   });
 }
 
 /**
- * The result of a call that can only fail: nobody is asked about it. Not where an earlier call of its message may change
- * that, and not when the question was put already.
+ * The result of a call that is certain to fail, so that nobody is asked about it. Undefined if an earlier call of its
+ * message may change that, or if the question was asked already.
  */
 async function failureOf(
   { toolCall, tool, state, runtime }: ToolCallRequest,
   { message }: AskingTurn,
-): Promise<ToolMessage | Command | undefined> {
+): Promise<CallResult | undefined> {
   const configurable = (runtime as CallContext["runtime"]).configurable ?? {};
   const calls = message?.tool_calls ?? [];
   const at = calls.findIndex(({ id }) => id === toolCall.id);
-  const isAlone = calls.every(
+  const isUnaffected = calls.every(
     ({ name }, index) => index >= at || kindOf(name, undefined, {}) === "read" || name.endsWith("_todos"),
   );
-  if (!isAlone || isResuming(configurable)) return undefined;
-  // A hook is given its own fields of the state alone.
-  const whole = { ...taskInputOf(configurable), ...state };
-  return foreseenFailure(tool, toolCall, { ...runtime, toolCall, state: whole });
+  if (!isUnaffected || isResuming(configurable)) return undefined;
+  // LangChain passes only the middleware's own fields of the state.
+  const fullState = { ...taskInputOf(configurable), ...state };
+  return foreseenFailure(tool, toolCall, { ...runtime, toolCall, state: fullState });
 }
 
-/** A rule that holds for a call whatever it is about. */
+/** The rule without its condition: it holds for every call. */
 function always(rule: ConsentRule = ALL): ConsentRule {
   const { when: _, ...others } = rule;
   return others;
@@ -149,10 +150,10 @@ type Pending = Omit<Reviewed, "rule" | "open"> &
   AskingTurn & { ruleOf: RuleOf; repeated: Unended | undefined };
 
 /**
- * Asks until the answer can be read: LangGraph replays every earlier answer on resume, also one that could not be.
- * Undefined where a call may be a repetition and an earlier answer cannot be told from one about that.
+ * Asks until the answer can be parsed: on resume LangGraph replays all earlier answers, also those that could not be.
+ * Undefined if the call may be a repetition, and the answer may be from before it was one.
  */
-async function decided(pending: Pending, context: CallContext): Promise<ReadDecision | undefined> {
+async function askForDecision(pending: Pending, context: CallContext): Promise<ReadDecision | undefined> {
   const { configurable = {} } = context.runtime;
   const { call, asking, ruleOf, repeated } = pending;
   const rule = ruleOf(call)!;
@@ -166,10 +167,10 @@ async function decided(pending: Pending, context: CallContext): Promise<ReadDeci
     const shared = sharedAnswer(configurable);
     const count = decisionList(shared?.answer)?.length ?? 1;
     if (shared && count !== asking.length) {
-      const known = await openCalls(call, asking, configurable);
-      ({ open } = known);
-      const isNew = shared.isNew && !isDeepStrictEqual(shared.answer, known.putAside);
-      if (!isNew || !known.wasAsked || count !== open.length) {
+      const progress = await openCalls(call, asking, configurable);
+      ({ open } = progress);
+      const isNew = shared.isNew && !isDeepStrictEqual(shared.answer, progress.putAside);
+      if (!isNew || !progress.wasAsked || count !== open.length) {
         shared.putAside();
         stray = { putAside: shared.answer };
         reading = miscounted(shared.answer, open);
@@ -189,7 +190,7 @@ async function requestFor(
 ): Promise<ConsentRequest> {
   const { configurable } = context.runtime;
   const { error, isMiscounted } = last && "error" in last ? last : {};
-  // Who sent a decision too few has to see what else there is to decide.
+  // After a wrong number of decisions, the question lists all open calls.
   const listed = isMiscounted ? open : [call];
   const ran = repeated?.stopped && ranText(repeated.stopped);
   const notice = ruleOf(call)!.notice?.(call);
@@ -198,7 +199,7 @@ async function requestFor(
       const rule = ruleOf(listed[at]!)!;
       const described = await describe(listed[at]!, rule, context);
       const isRepeated = repeated?.calls.has(listed[at]!.id ?? "");
-      // LangChain's UIs show the description and know nothing else.
+      // LangChain's UIs show only the description.
       const description = [
         error,
         isRepeated && REPEAT_TEXTS.question,
@@ -236,7 +237,7 @@ async function describe(
   return typeof description === "string" ? description : description(call, state, runtime);
 }
 
-function refused(
+function refusalOf(
   { name, id = "" }: ToolCall,
   decision: ReadDecision & { type: "reject" | "respond" },
   repeated: Unended | undefined,
@@ -250,27 +251,18 @@ function refused(
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }
 
-function notMade({ name, id = "" }: ToolCall, reason: string): ToolMessage {
-  const content = filled(CONSENT_TEXTS.refused, { name, reason });
-  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
-}
-
 type Arguments = Record<string, unknown>;
 
-/** Tells the model, with the result of a call, that it was not made as the model wrote it: its message stays as it is. */
+/** Notes in a call's result which arguments a person changed: the model's own message stays as it is. */
 function withEditNote(
-  result: ToolMessage | Command,
+  result: CallResult,
   { id, before, after }: { id: string; before: Arguments; after: Arguments },
-): ToolMessage | Command {
+): CallResult {
   const note = filled(CONSENT_TEXTS.edited, { changes: changesOf(before, after) });
   return withMarks(withNote(result, note, id), id, saidByUser(note));
 }
 
-function withMarks(
-  result: ToolMessage | Command,
-  id: string,
-  marks: Record<string, unknown>,
-): ToolMessage | Command {
+function withMarks(result: CallResult, id: string, marks: Record<string, unknown>): CallResult {
   for (const message of messagesOf(result)) {
     if (message.tool_call_id !== id) continue;
     message.additional_kwargs = { ...message.additional_kwargs, ...marks };
@@ -278,7 +270,7 @@ function withMarks(
   return result;
 }
 
-/** The characters shown of an argument. */
+/** The most characters shown of an argument. */
 const MOST = 200;
 
 function changesOf(before: Arguments, after: Arguments): string {
@@ -291,22 +283,16 @@ function changesOf(before: Arguments, after: Arguments): string {
     .join("; ");
 }
 
-/** A turn's calls that ask, for an answer without an interrupt's id. */
-interface OpenCalls {
-  /** The calls that did not run in an earlier invocation. */
-  open: readonly ToolCall[];
-  /** True when a person who answers now has seen this call's question. */
-  wasAsked: boolean;
-  /** The answer that this call did not take when it last asked: LangGraph may hand it out again. */
-  putAside?: unknown;
-}
-
-/** Finds them among what the step's finished calls have written: LangGraph saves that, and runs only the rest again. */
+/**
+ * Finds, for an answer without an interrupt's id, the calls that did not run in an earlier invocation, by the saved
+ * writes of the step. `wasAsked`: whether the person who answers has seen this call's question. `putAside`: the answer
+ * that this call did not accept when it last asked, as LangGraph may return it again.
+ */
 async function openCalls(
   call: ToolCall,
   asking: readonly ToolCall[],
   configurable: Record<string, unknown>,
-): Promise<OpenCalls> {
+): Promise<{ open: readonly ToolCall[]; wasAsked: boolean; putAside?: unknown }> {
   const { writes, asked } = await stepWrites(configurable);
   const results = new Set(
     writes.flatMap(([, channel, value]) =>
@@ -316,11 +302,11 @@ async function openCalls(
     ),
   );
   const { putAside } = (asked ?? {}) as { putAside?: unknown };
-  // Where a model gives its calls one id, nobody can tell which of them have run.
-  const waiting = answeredCalls(writes);
+  const answeredIds = answeredCalls(writes);
+  // If the call's own id has a result, the model gave several calls one id: which of them have run is unknown.
   const open = results.has(call.id ?? "")
     ? asking
-    : asking.filter(({ id = "" }) => !results.has(id) && (id === call.id || !waiting.has(id)));
+    : asking.filter(({ id = "" }) => !results.has(id) && (id === call.id || !answeredIds.has(id)));
   return { open, wasAsked: asked !== undefined, putAside };
 }
 

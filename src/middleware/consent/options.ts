@@ -4,26 +4,26 @@ import { z } from "zod";
 import { FUNCTION } from "../options/index.ts";
 import { type RepeatOptions, REPEATS } from "../repeats/index.ts";
 
-/** When a tool waits for consent: LangChain's rule, and beside it what is refused without asking anybody. */
+/** When a tool waits for consent: LangChain's rule, with calls that are refused without asking. */
 export interface ConsentRule extends InterruptOnConfig {
-  /** Why a call is not made, for the model to read; nothing for one that may be asked about or made. */
+  /** Returns why a call is refused, for the model; undefined to ask about it or make it. */
   refuse?: (
     request: Pick<ToolCallRequest, "toolCall" | "state" | "runtime">,
   ) => string | undefined | Promise<string | undefined>;
-  /** Facts for the person about a call that is asked about. */
+  /** Further facts about a call for the person who is asked. */
   notice?: (call: ToolCall) => string | undefined;
 }
 
 /** Options of `consentMiddleware`. */
 export interface ConsentOptions {
   /**
-   * The tools that wait for consent, as in LangChain's `humanInTheLoopMiddleware`. A name that ends in `*` is for all
-   * tools that begin so and have no rule of their own.
+   * The tools that wait for consent, as in LangChain's `humanInTheLoopMiddleware`. A name that ends in `*` is a prefix
+   * for tools without a rule of their own.
    */
   interruptOn: Record<string, boolean | ConsentRule>;
   /**
-   * The policy for calls that were under way when a run was stopped, of all tools. Default: those that need consent
-   * are asked about again, others are run; `false`: consent is asked for as if nothing had happened.
+   * The policy of all tools for calls that were under way when a run was stopped. Default: those that need consent are
+   * asked about again, others are run. `false`: all calls are treated as new.
    */
   repeats?: false | RepeatOptions;
 }
@@ -37,7 +37,7 @@ const RULE = z.strictObject({
   notice: FUNCTION.optional(),
 });
 
-/** LangChain takes a rule that it cannot read for no rule at all, and asks nobody. */
+/** The schema of `interruptOn`. LangChain ignores a rule that it cannot parse, and asks nobody. */
 export const INTERRUPT_ON = z.record(z.string(), z.union([z.boolean(), RULE]));
 
 export const CONSENT_OPTIONS = z.strictObject({ interruptOn: INTERRUPT_ON, repeats: REPEATS.optional() });

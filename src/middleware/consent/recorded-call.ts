@@ -1,5 +1,5 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import { isGraphInterrupt, type Command } from "@langchain/langgraph";
+import { isGraphInterrupt } from "@langchain/langgraph";
 import { commandOutput, type CommandOutput } from "../../files/shell/index.ts";
 import { hasAnswer, CallRecord, type Unended } from "../../langgraph/index.ts";
 import {
@@ -10,10 +10,10 @@ import {
   markRepetition,
   tellRepetition,
 } from "../repeats/index.ts";
-import { withNote } from "../tools/index.ts";
+import { withNote, type CallResult } from "../tools/index.ts";
 import type { ConsentRules } from "./rules.ts";
 
-/** The last characters of a stopped command's output, which are kept. */
+/** The most characters kept of the end of a stopped command's output. */
 const MOST_PRINTED = 2000;
 
 interface Request {
@@ -28,24 +28,21 @@ interface Policies {
   repeats: false | RepeatOptions | undefined;
 }
 
-/** A call with what is known of its beginnings. */
+/** A call with the record of its earlier starts. */
 export class RecordedCall {
   readonly #call: ToolCall;
   readonly #policies: Policies;
   readonly #record: CallRecord | undefined;
   readonly #unended: Unended | undefined;
-  /** The calls of the turn that a person was asked about, where this one has an answer. */
+  /** The calls of the turn that a person was asked about, if this one has an answer. */
   readonly #consents: ReadonlySet<string>;
-  /**
-   * The policy for a call that may be a repetition; undefined for any other. `consent`: it runs if it needs consent
-   * and gets it.
-   */
+  /** The policy for a possible repetition; undefined for any other call. `consent`: it runs if it needs consent and gets it. */
   readonly policy: RepeatPolicy | "consent" | undefined;
 
   private constructor(
     call: ToolCall,
     policies: Policies,
-    known: {
+    state: {
       record?: CallRecord | undefined;
       unended?: Unended | undefined;
       consents?: ReadonlySet<string> | undefined;
@@ -54,16 +51,16 @@ export class RecordedCall {
   ) {
     this.#call = call;
     this.#policies = policies;
-    this.#record = known.record;
-    this.#unended = known.unended;
-    this.#consents = known.consents ?? new Set();
-    this.policy = known.record && known.unended?.times ? (known.policy ?? "consent") : undefined;
+    this.#record = state.record;
+    this.#unended = state.unended;
+    this.#consents = state.consents ?? new Set();
+    this.policy = state.record && state.unended?.times ? (state.policy ?? "consent") : undefined;
   }
 
   static async find({ toolCall, tool, runtime }: Request, policies: Policies): Promise<RecordedCall> {
     const policy = policyIn(policies, toolCall.name, tool);
     const isHarmless = policy === "harmless";
-    // Whoever asks has to know who else does.
+    // A call that may ask needs the record, to know which other calls of its turn ask.
     const canBeAsked = policies.rules.has(toolCall.name) || hasAnswer(runtime.configurable);
     if (isHarmless && !canBeAsked) return new RecordedCall(toolCall, policies, {});
     const record = CallRecord.of(toolCall.id ?? "", runtime.configurable);
@@ -77,14 +74,14 @@ export class RecordedCall {
     });
   }
 
-  /** The unfinished calls of its step, if the call may be a repetition. */
+  /** The unended calls of its step, if this call may be a repetition. */
   get repeated(): Unended | undefined {
     return this.policy && this.#unended;
   }
 
   /**
-   * Whether a call of the turn waits for a person whatever the rules say: it may be a repetition, or the person has
-   * decided about it, and a rule that came later does not overrule them.
+   * Whether a call of the turn waits for a person regardless of the rules: it may be a repetition, or a person has
+   * already decided about it, which a later rule does not overrule.
    */
   mustAsk({ id = "", name }: ToolCall): boolean {
     if (this.#consents.has(id)) return true;
@@ -92,23 +89,23 @@ export class RecordedCall {
     return (this.#unended?.calls.has(id) ?? false) && policyIn(this.#policies, name) === "ask";
   }
 
-  /** Runs the call; that it has begun is saved first. */
-  async run<Made extends Request>(
-    request: Made,
-    { handler, wasAsked }: { handler: (request: Made) => Promise<ToolMessage | Command>; wasAsked: boolean },
-  ): Promise<ToolMessage | Command> {
+  /** Saves that the call has begun, then runs it. */
+  async run<Call extends Request>(
+    request: Call,
+    { handler, wasAsked }: { handler: (request: Call) => Promise<CallResult>; wasAsked: boolean },
+  ): Promise<CallResult> {
     const { toolCall, runtime } = request;
     await this.#record?.begin({ wasAsked });
     if (this.policy) {
       markRepetition(toolCall, runtime.configurable);
       await tellRepetition(toolCall);
     }
-    const began = Date.now();
+    const startedAt = Date.now();
     const output: CommandOutput = {};
-    // At once: when the call itself has ended, its run may be over and nobody would hear of it.
+    // Recorded on abort: when the call itself ends, its run may be over and cannot save anything.
     const stop = (): void => {
       const printed = output.printed?.().trim().slice(-MOST_PRINTED).toWellFormed();
-      void this.#record?.stop({ ran: Date.now() - began, ...(printed && { printed }) }).catch(() => {});
+      void this.#record?.stop({ ran: Date.now() - startedAt, ...(printed && { printed }) }).catch(() => {});
     };
     runtime.signal?.addEventListener("abort", stop, { once: true });
     try {
@@ -124,7 +121,7 @@ export class RecordedCall {
   }
 }
 
-/** Where nothing is said of repetitions, those matter that a person has to allow. */
+/** The policy of a tool. Without `repeats` only tools that need consent have one. */
 function policyIn({ rules, repeats }: Policies, name: string, tool?: unknown): RepeatPolicy | undefined {
   if (repeats === false || (!repeats && !rules.has(name))) return "harmless";
   return policyOf(name, tool, repeats ?? {});

@@ -3,18 +3,17 @@ import type { ConsentOptions, ConsentRule } from "./options.ts";
 export const ALL: ConsentRule = { allowedDecisions: ["approve", "edit", "reject"] };
 
 /**
- * The rules by which calls wait for consent: that of a tool's name, else that of the longest beginning of it, such as
- * `mcp__github__*`.
+ * Consent rules by tool: the rule of the exact name, else of the longest matching prefix, such as `mcp__github__*`.
  */
 export class ConsentRules {
   readonly #exact: ReadonlyMap<string, boolean | ConsentRule>;
   /** Rules by prefix, longest first. */
-  readonly #beginnings: readonly [string, boolean | ConsentRule][];
+  readonly #prefixes: readonly [string, boolean | ConsentRule][];
 
   constructor(interruptOn: ConsentOptions["interruptOn"]) {
     const entries = Object.entries(interruptOn);
     this.#exact = new Map(entries);
-    this.#beginnings = entries
+    this.#prefixes = entries
       .flatMap(([name, rule]): [string, boolean | ConsentRule][] =>
         name.endsWith("*") ? [[name.slice(0, -1), rule]] : [],
       )
@@ -22,7 +21,7 @@ export class ConsentRules {
   }
 
   get(name: string): ConsentRule | undefined {
-    const rule = this.#exact.get(name) ?? this.#beginnings.find(([start]) => name.startsWith(start))?.[1];
+    const rule = this.#exact.get(name) ?? this.#prefixes.find(([prefix]) => name.startsWith(prefix))?.[1];
     return rule === true ? ALL : rule || undefined;
   }
 

@@ -3,7 +3,7 @@ import type { Runtime, ToolCallRequest } from "langchain";
 import { openCalls, placeOf, turnOf } from "../tools/index.ts";
 import type { ConsentRule } from "./options.ts";
 
-/** The rule by which a call waits for consent; undefined when it does not. */
+/** Returns the rule by which a call waits for consent; undefined if it does not. */
 export type RuleOf = (call: ToolCall) => ConsentRule | undefined;
 
 /** Arguments of a rule's functions. */
@@ -14,31 +14,31 @@ export interface CallContext {
 
 /** The calls of one turn that wait for a person's consent. */
 export interface AskingTurn {
-  /** Absent for a call that is in no message. */
+  /** Undefined if no message contains the call. */
   message: AIMessage | undefined;
   asking: readonly ToolCall[];
   /** Calls that are never made. */
   refused: readonly ToolCall[];
-  /** The place of the call at hand among them; -1 when it may simply run. */
+  /** The index of the current call in `asking`; -1 if it needs no consent. */
   at: number;
 }
 
-/** Finds the turn that a call belongs to, and who else in it asks. */
+/** Finds the turn of a call, and the calls in it that need consent. */
 export async function askingTurn(call: ToolCall, ruleOf: RuleOf, context: CallContext): Promise<AskingTurn> {
   const { messages } = context.state;
   const message = turnOf(messages, call.id);
   const calls = message ? openCalls(message, messages) : [];
-  const own = placeOf(call, calls);
+  const ownIndex = placeOf(call, calls);
   const asking: ToolCall[] = [];
   const refused: ToolCall[] = [];
   let at = -1;
-  for (const [index, other] of (own < 0 ? [call] : calls).entries()) {
-    const isOwn = index === Math.max(own, 0);
+  for (const [index, other] of (ownIndex < 0 ? [call] : calls).entries()) {
+    const isOwn = index === Math.max(ownIndex, 0);
     if (!isOwn && (await isRefused(other, ruleOf, context))) {
       refused.push(other);
       continue;
     }
-    // Another middleware may have changed the arguments on their way here: what arrives is what would run.
+    // Another middleware may have changed the arguments: the call that arrives here is the one that would run.
     if (!(await mustAsk(isOwn ? call : other, ruleOf, { ...context, isOwn }))) continue;
     if (isOwn) at = asking.length;
     asking.push(isOwn ? call : other);
@@ -50,7 +50,7 @@ async function isRefused(toolCall: ToolCall, ruleOf: RuleOf, context: CallContex
   try {
     return (await ruleOf(toolCall)?.refuse?.({ toolCall, ...context })) !== undefined;
   } catch {
-    // It is not made, and says so itself.
+    // The call reports this error itself when it is handled.
     return true;
   }
 }
@@ -65,7 +65,7 @@ async function mustAsk(
   try {
     return await rule.when({ toolCall, tool: undefined, state, runtime });
   } catch (error) {
-    // Of its own call, which then is not run. The calls beside it must not fail for it.
+    // An error about the call itself keeps it from running. An error about another call must not fail this one.
     if (isOwn) throw error;
     return true;
   }

@@ -7,37 +7,36 @@ import { anyUpdate, harnessField } from "../state/index.ts";
 
 /** A summary of the beginning of a thread. The messages themselves stay in the thread. */
 export interface Summary {
-  /** The id of the last message that it covers. */
+  /** The id of the last message it covers. */
   upTo: string;
   text: string;
-  /** The number of the thread's summaries, this one included. */
+  /** Its number among the thread's summaries, from 1. */
   number: number;
-  /** The number of the thread's messages that it covers. */
+  /** The number of the thread's messages it covers. */
   covers: number;
-  /** The messages, and about how many tokens, that it took out of the requests. */
+  /** The messages it removed from requests, and approximately their tokens. */
   messages: number;
   tokens: number;
-  /** The most tokens of the user's words that stand beside it. */
+  /** The most tokens of the user's words beside it. */
   words: number;
-  /** The tokens that it took to write it; undefined in threads of earlier versions. */
+  /** The token usage of writing it; undefined in threads of earlier versions. */
   used?: UsedTokens;
   /** Epoch milliseconds. */
   at: number;
 }
 
-/** The selection of a thread's messages for requests. */
+/** How requests differ from the thread's messages. */
 export interface ContextMemory {
   summary?: Summary;
-  /** Results of tools up to this message that can be had again are left out of requests. */
+  /** The id of the last message up to which requests leave out tool results that can be fetched again. */
   cleared?: string;
-  /** The last message when either of them was written: what a model counted before is not the size of requests now. */
+  /** The id of the last message when either was written: token counts of earlier answers are larger than requests now. */
   since?: string;
 }
 
-/** The configurable that gives a fork its caller's memory: its conversation begins with the caller's. */
+/** The configurable that passes its caller's memory to a fork, whose conversation begins with the caller's. */
 export const CONTEXT_KEY = "holdfast_context";
 
-/** The channel of the memory. */
 export function contextStateSchema() {
   const memory: z.ZodType<ContextMemory | undefined, ContextMemory | undefined> = z.any().optional();
   return unparsedState(
@@ -53,16 +52,16 @@ export function contextStateSchema() {
   );
 }
 
-/** The memory in a graph state, on top of that in the configurable of a fork: its caller's. */
+/** The memory in a graph state, merged over its caller's in a fork's configurable. */
 export function readContext(state: unknown, configurable?: Record<string, unknown>): ContextMemory {
   const { _context } = (state ?? {}) as { _context?: ContextMemory };
   return { ...(configurable?.[CONTEXT_KEY] as ContextMemory | undefined), ..._context };
 }
 
-/** The number of messages that a summary covers of a list; 0 if its last message is gone. */
+/** The number of a list's messages that a summary covers; 0 if its last message is missing. */
 export function coveredBy(summary: Summary | undefined, messages: readonly BaseMessage[]): number {
   if (!summary) return 0;
-  // Nothing is put in front of a thread: it is where it was, unless messages were removed.
+  // Messages are only appended, so the index is the same unless messages were removed.
   const { covers, upTo } = summary;
   if (messages[covers - 1]?.id === upTo) return covers;
   return messages.findLastIndex(({ id }) => id === upTo) + 1;

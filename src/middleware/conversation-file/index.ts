@@ -2,7 +2,7 @@ import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messag
 import { fail } from "../../files/backend/index.ts";
 import { stateFiles } from "../../files/backends/index.ts";
 import { type FileBackend } from "../../files/index.ts";
-import { parsePath, inOrder, leadingFolder } from "../../files/paths/index.ts";
+import { parsePath, inOrder, leadingFolder, pathIn } from "../../files/paths/index.ts";
 import { capMatches } from "../../files/search/index.ts";
 import { preview } from "../../files/text/index.ts";
 import { isFromUser } from "../text/index.ts";
@@ -10,19 +10,19 @@ import { copyOf } from "../tools/index.ts";
 
 const NAME = "conversation.md";
 
-/** The folder of the conversation file where nothing else is said. */
+/** The default folder of the conversation file. */
 export const CONVERSATION_FOLDER = "/.history";
 
 /**
- * A backend with a thread's whole conversation as a file in a folder, read-only. It is made of the messages when it is
- * read, and is there for whoever names it or its folder: listings and searches of the rest do not show it. Other files
- * of the folder are those of the backend.
+ * Adds a thread's whole conversation to a backend, as a read-only file in a folder. The file is made of the messages
+ * when it is read. It appears only under its own path and folder: listings and searches elsewhere do not include it.
+ * The folder may have other files of the backend.
  */
 export function withConversation(
   main: FileBackend,
   { folder, messages }: { folder: string; messages: readonly BaseMessage[] },
 ): FileBackend {
-  const file = conversationPath(folder);
+  const file = pathIn(folder, NAME);
   let cache: FileBackend | undefined;
   const conversation = (): FileBackend => (cache ??= stateFiles({ [file]: conversationText(messages) }));
   const isFile = (raw: string): boolean => pathOf(raw) === file;
@@ -37,12 +37,12 @@ export function withConversation(
       return { ok: true, entries: [...others, ...added.entries].toSorted((a, b) => inOrder(a.name, b.name)) };
     },
     read: (path) => (isFile(path) ? conversation() : main).read(path),
-    // Asked before a write: it is text, and not to be replaced.
-    readBytes: (path) => (isFile(path) ? refused() : main.readBytes(path)),
-    write: (path, content) => (isFile(path) ? refused() : main.write(path, content)),
-    writeBytes: (path, bytes) => (isFile(path) ? refused() : main.writeBytes(path, bytes)),
-    delete: (path) => (isFile(path) ? refused() : main.delete(path)),
-    edit: (path, edit) => (isFile(path) ? refused() : main.edit(path, edit)),
+    // Refused, too: bytes are read before a write, and the file must not be replaced.
+    readBytes: (path) => (isFile(path) ? refuse() : main.readBytes(path)),
+    write: (path, content) => (isFile(path) ? refuse() : main.write(path, content)),
+    writeBytes: (path, bytes) => (isFile(path) ? refuse() : main.writeBytes(path, bytes)),
+    delete: (path) => (isFile(path) ? refuse() : main.delete(path)),
+    edit: (path, edit) => (isFile(path) ? refuse() : main.edit(path, edit)),
     glob: async (pattern, scope = {}) => {
       const root = pattern.startsWith("/") ? leadingFolder(pattern) : (scope.path ?? "/");
       if (isFile(root)) return conversation().glob(pattern, scope);
@@ -65,7 +65,7 @@ export function withConversation(
       const all = { files: [...others, ...added.files], notes: [...notes, ...added.notes] };
       return { ok: true, ...capMatches(all, query) };
     },
-    // Nothing is written there, so nobody needs to know where it would have gone.
+    // Writes to the file are refused, so every other path belongs to `main`.
     route: (path) => ({ backend: main, path }),
     ...(main.locate && { locate: main.locate.bind(main) }),
     ...(main.execute && { execute: main.execute.bind(main) }),
@@ -77,31 +77,28 @@ function pathOf(raw: string): string | undefined {
   return parsed.ok ? parsed.path : undefined;
 }
 
-function conversationPath(folder: string): string {
-  return folder === "/" ? `/${NAME}` : `${folder}/${NAME}`;
-}
+const refuse = async () => fail("The conversation is read-only.", "denied");
 
-const refused = async () => fail("The conversation is read-only.", "denied");
-
+/** Paths of the conversation, by the tool that can read it. */
 const readers = new WeakMap<object, string>();
 
-/** Notes that a tool reads files of a workspace that has the conversation in a folder. */
+/** Marks a tool that can read the conversation file in a folder. Returns the tool. */
 export function readsConversation<Tool extends object>(tool: Tool, folder: string): Tool {
-  readers.set(tool, conversationPath(folder));
+  readers.set(tool, pathIn(folder, NAME));
   return tool;
 }
 
-/** The path of the conversation for an agent with these tools; undefined where none of them can read it. */
+/** The path of the conversation for an agent with these tools; undefined if none of them can read it. */
 export function conversationFileFor(tools: readonly unknown[]): string | undefined {
   return tools
     .map((tool) => (typeof tool === "object" && tool !== null ? readers.get(tool) : undefined))
     .find((path) => path !== undefined);
 }
 
-/** The heading of each part of a conversation file, which a search finds. */
+/** The heading of each message in a conversation file, for searches. */
 const HEADING = "## ";
 
-/** A conversation as text, message by message: the same beginning however long it gets. */
+/** A conversation as text, message by message. Later messages do not change the text of earlier ones. */
 export function conversationText(messages: readonly BaseMessage[]): string {
   return messages.map((message, at) => messageText(message, at + 1)).join("");
 }
@@ -111,12 +108,12 @@ export function lineCount(messages: readonly BaseMessage[]): number {
   return messages.reduce((sum, message) => sum + linesOf(message), 0);
 }
 
-/** A longer message of a user is in requests with its beginning and its end alone. */
+/** A user's message with more characters is shortened to its beginning and end in requests. */
 const LONGEST_MESSAGE = 100_000;
 
 /**
- * The messages of a request, where those of users that are very long have a beginning, an end, and a place in the
- * conversation file. They stay whole in the thread; the same message always has the same place.
+ * Shortens very long messages of users in a request to their beginning, their end, and their line in the conversation
+ * file. They stay whole in the thread. The same message always gives the same text.
  */
 export function withShortMessages(
   messages: readonly BaseMessage[],
@@ -128,10 +125,10 @@ export function withShortMessages(
     if (at < 0) return message;
     const line = lineCount(conversation.slice(0, at)) + 2;
     const short = preview(message.text, { limit: LONGEST_MESSAGE / 4, path: file, line });
-    const shown = copyOf(message, { content: contentOf(message, short) });
-    // In the file it is as long as it was.
-    counts.set(shown, linesOf(message));
-    return shown;
+    const copy = copyOf(message, { content: contentOf(message, short) });
+    // The file has the whole message, so line numbers count all its lines.
+    counts.set(copy, linesOf(message));
+    return copy;
   });
 }
 
@@ -140,7 +137,7 @@ export function isLong(message: BaseMessage): boolean {
   return isFromUser(message) && message.text.length > LONGEST_MESSAGE;
 }
 
-/** Text in the place of a message's own; what is not text, such as an image, stays. */
+/** The content of a message with its text replaced; other blocks, such as images, stay. */
 function contentOf({ content }: BaseMessage, text: string): BaseMessage["content"] {
   if (typeof content === "string") return text;
   return [{ type: "text", text }, ...content.filter(({ type }) => type !== "text")];
@@ -154,8 +151,8 @@ function linesOf(message: BaseMessage): number {
   return count;
 }
 
-/** A message under a heading, with an empty line behind it. */
-export function messageText(message: BaseMessage, number: number): string {
+/** A message under a heading, followed by an empty line. */
+function messageText(message: BaseMessage, number: number): string {
   return `${HEADING}${number} ${speakerOf(message)}\n${bodyOf(message)}\n\n`;
 }
 
@@ -180,14 +177,14 @@ function bodyOf(message: BaseMessage): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** The text of a message; of what is not text its kind. */
+/** The text of a message, with the types of other blocks such as `[image_url]`. */
 export function textOf({ content, text }: BaseMessage): string {
   if (typeof content === "string") return content;
   const others = content.flatMap((block) => (SHOWN_ELSEWHERE.has(block.type) ? [] : [`[${block.type}]`]));
   return [text, ...others].filter((part) => part !== "").join("\n");
 }
 
-/** Blocks whose content is in the text or in the calls of a message, or that no reader needs. */
+/** Types of blocks whose content is in a message's text or calls, or that no reader needs. */
 const SHOWN_ELSEWHERE = new Set([
   "text",
   "text-plain",

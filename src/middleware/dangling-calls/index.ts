@@ -1,12 +1,11 @@
-import { ToolMessage, type AIMessage, type BaseMessage } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage, ToolCall, ToolMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-
-type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
+import { errorResult } from "../tools/index.ts";
 
 /**
- * Puts each tool result right behind its call, answers calls that nobody answered, and leaves out results without a
- * call, as they come about when a run is interrupted and goes on with new input: providers refuse such a
- * conversation. The request is repaired, the state stays as it is.
+ * Puts each tool result directly after its call, adds a result to calls without one, and removes results without a call.
+ * Providers refuse other conversations, which arise when a run is interrupted and continues with new input. Repairs the
+ * request, not the state.
  */
 export function danglingCallsMiddleware() {
   return createMiddleware({
@@ -15,23 +14,23 @@ export function danglingCallsMiddleware() {
   });
 }
 
-/** The calls of one message that wait for a result, and the results that came, late ones too. */
+/** The calls of one message that have no result yet, and the results of the others, also late ones. */
 interface Turn {
   open: Set<ToolCall>;
   results: BaseMessage[];
 }
 
-/** The messages with every call followed by one result; the very same list where that is so already. */
+/** The messages with one result for every call; the same array if nothing had to change. */
 export function paired(messages: BaseMessage[]): BaseMessage[] {
   const parts: (BaseMessage | Turn)[] = [];
-  // By id, the latest last: some models use their call ids again.
-  const waiting = new Map<string, { turn: Turn; call: ToolCall }[]>();
+  // Open calls by id, the latest last: some models reuse call ids.
+  const openCalls = new Map<string, { turn: Turn; call: ToolCall }[]>();
   for (const message of messages) {
-    // A long thread may pass here: `isInstance` would ask much of each message.
+    // `isInstance` is too slow for every message of a long thread.
     if (message.type === "tool") {
-      const asked = waiting.get((message as ToolMessage).tool_call_id)?.pop();
-      asked?.turn.results.push(message);
-      asked?.turn.open.delete(asked.call);
+      const match = openCalls.get((message as ToolMessage).tool_call_id)?.pop();
+      match?.turn.results.push(message);
+      match?.turn.open.delete(match.call);
       continue;
     }
     parts.push(message);
@@ -41,18 +40,18 @@ export function paired(messages: BaseMessage[]): BaseMessage[] {
     parts.push(turn);
     for (const call of calls.toReversed()) {
       const { id = "" } = call;
-      waiting.set(id, [...(waiting.get(id) ?? []), { turn, call }]);
+      openCalls.set(id, [...(openCalls.get(id) ?? []), { turn, call }]);
     }
   }
-  const fixed = parts.flatMap((part) =>
-    "open" in part ? [...part.results, ...[...part.open].map(notRun)] : part,
+  const repaired = parts.flatMap((part) =>
+    "open" in part
+      ? [...part.results, ...[...part.open].map((call) => errorResult(call, NOT_FINISHED))]
+      : part,
   );
-  const isWhole = fixed.length === messages.length && fixed.every((message, at) => message === messages[at]);
-  return isWhole ? messages : fixed;
+  const isUnchanged =
+    repaired.length === messages.length && repaired.every((message, at) => message === messages[at]);
+  return isUnchanged ? messages : repaired;
 }
 
-function notRun({ name, id = "" }: ToolCall): ToolMessage {
-  const content =
-    "Not finished: the run was interrupted before this call returned, and may have carried it out. If you still need it, find that out before you call it again.";
-  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
-}
+const NOT_FINISHED =
+  "Not finished: the run was interrupted before this call returned, and may have carried it out. If you still need it, find that out before you call it again.";

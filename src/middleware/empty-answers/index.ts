@@ -3,51 +3,50 @@ import { createMiddleware } from "langchain";
 import { withoutThoughts } from "../../models/index.ts";
 import { isFinalAnswer, asksBack } from "../plan/index.ts";
 import { markUnsaid, usedTokens } from "../prices/index.ts";
-import { isFromUser, hiddenMessage } from "../text/index.ts";
+import { isFromUser, reminderMessage } from "../text/index.ts";
 import { EMPTY_ANSWER, MISSED_CALL } from "./empty-answers.prompt.ts";
 
 /**
- * Asks once more where a model says nothing and calls nothing, only announces what it will do, or writes a call as text:
- * each would end the run with nothing done. Within the model's own graph step; the message is not kept. Stands inside the plan's middleware, so that an empty
- * answer completes no item and calls for no reminder before it was asked about.
+ * Calls the model again if its answer is empty, only announces work, or has a tool call as text: each would end the run
+ * with nothing done. Adds no graph step and no message to the thread. Belongs inside the plan's middleware, which must
+ * not see such an answer: it could complete an item or send a reminder.
  */
 export function emptyAnswersMiddleware() {
   return createMiddleware({
     name: "EmptyAnswersMiddleware",
     wrapModelCall: async (request, handler) => {
       const answer = await handler(request);
-      const isAsked = isExitReminder(request.messages.at(-1));
-      if (isAsked || !AIMessage.isInstance(answer)) return answer;
+      if (isExitReminder(request.messages.at(-1)) || !AIMessage.isInstance(answer)) return answer;
       const again = async (...more: BaseMessage[]) => {
         const next = await handler({ ...request, messages: [...request.messages, ...more] });
         if (AIMessage.isInstance(next)) markUnsaid(next, usedTokens(answer));
         return next;
       };
-      if (isEmpty(answer)) return again(reminder(EMPTY_ANSWER));
+      if (isEmpty(answer)) return again(reminderMessage(REMINDER, EMPTY_ANSWER));
       const missed = isFinalAnswer(answer)
         ? missedCall(withoutThoughts(answer.text), {
             messages: request.state.messages,
             tools: request.tools.flatMap(({ name }) => (typeof name === "string" ? name : [])),
           })
         : undefined;
-      return missed ? again(answer, reminder(MISSED_CALL[missed])) : answer;
+      return missed ? again(answer, reminderMessage(REMINDER, MISSED_CALL[missed])) : answer;
     },
   });
 }
 
-/** The plan has just called the model back: that is question enough, and it may come again. */
+/** Recognizes the reminder with which the plan has just called the model again, and may do so once more. */
 function isExitReminder(message: BaseMessage | undefined): boolean {
   return message?.name === "todo_completion_reminder";
 }
 
-/** Whether a message ends a run without a word. Thoughts are none; a refusal, an image or speech is more than one. */
+/** Whether a final answer has no content. Thoughts do not count; a refusal, an image or speech does. */
 function isEmpty(message: AIMessage): boolean {
   const { content, additional_kwargs: raw } = message;
   if (!isFinalAnswer(message) || OTHER_ANSWERS.some((key) => Boolean(raw[key]))) return false;
   return typeof content === "string" ? withoutThoughts(content).trim() === "" : content.every(isSilent);
 }
 
-/** Where clients put answers that are no text. */
+/** Fields in which clients put answers that are not text. */
 const OTHER_ANSWERS = ["refusal", "audio", "tool_outputs"];
 const THOUGHTS = ["thinking", "redacted_thinking", "reasoning", "reasoning_content"];
 
@@ -57,14 +56,9 @@ function isSilent(block: { type?: unknown; text?: unknown }): boolean {
   return THOUGHTS.includes(String(block.type));
 }
 
-function reminder(text: string): BaseMessage {
-  return hiddenMessage({
-    name: "empty_answer_reminder",
-    text: `<system_reminder>${text}</system_reminder>`,
-  });
-}
+const REMINDER = "empty_answer_reminder";
 
-/** A longer text is an answer, whatever it ends with. */
+/** The most characters of an announcement: a longer text is an answer, whatever it ends with. */
 const LONGEST = 600;
 
 const WORK =
@@ -83,8 +77,8 @@ function hasCall(text: string, tools: readonly string[]): boolean {
 }
 
 /**
- * Why an answer should have been a tool call: it has one in its text, or only says what will be done while nothing has
- * been done since the user's message.
+ * Why an answer should have been a tool call: its text contains one, or only announces work, and no tool was called
+ * since the user's message.
  */
 function missedCall(
   text: string,

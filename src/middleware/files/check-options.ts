@@ -29,7 +29,7 @@ const rule = z.strictObject({
   exact: z.boolean().optional(),
 });
 
-/** The valid values of each option of a workspace. A rule that cannot be read is refused: it would not hold. */
+/** The schema of `WorkspaceOptions`. A rule that cannot be parsed is refused, as it would not apply. */
 export const WORKSPACE_OPTIONS = z
   .strictObject({
     backend: z.custom<unknown>(
@@ -44,7 +44,7 @@ export const WORKSPACE_OPTIONS = z
 
 const TOOL_NAME = z.enum(Object.keys(FILE_ARGUMENTS) as [FileToolName, ...FileToolName[]]);
 
-/** The schema of `filesMiddleware`'s options. */
+/** The schema of `FilesOptions`. */
 export const FILES_OPTIONS = z
   .strictObject({
     ...WORKSPACE_OPTIONS.shape,

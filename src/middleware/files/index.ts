@@ -9,9 +9,10 @@ import { unparsedState } from "../../langgraph/index.ts";
 import { conversationFileFor, readsConversation, withShortMessages } from "../conversation-file/index.ts";
 import { checkOptions } from "../options/index.ts";
 import { anyUpdate, harnessField } from "../state/index.ts";
-import { hiddenMessage, withSection } from "../text/index.ts";
+import { reminderMessage, withSection } from "../text/index.ts";
 import { answered } from "../tool-errors/index.ts";
 import {
+  type CallResult,
   setArguments,
   callId,
   checkedTool,
@@ -23,10 +24,11 @@ import {
   withoutRefusedTexts,
   isCutNote,
   isHeld,
+  isMutation,
   turnOf,
 } from "../tools/index.ts";
 import { plainPath } from "./changes/change-file.ts";
-import type { SeenFile } from "./changes/seen-file.ts";
+import type { SeenFile } from "./changes/sightings.ts";
 import { noteStart, SINCE, sinceUpdate } from "./changes/since.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
 import { FILE_TOOLS, FILES_HEADING, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
@@ -37,8 +39,7 @@ import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
 import { shortenResult } from "./shorten.ts";
 import { Workspace } from "./workspace.ts";
 
-export { seenIn } from "./changes/seen-file.ts";
-export { joined } from "./changes/sightings.ts";
+export { joined, seenIn } from "./changes/sightings.ts";
 export { applyEdits, textEdits } from "./changes/text-edits.ts";
 export { FILES_METHODS, FILES_OPTIONS } from "./check-options.ts";
 export { imageBlock, look, type Shown, Sight } from "./media.ts";
@@ -46,13 +47,13 @@ export type { BackendContext, BackendOption, FilesOptions, FileToolChoice } from
 export { FILE_ARGUMENTS } from "./schemas.ts";
 export { filesBefore, runsCommands, stateBackend, Workspace, type WorkspaceParts } from "./workspace.ts";
 
-/** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
+/** Gives an agent file tools, `files` in the graph state, and a folder for long tool results. */
 export function filesMiddleware(options: FilesOptions = {}) {
   checkOptions(options, { name: "filesMiddleware", schema: FILES_OPTIONS });
   return filesMiddlewareOf(new Workspace(options), options);
 }
 
-/** The middleware of a workspace that other parts of a harness use too. */
+/** The same for a workspace that other parts of a harness share. */
 export function filesMiddlewareOf(
   workspace: Workspace,
   options: Omit<FilesOptions, keyof WorkspaceOptions> & { model?: object } = {},
@@ -86,7 +87,7 @@ export function filesMiddlewareOf(
     ...(resultLimit !== false && {
       wrapToolCall: async (
         request: { toolCall: { id?: string; name: string }; state: object; runtime: unknown },
-        handler: (request: never) => Promise<ToolMessage | Command> | ToolMessage | Command,
+        handler: (request: never) => Promise<CallResult> | CallResult,
       ) => {
         const result = await answered(request, handler as never);
         const { name } = request.toolCall;
@@ -98,21 +99,21 @@ export function filesMiddlewareOf(
   });
 }
 
-/** The most characters of a command's output that are shown whole. */
+/** The most characters of a command's output that are shown in full. */
 const OUTPUT_LIMIT = 30_000;
 
-/** The prompt's section on files: the backend knows where they are. */
+/** The prompt's section on files, with the backend's description of the place if it has one. */
 function sectionOf(workspace: Workspace, { runtime }: { runtime: object }): string {
   const place = workspace.place(runtime);
   return place === undefined ? FILES_SYSTEM_PROMPT : `${FILES_HEADING}${place}`;
 }
 
-/** Tells the model of texts that were kept because parallel changes did not fit together, until it has dealt with them. */
+/** A reminder of copies that conflicting parallel changes have left, as long as there are any. */
 function conflictNotice(files: Record<string, string> | undefined): BaseMessage[] {
-  const kept = Object.keys(files ?? {}).filter((path) => /\.conflict-\d+$/.test(path));
-  if (kept.length === 0) return [];
-  const text = `<system_reminder>Parallel changes to a file did not fit together. The later one is in the file, what it replaced is in ${kept.join(", ")}: put right what is wrong, then delete the copy.</system_reminder>`;
-  return [hiddenMessage({ name: "file_conflict", text })];
+  const copies = Object.keys(files ?? {}).filter((path) => /\.conflict-\d+$/.test(path));
+  if (copies.length === 0) return [];
+  const text = `Parallel changes to a file did not fit together. The later one is in the file, what it replaced is in ${copies.join(", ")}: put right what is wrong, then delete the copy.`;
+  return [reminderMessage("file_conflict", text)];
 }
 
 /** The names of the file tools that a workspace offers. */
@@ -174,14 +175,14 @@ function fileTools(
       args: unknown,
       runtime: ToolRuntime,
       isTrial = false,
-    ): Promise<{ ok: boolean; result: ToolMessage | Command }> => {
+    ): Promise<{ ok: boolean; result: CallResult }> => {
       const id = callId(runtime);
       const { backend, changes, sightings } = await workspace.openFor(id, runtime, { isTrial });
       const media = name === "read_file" ? await sight.media() : [];
       const options = { signal: runtime.signal, media, sightings, ...(limit !== false && { limit }) };
       const answer = await operate(backend, { name, args: args as never }, options);
       const status = answer.ok ? "success" : "error";
-      // Where long results are not saved, nobody could read all of it anyway.
+      // Without a limit for results, output is not saved to a file, but still too long to show in full.
       const isCut = limit === false && name === "execute";
       const text = isCut ? preview(answer.text, { limit: OUTPUT_LIMIT, path: undefined }) : answer.text;
       const content = answer.ok ? text : `Error: ${text}`;
@@ -194,28 +195,27 @@ function fileTools(
       return { ok: answer.ok, result };
     };
     const schema = FILE_ARGUMENTS[name] as z.ZodObject;
-    const made = checkedTool(
+    const fileTool = checkedTool(
       { name, description: descriptionOf(name, choices), schema },
       async (args, runtime) => (await call(args, runtime)).result,
     );
-    withTrial(made, async (args, runtime) => {
+    withTrial(fileTool, async (args, runtime) => {
       const { ok, result } = await call(schema.parse(args), runtime, true);
       return ok ? undefined : result;
     });
-    return name === "read_file" ? readsConversation(made, workspace.historyFolder) : made;
+    return name === "read_file" ? readsConversation(fileTool, workspace.historyFolder) : fileTool;
   });
 }
 
 const WRITE = "write_file";
-const CHANGING = new Set([WRITE, "edit_file", "delete_file"]);
 
 function isHeldWrite(message: BaseMessage): message is ToolMessage {
   return ToolMessage.isInstance(message) && message.name === WRITE && isHeld(message);
 }
 
 /**
- * Gives calls that confirm a write the text that was held back, so that tools, people and views get a whole call. In
- * place: LangChain keeps the message that the model gave.
+ * Fills in the held-back text in calls that confirm a write, so that tools, people and views get a complete call. In
+ * place: LangChain keeps the model's own message object.
  */
 function fillConfirmed(answer: unknown, messages: readonly BaseMessage[]): void {
   if (!AIMessage.isInstance(answer)) return;
@@ -232,14 +232,14 @@ function isConfirming({ confirm }: Record<string, unknown>): boolean {
   return confirm === true || confirm === "true";
 }
 
-/** The text of the last change of a file, where that was a write that was held back. */
+/** The text of the last change of a file, if that was a write that was held back. */
 function heldText(messages: readonly BaseMessage[], path: unknown): string | undefined {
   if (typeof path !== "string") return undefined;
   const last = messages.findLast((message): message is ToolMessage => {
-    if (!ToolMessage.isInstance(message) || !CHANGING.has(message.name ?? "")) return false;
+    if (!ToolMessage.isInstance(message) || !isMutation(message.name ?? "")) return false;
     if (message.status === "error" && !isHeldWrite(message)) return false;
-    const given = callOf(message, messages)?.args["file_path"];
-    return typeof given === "string" && plainPath(given) === plainPath(path);
+    const changedPath = callOf(message, messages)?.args["file_path"];
+    return typeof changedPath === "string" && plainPath(changedPath) === plainPath(path);
   });
   const content = last && isHeldWrite(last) ? callOf(last, messages)?.args["content"] : undefined;
   return typeof content === "string" ? content : undefined;

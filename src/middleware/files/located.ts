@@ -7,8 +7,8 @@ const PATHS = ["path", "file_path"];
 const GLOBS: { readonly [Name in FileToolName]?: string } = { glob: "pattern", grep: "glob" };
 
 /**
- * The arguments of a file tool with every address on the host put in the backend's own paths. Here and not in the
- * backend, so that permissions and mounts see the path that is meant.
+ * Converts paths of the host in a file tool's arguments to the backend's own. Done here and not in the backend, so that
+ * permissions and mounts see the converted path.
  */
 export async function located<Args extends object>(
   backend: FileBackend,
@@ -24,7 +24,7 @@ export async function located<Args extends object>(
   return { ...args, ...changed };
 }
 
-/** A path that says nothing else is left as it was spelled. */
+/** The backend's path for a path of the host. Keeps the original spelling if it is the same path. */
 async function locatedPath(backend: FileBackend, raw: string): Promise<string> {
   const parsed = parsePath(raw);
   const path = parsed.ok ? await backend.locate!(parsed.path) : undefined;

@@ -3,11 +3,11 @@ import { nameOf } from "../../files/paths/index.ts";
 import type { MediaType } from "../../files/text/index.ts";
 import { settled } from "../../models/secrets/index.ts";
 
-/** Media that a model may take beside text. */
+/** Media that a model may accept besides text. */
 export const MEDIA = ["image", "pdf"] as const;
 export type Media = (typeof MEDIA)[number];
 
-/** A file that is not text, for the model to look at: kept in the artifact of the call that read it. */
+/** A media file for the model, kept in the artifact of the result of the call that read it. */
 export interface Shown {
   path: string;
   type: MediaType;
@@ -15,10 +15,10 @@ export interface Shown {
   data: string;
 }
 
-/** The most bytes that providers take: of an image as of its five megabytes in base64, of a document. */
+/** The most bytes that providers accept. An image of this size has five megabytes in base64. */
 const MOST: Readonly<Record<Media, number>> = { image: 3_750_000, pdf: 10_000_000 };
 
-/** The media that an agent's model takes: by option, else by its profile. */
+/** The media that an agent's model accepts: by option, else by its profile. */
 export class Sight {
   readonly #option: readonly Media[] | undefined;
   #model: object | undefined;
@@ -28,7 +28,7 @@ export class Sight {
     this.#model = model;
   }
 
-  /** The request with the files that it speaks of, where its model can look at them. */
+  /** Adds to a request the media files that its results refer to, if the model accepts them. */
   async opened<Request extends { model: unknown; messages: BaseMessage[] }>(
     request: Request,
   ): Promise<Request> {
@@ -47,7 +47,7 @@ export class Sight {
   }
 }
 
-/** Shows a file that is not text to the model, or describes it. */
+/** The answer to reading a media file: a description, and the file if the model accepts it. */
 export function look(
   path: string,
   { type, bytes, media }: { type: MediaType; bytes: Uint8Array; media: readonly Media[] },
@@ -65,18 +65,18 @@ function kindOf(type: MediaType): Media {
 }
 
 /**
- * The messages with files behind the results that speak of them. In messages of the user's, as not every provider takes
- * them in a result, and behind all results of a turn, which must stand together.
+ * Adds files after the results that refer to them. They are user messages, as not every provider accepts media in a
+ * result, and come after all results of a turn, which must not be separated.
  */
 function withFiles(messages: readonly BaseMessage[], media: readonly Media[]): BaseMessage[] {
-  let waiting: Shown[] = [];
+  let pending: Shown[] = [];
   return messages.flatMap((message, at) => {
-    const shown = shownIn(message);
-    if (shown && media.includes(kindOf(shown.type))) waiting.push(shown);
+    const file = shownIn(message);
+    if (file && media.includes(kindOf(file.type))) pending.push(file);
     const next = messages[at + 1];
-    if (waiting.length === 0 || (next && ToolMessage.isInstance(next))) return message;
-    const files = waiting.map(fileMessage);
-    waiting = [];
+    if (pending.length === 0 || (next && ToolMessage.isInstance(next))) return message;
+    const files = pending.map(fileMessage);
+    pending = [];
     return [message, ...files];
   });
 }
@@ -86,18 +86,16 @@ function shownIn(message: BaseMessage): Shown | undefined {
   return ((message.artifact ?? {}) as { shown?: Shown }).shown;
 }
 
-/** An image in the form that every client knows. */
+/** An image block in the form that all model clients support. */
 export function imageBlock({ type, data }: Pick<Shown, "type" | "data">) {
   return { type: "image_url" as const, image_url: { url: `data:${type};base64,${data}` } };
 }
 
-/** Images as they are everywhere; documents in the standard one, which each puts into its provider's. */
+/** A user message with a file. A document is a standard block, which each client converts for its provider. */
 function fileMessage({ path, type, data }: Shown): HumanMessage {
   const text = { type: "text" as const, text: `${path}:` };
   return kindOf(type) === "image"
-    ? new HumanMessage({
-        content: [text, imageBlock({ type, data })],
-      })
+    ? new HumanMessage({ content: [text, imageBlock({ type, data })] })
     : new HumanMessage({
         contentBlocks: [text, { type: "file", mimeType: type, data, metadata: { filename: nameOf(path) } }],
       });

@@ -20,25 +20,25 @@ type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Nam
 export interface Answer {
   ok: boolean;
   text: string;
-  /** The failure of a command, whose output is an answer like any other. */
+  /** The failure of a command; its output is the text. */
   failure?: FailedCommand;
-  /** A file that is not text, for the model to look at. */
+  /** A media file for the model. */
   shown?: Shown;
-  /** Set where nothing was written, and the text can be confirmed. */
+  /** Whether a write was held back, which the model can confirm. */
   isHeld?: boolean;
 }
 
 interface OperateOptions {
   signal: AbortSignal | undefined;
-  /** The most characters of a list that a model is shown at once. */
+  /** The most characters of a list in one answer. */
   limit: number;
-  /** The media that the model takes. */
+  /** The media that the model accepts. */
   media: readonly Media[];
-  /** The files that the agent has seen; without it every change is made. */
+  /** The files that the agent has seen; undefined to make every change without a check. */
   sightings: Sightings | undefined;
 }
 
-/** Runs one file tool on a backend and puts the result in words. */
+/** Runs a file tool on a backend, and returns the result as text. */
 export async function operate<Name extends FileToolName>(
   backend: FileBackend,
   call: { name: Name; args: Arguments<Name> },
@@ -58,11 +58,11 @@ type Operation<Name extends FileToolName> = (
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   ls: async (backend, { path = "/", sizes = false, ignored = false }, { limit }) =>
     answerOf(await backend.list(path, { sizes }), ({ entries }) => {
-      const shown = entries.filter((entry) => ignored || !entry.isIgnored);
-      const lines = shown.map((entry) =>
-        entry.isDirectory ? `${entry.path}/` : sized(entry.path, sizes ? entry.size : undefined),
+      const listed = entries.filter((entry) => ignored || !entry.isIgnored);
+      const lines = listed.map((entry) =>
+        entry.isDirectory ? `${entry.path}/` : withSize(entry.path, sizes ? entry.size : undefined),
       );
-      // That there is a .git is no news.
+      // `.git` is not worth a note.
       const hidden = entries.filter(({ name, isIgnored }) => isIgnored && name !== ".git").length;
       const notes = !ignored && hidden > 0 ? [`[${hidden} more with ignored: true.]`] : [];
       return linesWithin(lines, { limit, notes, advice: "Use glob to narrow it down." }) || "(empty)";
@@ -87,17 +87,17 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
     if (content === undefined) {
       return { ok: false, text: filled(HELD_TEXTS.nothingHeld, { path: file_path }) };
     }
-    const written = await writeFile(backend, { path: file_path, content }, sightings);
-    const isHeld = !written.ok && written.reason === "held";
+    const result = await writeFile(backend, { path: file_path, content }, sightings);
+    const isHeld = !result.ok && result.reason === "held";
     return {
-      ...answerOf(written, ({ created }) => `${created ? "Created" : "Replaced"} ${file_path}.`),
+      ...answerOf(result, ({ created }) => `${created ? "Created" : "Replaced"} ${file_path}.`),
       ...(isHeld && { isHeld }),
     };
   },
 
   edit_file: async (backend, { file_path, ...args }, { sightings }) => {
-    const edited = await editFile(backend, { path: file_path, edits: textEdits(args) }, sightings);
-    return answerOf(edited, ({ shown, news }) =>
+    const result = await editFile(backend, { path: file_path, edits: textEdits(args) }, sightings);
+    return answerOf(result, ({ shown, news }) =>
       [shown === undefined ? `Edited ${file_path}.` : `Edited ${file_path}:\n${shown}`, news]
         .filter((part) => part !== undefined)
         .join("\n"),
@@ -110,9 +110,9 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   glob: async (backend, { pattern, path, sizes = false, ignored }, { signal, limit }) => {
     const result = await backend.glob(pattern, { path, signal, ignored });
     if (!result.ok) return answerOf(result, () => "");
-    const shown = result.paths.slice(0, fitting(result.paths, limit));
-    const sizeOf = sizes ? await sizesOf(backend, shown, signal) : undefined;
-    const lines = sizeOf ? shown.map((file) => sized(file, sizeOf.get(file))) : shown;
+    const paths = result.paths.slice(0, countWithin(result.paths, limit));
+    const sizeOf = sizes ? await sizesOf(backend, paths, signal) : undefined;
+    const lines = sizeOf ? paths.map((file) => withSize(file, sizeOf.get(file))) : paths;
     const notes = (result.notes ?? []).map((note) => `[${note}]`);
     const options = { limit, notes, total: result.paths.length, advice: "Narrow the pattern or the path." };
     const text = lines.length > 0 ? linesWithin(lines, options) : ["No file matches.", ...notes].join("\n");
@@ -156,12 +156,12 @@ function answerOf<T extends object>(result: FileResult<T>, textOf: (value: T) =>
   return result.ok ? { ok: true, text: textOf(result) } : { ok: false, text: result.error };
 }
 
-/** A file's line in a list. No path has a tab in it. */
-function sized(path: string, size: number | undefined): string {
+/** A file's line in a list. A tab separates the size, as no path contains one. */
+function withSize(path: string, size: number | undefined): string {
   return size === undefined ? path : `${path}\t${size}`;
 }
 
-/** The sizes of files, from the lists of the folders that they are in. */
+/** The sizes of files, from the lists of their folders. */
 async function sizesOf(
   backend: FileBackend,
   paths: readonly string[],
@@ -170,20 +170,20 @@ async function sizesOf(
   const sizes = new Map<string, number>();
   for (const folder of new Set(paths.map(parentOf))) {
     signal?.throwIfAborted();
-    const listed = await backend.list(folder, { sizes: true });
-    for (const { path, size } of listed.ok ? listed.entries : []) {
+    const list = await backend.list(folder, { sizes: true });
+    for (const { path, size } of list.ok ? list.entries : []) {
       if (size !== undefined) sizes.set(path, size);
     }
   }
   return sizes;
 }
 
-/** The most characters that a model is shown at once, whatever it asks for. */
+/** The most characters of one answer, whatever the model asks for. */
 const MOST = 100_000;
-/** The characters of the line about a cut. */
+/** Characters reserved for the line about a cut. */
 const NOTE = 120;
 
-/** Lines that fit in a limit, notes, and in between how many more there are. */
+/** The lines that fit into a limit, the number of further lines if any, and notes. */
 function linesWithin(
   lines: readonly string[],
   {
@@ -194,15 +194,15 @@ function linesWithin(
   }: { limit: number; advice: string; total?: number; notes?: readonly string[] },
 ): string {
   const room = limit - notes.join("\n").length - 1;
-  const isWhole = total === lines.length && fitting(lines, room) === total;
+  const isWhole = total === lines.length && countWithin(lines, room) === total;
   if (isWhole) return [...lines, ...notes].join("\n");
-  const shown = lines.slice(0, fitting(lines, room - NOTE));
+  const shown = lines.slice(0, countWithin(lines, room - NOTE));
   const cutting = `[Cut after ${shown.length} of ${total} lines: ${total - shown.length} more. ${advice}]`;
   return [...shown, cutting, ...notes].join("\n");
 }
 
 /** The number of lines that fit into a number of characters. */
-function fitting(lines: readonly string[], limit: number): number {
+function countWithin(lines: readonly string[], limit: number): number {
   let length = 0;
   const end = lines.findIndex((line) => (length += line.length + 1) > limit + 1);
   return end < 0 ? lines.length : end;
@@ -214,7 +214,7 @@ function cut(text: string): string {
   return `${text.slice(0, end > 0 ? end : MOST).toWellFormed()}\n[Cut after ${MOST} of ${text.length} characters. Read on with offset and limit.]`;
 }
 
-/** Notes how much of a file has been read from its start; all of it, also by one page after another, is the whole file. */
+/** Notes how many lines of a file have been read from its start. Reading page after page counts as the whole file. */
 function noteRead(
   sightings: Sightings,
   { path, content, page }: { path: string; content: string; page: Pick<ShownLines, "from" | "to" | "of"> },

@@ -5,7 +5,7 @@ const file_path = z.string().min(1, "give a path such as /src/a.js");
 const MISSING = (name: string) => ({ path: [name], message: "is missing" });
 const text = z
   .string()
-  .refine((given) => !isCutNote(given), "is only the note in the place of a refused text; send the text");
+  .refine((value) => !isCutNote(value), "is only the note in the place of a refused text; send the text");
 const edit = z.object({
   old_string: z.string(),
   new_string: text,

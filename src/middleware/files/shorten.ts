@@ -3,7 +3,14 @@ import type { ToolMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
 import { type FileBackend } from "../../files/index.ts";
 import { preview } from "../../files/text/index.ts";
-import { type ToolRuntime, copyOf, withMessages, withUpdate, messagesOf } from "../tools/index.ts";
+import {
+  type CallResult,
+  type ToolRuntime,
+  copyOf,
+  withMessages,
+  withUpdate,
+  messagesOf,
+} from "../tools/index.ts";
 import type { Workspace } from "./workspace.ts";
 
 interface Shortening {
@@ -15,18 +22,18 @@ interface Shortening {
 }
 
 /**
- * Saves long tool results to files and leaves previews in their place, also in the messages of a `Command`. What
- * cannot be saved is shown whole, unless it is too large for any file; what is not text, such as an image, stays.
+ * Saves long tool results to files and replaces them by previews, also in the messages of a `Command`. A result that
+ * cannot be saved is shown in full, unless it is too large for any file. Other blocks, such as images, stay.
  */
 export async function shortenResult(
-  result: ToolMessage | Command,
+  result: CallResult,
   { workspace, limit, folder, request }: Shortening,
-): Promise<ToolMessage | Command> {
+): Promise<CallResult> {
   const long = messagesOf(result).filter((message) => textOf(message).length > limit);
   if (long.length === 0) return result;
   const { backend, changes } = workspace.open(request.state, request.runtime as ToolRuntime);
   const previews = new Map<ToolMessage, ToolMessage>();
-  for (const message of long) previews.set(message, await saved(message, { backend, limit, folder }));
+  for (const message of long) previews.set(message, await savePreview(message, { backend, limit, folder }));
   const short = withMessages(result, (message) => previews.get(message) ?? message);
   const files = changes();
   if (Object.keys(files).length === 0) return short;
@@ -36,31 +43,30 @@ export async function shortenResult(
   return withUpdate(short, { ...update, files: { ...(update as { files?: object }).files, ...files } });
 }
 
-async function saved(
+async function savePreview(
   message: ToolMessage,
   { backend, limit, folder }: { backend: FileBackend; limit: number; folder: string },
 ): Promise<ToolMessage> {
   const text = textOf(message);
   const path = `${folder}/${resultName(message.name, text)}.txt`;
-  const written = await backend.write(path, text);
-  if (!written.ok && written.reason !== "too-large") return message;
-  return withText(message, preview(text, { limit: limit / 4, path: written.ok ? path : undefined }));
+  const write = await backend.write(path, text);
+  if (!write.ok && write.reason !== "too-large") return message;
+  return withText(message, preview(text, { limit: limit / 4, path: write.ok ? path : undefined }));
 }
 
-/** Some models count their call ids anew in every turn, and threads may share a folder: the content tells them apart. */
+/** A file name by content: some models reuse call ids in every turn, and threads may share a folder. */
 function resultName(name = "result", text: string): string {
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
   return `${name.replaceAll(/[^\w-]+/g, "_")}-${hash}`;
 }
 
-/** The text of a result, or of its blocks together. */
 function textOf({ content }: ToolMessage): string {
   return typeof content === "string"
     ? content
     : content.flatMap((block) => (isText(block) ? block.text : [])).join("\n");
 }
 
-/** The message with another text in the place of its first one, and none of its own left. */
+/** A copy of a message with its text replaced; other blocks stay. */
 function withText(message: ToolMessage, text: string): ToolMessage {
   const { content } = message;
   return copyOf(message, { content: typeof content === "string" ? text : withTextBlock(content, text) });

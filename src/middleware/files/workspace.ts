@@ -35,20 +35,20 @@ import { operate } from "./operate.ts";
 import type { BackendContext, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
 
-/** The default: files live in the graph state. */
+/** The default backend: files in the graph state. */
 export function stateBackend({ state }: BackendContext): FileBackend {
   return state;
 }
 
-/** A backend for one call, and what the call changed in the graph state. */
-export interface OpenWorkspace {
+/** A backend for one call, and its changes in the graph state. */
+interface OpenWorkspace {
   backend: FileBackend;
-  /** An update for the `files` channel. */
+  /** Returns an update for the `files` channel. */
   changes: () => ReturnType<StateBackend["changes"]>;
 }
 
-/** The same for a tool call, and what it has seen of files; undefined where that does not matter. */
-export interface OpenCall extends OpenWorkspace {
+/** The same for a tool call, with the files it has seen; undefined without `readFirst`. */
+interface OpenCall extends OpenWorkspace {
   sightings: Sightings | undefined;
 }
 
@@ -57,25 +57,25 @@ type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
 /** Dependencies of a workspace. */
 export interface WorkspaceParts {
   skills?: SkillLibrary | undefined;
-  /** The rules of the agents that this one works for, the outermost first. */
+  /** The rules of the agents above this one, outermost first. */
   above?: readonly (readonly PermissionRule[])[] | undefined;
-  /** Where the conversation is shown as a file, once it is summarized. Default `/.history`. */
+  /** The folder of the conversation file, once it is summarized. Default `/.history`. */
   historyFolder?: string | undefined;
 }
 
-/** Makes the backend for a call. */
+/** An agent's files: creates the backend for each call. */
 export class Workspace {
   readonly #make: (context: BackendContext) => FileBackend;
-  /** Each list of rules holds by itself. */
+  /** Lists of rules, each of which must allow an operation. */
   readonly #permissions: readonly (readonly PermissionRule[])[];
   readonly #skills: SkillLibrary | undefined;
   /** Whether commands can be run. */
   readonly canExecute: boolean;
   readonly #readFirst: boolean;
-  /** Where tool calls find the conversation as a file, once a summary stands for some of it. */
+  /** The folder of the conversation file. */
   readonly historyFolder: string;
 
-  /** Throws `invalid-options` for what cannot work, rules that cannot be read among it. */
+  /** Throws `invalid-options` for invalid options and rules. */
   constructor(
     { backend = stateBackend, permissions = [], canExecute = false, readFirst = true }: WorkspaceOptions,
     { skills, above = [], historyFolder = CONVERSATION_FOLDER }: WorkspaceParts = {},
@@ -93,7 +93,7 @@ export class Workspace {
     this.canExecute = runsCommands({ backend, canExecute });
   }
 
-  /** The backend's description of the place for the model; undefined if there is none. */
+  /** The backend's description for the model of where files are; undefined if it has none. */
   place(runtime: CallContext): string | undefined {
     return this.#make(contextOf(stateFiles({}), runtime)).place?.();
   }
@@ -105,8 +105,8 @@ export class Workspace {
   }
 
   /**
-   * Opens the workspace as a tool call finds it: after the calls that stand before it in its message. In a trial nothing
-   * is changed, and no command is run.
+   * Opens the workspace for a tool call, with the effect of the earlier calls of its message. In a trial nothing is
+   * changed, and no command is run.
    */
   async openFor(
     id: string,
@@ -117,29 +117,30 @@ export class Workspace {
     const results = earlierResults(id, runtime.configurable);
     const files = filesBefore(id, runtime);
     const turn = turnOf(messages, id);
-    // Where no results are kept, each call works out what the calls before it come to.
+    // Without the results of earlier calls, their effect is computed by replaying them.
     const earlier = turn && !results ? earlierCalls(id, turn, messages) : [];
-    const name = (call: string | undefined): string => `${turn?.id ?? ""} ${call ?? ""}`;
-    const known = {
+    const keyOf = (call: string | undefined): string => `${turn?.id ?? ""} ${call ?? ""}`;
+    const context = {
       messages: [...messages, ...(results ?? []).flatMap(messagesOf)],
-      call: name(id),
-      earlier: earlier.map((call) => name(call.id)),
+      call: keyOf(id),
+      earlier: earlier.map((call) => keyOf(call.id)),
       thread: (runtime.configurable?.["thread_id"] as string | undefined) ?? "",
       since: sinceOf(runtime),
     };
-    const sightings = this.#readFirst ? new Sightings(known) : undefined;
-    const replayed = await this.#replayed(files, { earlier, runtime, sightings });
+    const sightings = this.#readFirst ? new Sightings(context) : undefined;
+    const current = await this.#replay(files, { earlier, runtime, sightings });
     sightings?.begin();
-    const { backend, changes } = this.#open(replayed, runtime, isTrial ? unchanging : undefined);
-    // The model is told of the file with the first summary, or with a message that is too long for requests.
-    const isTold =
+    const { backend, changes } = this.#open(current, runtime, isTrial ? dryRun : undefined);
+    // The model learns of the conversation file with the first summary, or with a message too long for requests.
+    const hasConversation =
       readContext(runtime.state, runtime.configurable).summary !== undefined || messages.some(isLong);
-    const whole = isTold ? withConversation(backend, { folder: this.historyFolder, messages }) : backend;
-    return { backend: whole, changes, sightings };
+    if (!hasConversation) return { backend, changes, sightings };
+    const folder = this.historyFolder;
+    return { backend: withConversation(backend, { folder, messages }), changes, sightings };
   }
 
-  /** The files in the state after some calls. */
-  async #replayed(
+  /** The files in the state after the earlier calls of a turn. */
+  async #replay(
     files: Record<string, string>,
     {
       earlier,
@@ -154,7 +155,7 @@ export class Workspace {
       const parsed = FILE_ARGUMENTS[name].safeParse(args);
       if (!parsed.success) continue;
       const call = { name, args: await located(backend, { name, args: parsed.data }) };
-      // What is not in the state happens for real when that call itself runs.
+      // Only files in the state: for others the call itself has its effect when it runs.
       if (leafOf(backend, call.args.file_path).backend === state)
         await operate(backend, call, { signal: runtime.signal, sightings });
     }
@@ -172,12 +173,12 @@ export class Workspace {
   }
 
   #guarded(backend: FileBackend): FileBackend {
-    const held = this.#permissions.reduce(withPermissions, backend);
-    return this.#skills ? withSkills(held, this.#skills) : held;
+    const restricted = this.#permissions.reduce(withPermissions, backend);
+    return this.#skills ? withSkills(restricted, this.#skills) : restricted;
   }
 }
 
-/** Whether a workspace of these options has commands. */
+/** Whether a workspace with these options can run commands. */
 export function runsCommands({ backend, canExecute = false }: WorkspaceOptions): boolean {
   return typeof backend === "object" ? backend.execute !== undefined : canExecute;
 }
@@ -186,7 +187,7 @@ function contextOf(state: StateBackend, runtime: CallContext): BackendContext {
   return { state, store: runtime.store as BaseStore | undefined, threadId: threadIdOf(runtime) };
 }
 
-/** The files in the state as a call finds them: with the changes of the calls that it has followed. */
+/** The files in the state with the changes of the earlier calls of the turn that a call has waited for. */
 export function filesBefore(
   id: string,
   { state, configurable }: Pick<ToolRuntime, "state" | "configurable">,
@@ -209,7 +210,7 @@ interface CallState {
   messages?: BaseMessage[];
 }
 
-/** The calls that change files and stand before one in its turn. */
+/** The earlier calls of a turn that change files. */
 function earlierCalls(id: string, turn: AIMessage, messages: readonly BaseMessage[]): EarlierCall[] {
   const calls = turn.tool_calls ?? [];
   const earlier = new Set(
@@ -223,15 +224,15 @@ function earlierCalls(id: string, turn: AIMessage, messages: readonly BaseMessag
     .flatMap(({ id: call, name, args }) => (isMutation(name) ? { id: call, name, args } : []));
 }
 
-/** The backend, where changes and commands only tell whether they could be made, as far as that can be read. */
-function unchanging(backend: FileBackend): FileBackend {
-  const written = async (path: string) => {
+/** A backend whose changes and commands only report whether they would fail, as far as reading can tell. */
+function dryRun(backend: FileBackend): FileBackend {
+  const write = async (path: string) => {
     const file = await backend.readBytes(path);
     return !file.ok && file.reason === "folder" ? file : { ok: true as const, created: !file.ok };
   };
   const changes: Partial<FileBackend> = {
-    write: written,
-    writeBytes: written,
+    write,
+    writeBytes: write,
     edit: async (path, edit) => {
       const file = await backend.read(path);
       if (!file.ok) return file;

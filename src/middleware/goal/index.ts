@@ -14,7 +14,7 @@ import { checkOptions } from "../options/index.ts";
 import { isAwaitingUser, isFinalAnswer, ASK_TOOLS, readPlanState } from "../plan/index.ts";
 import { usedTokens } from "../prices/index.ts";
 import { harnessField, lastValue } from "../state/index.ts";
-import { filled, isFromUser, hiddenMessage, withSection } from "../text/index.ts";
+import { filled, isFromUser, reminderMessage, withSection } from "../text/index.ts";
 import type { RunContext } from "../thread-data/index.ts";
 import { GOAL_REMINDER, GOAL_SECTION, JUDGE_MATERIAL, JUDGE_PROMPT } from "./goal.prompt.ts";
 import { GOAL, type GoalContext, type GoalJudge, type GoalOptions, type GoalOutcome } from "./options.ts";
@@ -28,10 +28,10 @@ export {
   GOAL,
 } from "./options.ts";
 
-/** The number of answers of a run that are sent back. */
+/** The most answers of a run that are sent back. */
 const MOST_RETURNS = 2;
 const REMINDER = "goal_reminder";
-/** The characters of a conversation that a model judges by. */
+/** The most characters of a conversation that are shown to a judge. */
 const LONGEST = 200_000;
 
 const OUTCOME = z.object({ met: z.boolean().optional(), reasons: z.array(z.string()) }) as z.ZodType<
@@ -40,9 +40,9 @@ const OUTCOME = z.object({ met: z.boolean().optional(), reasons: z.array(z.strin
 >;
 
 /**
- * Judges the whole work when the model wants to end. Reasons why the goal is not met go back to the model, twice at most
- * and as long as the budget lasts; `goal` in the state has the last outcome. Adds one graph step at the end of a run. The
- * judge's own failure holds nothing up. `model` judges where `judge` is left out.
+ * Judges the work when the model wants to end. The reasons why the goal is not met are sent back to the model, at most
+ * twice and while the budget lasts; `goal` in the state has the last outcome. Adds one graph step at the end of a run.
+ * An error of the judge lets the run end. `model`: the default of `judge`.
  */
 export function goalMiddleware(
   options: GoalOptions,
@@ -53,8 +53,8 @@ export function goalMiddleware(
   if (judge === undefined) {
     throw new HarnessError("invalid-options", "goalMiddleware: judge: must be a function or a model.");
   }
-  const section = filled(GOAL_SECTION, { criteria: listed(criteria) });
-  // A hook is given only its own fields of the state; a model call sees which others there are.
+  const section = filled(GOAL_SECTION, { criteria: bulletList(criteria) });
+  // A hook gets only its own fields of the state; the names of the others are collected in model calls.
   const fields = new Set(["todos", "files"]);
   return createMiddleware({
     name: "GoalMiddleware",
@@ -80,11 +80,11 @@ export function goalMiddleware(
           state,
           ...(config.signal && { signal: config.signal }),
         };
-        const decide = typeof judge === "function" ? judge : byModel(toModel(judge), account);
+        const decide = typeof judge === "function" ? judge : modelJudge(toModel(judge), account);
         const goal = await outcomeOf(decide, context);
         if (goal.met !== false || returnsIn(messages) >= MOST_RETURNS || account?.isUsedUp) return { goal };
-        const text = `<system_reminder>${filled(GOAL_REMINDER, { reasons: listed(goal.reasons) })}</system_reminder>`;
-        return { goal, messages: [hiddenMessage({ name: REMINDER, text })], jumpTo: "model" as const };
+        const text = filled(GOAL_REMINDER, { reasons: bulletList(goal.reasons) });
+        return { goal, messages: [reminderMessage(REMINDER, text)], jumpTo: "model" as const };
       },
     },
   });
@@ -105,8 +105,8 @@ async function outcomeOf(judge: GoalJudge, context: GoalContext): Promise<GoalOu
   }
 }
 
-/** A judge that asks a model. Throws where the budget is used up or the answer is no judgement. */
-function byModel(model: BaseChatModel, account: Account | undefined): GoalJudge {
+/** A judge that asks a model. Throws if the budget is used up or the answer does not judge every criterion. */
+function modelJudge(model: BaseChatModel, account: Account | undefined): GoalJudge {
   return async ({ criteria, messages, todos, signal }) => {
     const usedUp = account?.take();
     if (usedUp) throw new Error(usedUp.text);
@@ -136,12 +136,12 @@ function reasonsIn(text: string, criteria: readonly string[]): string[] {
   });
 }
 
-/** The number of answers since the user's last message that were sent back here. */
+/** The number of answers since the user's last message that this middleware sent back. */
 function returnsIn(messages: readonly BaseMessage[]): number {
   return messages.slice(messages.findLastIndex(isFromUser) + 1).filter(({ name }) => name === REMINDER)
     .length;
 }
 
-function listed(lines: readonly string[]): string {
+function bulletList(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join("\n");
 }

@@ -16,15 +16,15 @@ export interface GoalContext {
   signal?: AbortSignal;
 }
 
-/** Decides whether the goal is met: `true` or nothing says yes, `false`, a reason or several say no. */
+/** Decides whether the goal is met. */
 export type GoalJudge = (context: GoalContext) => GoalVerdict | Promise<GoalVerdict>;
 
-/** A judge's answer: `true` or nothing accepts, `false` or reasons send the answer back. */
+/** A judge's verdict: `true` or nothing accepts the answer, `false` or reasons send it back. */
 export type GoalVerdict = boolean | string | readonly string[] | null | void;
 
 /** Options of `goalMiddleware`. */
 export interface GoalOptions {
-  /** Conditions that the whole work has to meet. The model is told them from the beginning. */
+  /** Conditions for the whole work. They are in the system prompt from the beginning. */
   criteria: readonly string[];
   /** Code, or a model: an instance or `provider:name`. Default: the agent's model. */
   judge?: GoalJudge | BaseChatModel | string;
@@ -36,7 +36,6 @@ export interface GoalOutcome {
   reasons: string[];
 }
 
-/** The schema of `GoalOptions`, for callers without a compiler. */
 export const GOAL = z.strictObject({
   criteria: z.array(z.string().min(1, "must not be empty")).min(1, "must name a criterion"),
   judge: z

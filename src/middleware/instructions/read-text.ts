@@ -1,22 +1,22 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** The text of a file, or a note why it was left out; never an exception. */
-export type TextRead = { text: string; isCut: boolean } | { note: string };
+/** The text of a file, or a note why it cannot be used. */
+type TextRead = { text: string; isCut: boolean } | { note: string };
 
-/** Reads at most so many bytes of a text file; of a longer one its beginning. */
+/** Reads at most `limit` bytes from the beginning of a text file. Never throws. */
 export async function readText(path: string, limit: number): Promise<TextRead> {
   try {
-    // Without waiting for a writer, as with a pipe that somebody has put there.
+    // Opening a named pipe must not wait for a writer.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
-      const found = await handle.stat();
-      if (!found.isFile()) return { note: "is no file" };
-      const bytes = Buffer.alloc(Math.min(limit, found.size));
+      const stats = await handle.stat();
+      if (!stats.isFile()) return { note: "is no file" };
+      const bytes = Buffer.alloc(Math.min(limit, stats.size));
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-      const isCut = found.size > limit;
+      const isCut = stats.size > limit;
       const decoder = new TextDecoder("utf-8", { fatal: true });
-      // In a stream a character may go on behind the end.
+      // With `stream`, a character cut at the end is no error.
       const text = decoder.decode(bytes.subarray(0, bytesRead), { stream: isCut });
       return text.includes("\0") ? { note: "is no text" } : { text, isCut };
     } finally {

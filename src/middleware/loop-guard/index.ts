@@ -3,28 +3,27 @@ import { setTimeout } from "node:timers/promises";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { filled, isFromUser, hiddenMessage } from "../text/index.ts";
+import { filled, isFromUser, reminderMessage } from "../text/index.ts";
 import { LOOP_STOP, LOOP_WARNING } from "./loop-guard.prompt.ts";
 
 /** Options of `loopGuardMiddleware`. */
 export interface LoopGuardOptions {
-  /** The same tool calls so many times in a row: the model is warned. Default 3. */
+  /** The number of identical turns in a row after which the model is warned. Default 3. */
   warnAfter?: number;
-  /** So many times: the run ends. Default 5. */
+  /** The number of identical turns in a row after which the run ends. Default 5. */
   stopAfter?: number;
-  /** The wait before a model call after the warning, in milliseconds, twice as long each time. Default 1000. */
+  /** Milliseconds to wait before a model call after the warning; doubles each time. Default 1000. */
   waitMs?: number;
-  /** Tools that may be called alike as often as the model likes, such as `{ job_status: false }`. */
+  /** Tools that may be repeated without limit, such as `{ job_status: false }`. */
   tools?: Readonly<Record<string, false>>;
 }
 
-/** The finish reason of the message that ends a looping run; the plan's exit guard respects it. */
+/** The finish reason of the message that ends a looping run; with it the plan's exit guard sends no reminder. */
 export const LOOP_FINISH_REASON = "loop_guard";
 
 /**
- * Stops a model that makes the same tool calls over and over with the same results: first a warning and a pause, then an
- * honest end of the run. Going round in circles of two or three turns counts too, with twice the patience. Other results
- * are progress.
+ * Stops a model that repeats the same tool calls with the same results: first with a warning and a pause, then by ending
+ * the run. Cycles of two or three turns count, too, with limits twice as high. Different results are progress.
  */
 export function loopGuardMiddleware({
   warnAfter = 3,
@@ -36,49 +35,51 @@ export function loopGuardMiddleware({
   return createMiddleware({
     name: "LoopGuardMiddleware",
     wrapModelCall: async (request, handler) => {
-      const { next, count, patience } = repeated(request.state.messages, isFree);
+      const { next, count, patience } = latestCycle(request.state.messages, isFree);
       const isWarned = count >= warnAfter * patience;
       if (isWarned && waitMs > 0)
         await pause(waitMs * 2 ** (count - warnAfter * patience), request.runtime.signal);
-      const messages = isWarned ? [...request.messages, warning(count)] : request.messages;
+      const warning = (): BaseMessage => reminderMessage("loop_warning", filled(LOOP_WARNING, { count }));
+      const messages = isWarned ? [...request.messages, warning()] : request.messages;
       const answer = await handler({ ...request, messages });
       const isStopped = count + 1 >= stopAfter * patience && AIMessage.isInstance(answer);
       if (!isStopped || callsOf(answer) !== next) return answer;
-      const content = filled(LOOP_STOP, { count: count + 1, calls: names(answer) });
+      const content = filled(LOOP_STOP, { count: count + 1, calls: toolNames(answer) });
       return new AIMessage({ content, response_metadata: { finish_reason: LOOP_FINISH_REASON } });
     },
   });
 }
 
-/** The turns after which a circle may begin anew. */
+/** The lengths of cycles, in turns. */
 const PERIODS = [1, 2, 3];
 
-interface Circle {
-  /** The calls with which it would go on. */
+interface Cycle {
+  /** The calls that would continue it. */
   next: string | undefined;
   /** The number of repetitions in a row. */
   count: number;
+  /** The factor for its limits. */
   patience: number;
 }
 
-/** The circle that the latest tool calls since the user's last message make: the one nearest to its end. */
-function repeated(messages: readonly BaseMessage[], isFree: (name: string) => boolean): Circle {
+/** The cycle in the latest tool calls since the user's last message that is nearest to its limit. */
+function latestCycle(messages: readonly BaseMessage[], isFree: (name: string) => boolean): Cycle {
   const turns = latestTurns(messages, isFree);
-  const circles = PERIODS.map((period): Circle => {
+  const cycles = PERIODS.map((period): Cycle => {
     const last = turns[period - 1];
     const next = last && callsOf(last.message);
-    return { next, count: timesRound(turns, period), patience: period === 1 ? 1 : 2 };
+    return { next, count: repetitions(turns, period), patience: period === 1 ? 1 : 2 };
   });
-  return circles.reduce((most, one) => (one.count / one.patience > most.count / most.patience ? one : most));
+  return cycles.reduce((most, one) => (one.count / one.patience > most.count / most.patience ? one : most));
 }
 
 /** The number of repetitions in a row of the last `period` turns. */
-function timesRound(turns: readonly Turn[], period: number): number {
+function repetitions(turns: readonly Turn[], period: number): number {
   const end = turns.findIndex((turn, at) => at >= period && !hasSameResults(turn, turns[at - period]!));
   return Math.floor((end < 0 ? turns.length : end) / period);
 }
 
-/** Calls first: results are long, and most turns are not the same. */
+/** Compares calls first: results are long, and most turns differ. */
 function hasSameResults(one: Turn, other: Turn): boolean {
   return callsOf(one.message) === callsOf(other.message) && resultsOf(one) === resultsOf(other);
 }
@@ -93,7 +94,7 @@ interface Turn {
   replies: readonly BaseMessage[];
 }
 
-/** The turns since the user's last message, or since one whose tools are free, from the last one on. */
+/** The turns since the user's last message, or since a turn with free tools only, newest first. */
 function latestTurns(messages: readonly BaseMessage[], isFree: (name: string) => boolean): Turn[] {
   const turns: Turn[] = [];
   let replies: BaseMessage[] = [];
@@ -108,16 +109,16 @@ function latestTurns(messages: readonly BaseMessage[], isFree: (name: string) =>
   return turns;
 }
 
-/** Worked out once: a long thread passes here in every model call. */
-const known = new WeakMap<AIMessage, string>();
+/** Signatures by message: every model call needs those of the whole thread. */
+const signatures = new WeakMap<AIMessage, string>();
 
-/** The calls of a message, independent of the order of calls and arguments. */
+/** A signature of a message's calls, independent of the order of calls and arguments. */
 function callsOf(message: AIMessage): string | undefined {
   const calls = message.tool_calls ?? [];
   if (calls.length === 0) return undefined;
   const signature =
-    known.get(message) ?? hash(calls.map((call) => `${call.name} ${ordered(call.args)}`).toSorted());
-  known.set(message, signature);
+    signatures.get(message) ?? hash(calls.map((call) => `${call.name} ${sortedJson(call.args)}`).toSorted());
+  signatures.set(message, signature);
   return signature;
 }
 
@@ -125,7 +126,7 @@ function hash(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
-function ordered(value: unknown): string {
+function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -133,11 +134,11 @@ function ordered(value: unknown): string {
   );
 }
 
-function names(message: AIMessage): string {
+function toolNames(message: AIMessage): string {
   return [...new Set((message.tool_calls ?? []).map((call) => call.name))].join(", ");
 }
 
-/** Waits, unless the run is stopped before. */
+/** Waits; throws when the run is aborted. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await setTimeout(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
@@ -146,14 +147,9 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 }
 
-function warning(count: number): BaseMessage {
-  const text = `<system_reminder>${filled(LOOP_WARNING, { count })}</system_reminder>`;
-  return hiddenMessage({ name: "loop_warning", text });
-}
-
 const times = z.number().min(1, "must be at least 1");
 
-/** When the loop guard acts, or `false` for none. */
+/** The schema of `LoopGuardOptions`, or `false` for no loop guard. */
 export const LOOP_GUARD = z.union([
   z.literal(false),
   z

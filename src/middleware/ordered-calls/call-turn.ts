@@ -26,7 +26,7 @@ interface CallRuntime {
   configurable?: Record<string, unknown> | undefined;
 }
 
-/** A tool call as `wrapToolCall` gets it, as far as it is used here. */
+/** The fields of a `wrapToolCall` request that are used here. */
 export interface CallRequest {
   toolCall: ToolCall;
   state: { messages: readonly BaseMessage[] };
@@ -35,22 +35,23 @@ export interface CallRequest {
 
 type Outcome = { result: CallResult } | { stop: unknown };
 
-class Moment<T> {
+/** A promise with its resolve function. */
+class Deferred<T> {
   resolve!: (value: T) => void;
   readonly promise = new Promise<T>((resolve) => {
     this.resolve = resolve;
   });
 }
 
-/** A call of a turn: `kind` is known from the moment it arrives, `outcome` from its end. */
+/** A call of a turn: `kind` is set when it arrives, `outcome` when it ends. */
 class Slot {
   readonly call: ToolCall;
-  /** Middleware further out has begun with it. */
-  readonly announced = new Moment<void>();
-  /** Resolves when the call is in the order, or when outer middleware has answered it; it has no kind then. */
-  readonly arrived = new Moment<void>();
+  /** Resolves when an outer middleware has announced the call. */
+  readonly announced = new Deferred<void>();
+  /** Resolves when the call enters the order, or when an outer middleware has answered it: then it has no kind. */
+  readonly arrived = new Deferred<void>();
   isAnnounced = false;
-  readonly ended = new Moment<Outcome>();
+  readonly ended = new Deferred<Outcome>();
   kind: CallKind | undefined;
   outcome: Outcome | undefined;
   /** The LangGraph task that runs it. */
@@ -77,10 +78,10 @@ class Slot {
   }
 }
 
-/** The turns of each LangGraph step. All tasks of a step have one signal, and it goes with the step. */
+/** Turns by the signal of their LangGraph step, which all tasks of the step share, and by message id. */
 const turns = new WeakMap<object, Map<string, CallTurn>>();
 
-/** The calls of one message that no result has answered, in the order given. */
+/** The unanswered calls of one message, in their order. */
 export class CallTurn {
   readonly #slots: readonly Slot[];
   #saved: Promise<readonly SavedWrite[]> | undefined;
@@ -89,21 +90,21 @@ export class CallTurn {
     this.#slots = calls.map((call) => new Slot(call));
   }
 
-  /** The turn of a call; undefined for a call that is alone in it. */
+  /** The turn of a call; undefined if it is the only call of its message. */
   static of({ toolCall, state, runtime }: CallRequest): CallTurn | undefined {
     const message = turnOf(state.messages, toolCall.id);
     if (!message || (message.tool_calls?.length ?? 0) < 2) return undefined;
     const step = runtime.signal ?? message;
-    const known = turns.get(step) ?? new Map<string, CallTurn>();
-    turns.set(step, known);
-    const turn = known.get(message.id ?? "") ?? new CallTurn(openCalls(message, state.messages));
-    known.set(message.id ?? "", turn);
+    const stepTurns = turns.get(step) ?? new Map<string, CallTurn>();
+    turns.set(step, stepTurns);
+    const turn = stepTurns.get(message.id ?? "") ?? new CallTurn(openCalls(message, state.messages));
+    stepTurns.set(message.id ?? "", turn);
     return turn;
   }
 
   /**
-   * Notes that a call will arrive, however late: later calls wait for it. To be called before anything is awaited.
-   * Returns a function to be called if it is answered without arriving.
+   * Announces that a call will arrive, however late: later calls wait for it. Call it before awaiting anything. Returns
+   * a function to call if the call is answered without arriving.
    */
   announce({ toolCall }: CallRequest): () => void {
     const slot = this.#slotOf(toolCall, (one) => !one.isAnnounced);
@@ -111,30 +112,31 @@ export class CallTurn {
     return () => slot.arrived.resolve();
   }
 
-  /** Takes the place of a call in the turn. To be called before anything is awaited, or after `announce`. */
-  enter({ toolCall, runtime }: CallRequest, kind: CallKind): CallPlace {
+  /** Enters a call into the order. Call it before awaiting anything, or after `announce`. */
+  enter({ toolCall, runtime }: CallRequest, kind: CallKind): OrderedCall {
     const slot = this.#slotOf(toolCall, (one) => one.kind === undefined);
     slot.arrive(kind, taskOf(runtime.configurable));
     keepEarlierResults(runtime.configurable, (id) => this.resultsBefore(id));
-    const at = this.#slots.indexOf(slot);
-    return new CallPlace(slot, runtime, {
-      earlier: this.#slots.slice(0, Math.max(at, 0)),
-      recall: () => (this.#saved ??= this.#recall(runtime.configurable ?? {})),
-    });
+    let pending: Promise<ToolCall[]> | undefined;
+    return {
+      wait: () => (pending ??= this.#waitFor(slot, runtime)),
+      end: (result) => slot.end({ result }),
+      stop: (error) => slot.end({ stop: error }),
+    };
   }
 
   /** The slot of a call, an open one if there is any. */
-  #slotOf(wanted: ToolCall, isOpen: (slot: Slot) => boolean): Slot {
-    const same = this.#slots.filter(({ call }) => call.id === wanted.id);
-    const open = same.filter(isOpen);
+  #slotOf(toolCall: ToolCall, isOpen: (slot: Slot) => boolean): Slot {
+    const candidates = this.#slots.filter(({ call }) => call.id === toolCall.id);
+    const open = candidates.filter(isOpen);
     const at = placeOf(
-      wanted,
+      toolCall,
       open.map(({ call }) => call),
     );
-    return open[at] ?? same[0] ?? new Slot(wanted);
+    return open[at] ?? candidates[0] ?? new Slot(toolCall);
   }
 
-  /** The results of the calls that one has followed, in their order. */
+  /** The results of the earlier calls that a call has waited for, in their order. */
   resultsBefore(id: string): CallResult[] {
     const at = this.#slots.findIndex(({ call }) => call.id === id);
     const kind = this.#slots[at]?.kind ?? "free";
@@ -144,8 +146,31 @@ export class CallTurn {
       .flatMap(({ outcome }) => (outcome && "result" in outcome ? outcome.result : []));
   }
 
-  /** Finds the calls that ended in an earlier invocation: LangGraph has saved their results and runs only the others. */
-  async #recall(configurable: Record<string, unknown>): Promise<readonly SavedWrite[]> {
+  async #waitFor(slot: Slot, { signal, configurable = {} }: CallRuntime): Promise<ToolCall[]> {
+    const { kind = "change", call, task } = slot;
+    const earlier = this.#slots.slice(0, Math.max(this.#slots.indexOf(slot), 0));
+    if (kind === "free" || earlier.length === 0) return [];
+    this.#saved ??= this.#restoreSaved(configurable);
+    forgetOthersAnswer(await unlessAborted(this.#saved, signal), configurable);
+    const failed: ToolCall[] = [];
+    for (const other of earlier) {
+      if (other.kind === undefined) await unlessAborted(arrival(other), signal);
+      if (other.kind === undefined || !mustFollow(kind, other.kind)) continue;
+      const outcome: Outcome = other.outcome ?? (await unlessAborted(other.ended.promise, signal));
+      if ("result" in outcome) {
+        if (isFailed(outcome.result, other.call)) failed.push(other.call);
+        continue;
+      }
+      // In one task the first error counts, and that has to be the earlier call's.
+      if (task !== undefined && task === other.task) throw outcome.stop;
+      await keepAnswers(call.id ?? "", configurable);
+      throw new GraphInterrupt([]);
+    }
+    return failed;
+  }
+
+  /** Ends the slots of calls that ended in an earlier invocation: LangGraph saved their results and runs only the rest. */
+  async #restoreSaved(configurable: Record<string, unknown>): Promise<readonly SavedWrite[]> {
     if (!isResuming(configurable)) return [];
     const { writes } = await stepWrites(configurable);
     for (const [id, update] of savedResults(writes)) {
@@ -158,74 +183,27 @@ export class CallTurn {
   }
 }
 
-/** The place of one call in its turn. */
-export class CallPlace {
-  readonly #slot: Slot;
-  readonly #runtime: CallRuntime;
-  readonly #earlier: readonly Slot[];
-  readonly #recall: () => Promise<readonly SavedWrite[]>;
-  #turn: Promise<ToolCall[]> | undefined;
-
-  constructor(
-    slot: Slot,
-    runtime: CallRuntime,
-    { earlier, recall }: { earlier: readonly Slot[]; recall: () => Promise<readonly SavedWrite[]> },
-  ) {
-    this.#slot = slot;
-    this.#runtime = runtime;
-    this.#earlier = earlier;
-    this.#recall = recall;
-  }
-
+/** One call in the order of its turn. */
+interface OrderedCall {
   /**
-   * Waits until all earlier calls that this one must follow have ended, and returns those that failed. Stops the task
-   * where one of them waits for a person: LangGraph runs both again when it goes on. Throws when the run is stopped.
+   * Waits until all earlier calls that this one must follow have ended, and returns those that failed. Interrupts the
+   * task if one of them waits for a person: LangGraph runs both again on resume. Throws when the run is stopped.
    */
-  wait(): Promise<ToolCall[]> {
-    return (this.#turn ??= this.#wait());
-  }
-
-  async #wait(): Promise<ToolCall[]> {
-    const { kind = "change", call, task } = this.#slot;
-    if (kind === "free" || this.#earlier.length === 0) return [];
-    const { signal, configurable } = this.#runtime;
-    forgetOthersAnswer(await unlessAborted(this.#recall(), signal), configurable);
-    const failed: ToolCall[] = [];
-    for (const slot of this.#earlier) {
-      if (slot.kind === undefined) await unlessAborted(arrival(slot), signal);
-      if (slot.kind === undefined || !mustFollow(kind, slot.kind)) continue;
-      const outcome: Outcome = slot.outcome ?? (await unlessAborted(slot.ended.promise, signal));
-      if ("result" in outcome) {
-        if (isFailed(outcome.result, slot.call)) failed.push(slot.call);
-        continue;
-      }
-      // In one task the first error counts, and that has to be the earlier call's.
-      if (task !== undefined && task === slot.task) throw outcome.stop;
-      await keepAnswers(call.id ?? "", configurable);
-      throw new GraphInterrupt([]);
-    }
-    return failed;
-  }
-
-  end(result: CallResult): void {
-    this.#slot.end({ result });
-  }
-
-  /** The call has thrown: it waits for a person, or the run ends. */
-  stop(error: unknown): void {
-    this.#slot.end({ stop: error });
-  }
+  wait: () => Promise<ToolCall[]>;
+  end: (result: CallResult) => void;
+  /** Ends a call that has thrown: it waits for a person, or the run ends. */
+  stop: (error: unknown) => void;
 }
 
 /**
- * The longest wait for a call that nobody has announced, in case that middleware further out has answered it: calls of a
- * step are started at the same time and in their order.
+ * The longest wait for a call that was not announced: an outer middleware may have answered it. The calls of a step
+ * start at the same time and in their order.
  */
 const GRACE_MS = 250;
 
 async function arrival({ announced, arrived }: Slot): Promise<void> {
-  const late = sleep(GRACE_MS, true);
-  const isLate = await Promise.race([announced.promise, arrived.promise, late]);
+  const timeout = sleep(GRACE_MS, true);
+  const isLate = await Promise.race([announced.promise, arrived.promise, timeout]);
   if (!isLate) await arrived.promise;
 }
 

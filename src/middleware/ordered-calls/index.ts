@@ -1,20 +1,18 @@
-import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import type { Command } from "@langchain/langgraph";
+import type { ToolMessage, ToolCall } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { checkOptions } from "../options/index.ts";
 import { filled, withSection } from "../text/index.ts";
 import { answered } from "../tool-errors/index.ts";
-import { isMutation, markTime, resultIn, wrapTool } from "../tools/index.ts";
+import { type CallResult, errorResult, isMutation, markTime, resultIn, wrapTool } from "../tools/index.ts";
 import { CallTurn } from "./call-turn.ts";
-import { inTurn, withPlace } from "./in-turn.ts";
 import { ORDERED_CALLS_OPTIONS, type OrderedCallsOptions } from "./options.ts";
 import { kindOf } from "./order-of.ts";
 import { ORDERED_CALLS_PROMPT, WITHHELD } from "./ordered-calls.prompt.ts";
 
 /**
- * Lets the calls of one message take effect in the order given: calls that only read run together, a call that changes
- * something runs after all earlier ones. Consent is asked for all calls at once; a call behind one that waits for a
- * person waits with it. Takes no graph step. Stands in front of all middleware that may answer a call itself, behind
+ * Makes the calls of one message take effect in their order: calls that only read run together, a call that changes
+ * something runs after all earlier ones. Consent is asked for all calls at once; a call after one that waits for a
+ * person waits, too. Adds no graph step. Belongs before all middleware that may answer a call itself, and after
  * `mcpMiddleware`.
  */
 export function orderedCallsMiddleware(options: OrderedCallsOptions = {}) {
@@ -30,53 +28,69 @@ export function orderedCallsMiddleware(options: OrderedCallsOptions = {}) {
     wrapToolCall: async (request, handler) => {
       const { toolCall, tool } = request;
       const turn = CallTurn.of(request);
-      let from: number | undefined;
-      /** Has `wait` in front of the tool, and notes when the tool begins. */
-      const begun = (wait?: () => Promise<ToolMessage | undefined>) =>
+      let startedAt: number | undefined;
+      /** The tool, which waits before it runs and notes when it starts. */
+      const timedTool = (wait?: () => Promise<ToolMessage | undefined>) =>
         tool && {
           tool: wrapTool(tool, async () => {
             const withheldResult = await wait?.();
-            from = now();
+            startedAt = now();
             return withheldResult;
           }),
         };
-      const timed = (result: ToolMessage | Command): ToolMessage | Command => {
-        const message = from === undefined ? undefined : resultIn(result);
-        if (message) markTime(message, [from!, now()]);
+      const withTime = (result: CallResult): CallResult => {
+        const message = startedAt === undefined ? undefined : resultIn(result);
+        if (message) markTime(message, [startedAt!, now()]);
         return result;
       };
-      if (!turn) return timed(await answered({ ...request, ...begun() }, handler));
-      const place = turn.enter(request, kindOf(toolCall.name, tool, tools));
-      const made = withPlace(request, async () => {
-        const failed = await place.wait();
+      if (!turn) return withTime(await answered({ ...request, ...timedTool() }, handler));
+      const call = turn.enter(request, kindOf(toolCall.name, tool, tools));
+      const ordered = withWait(request, async () => {
+        const failed = await call.wait();
         const isWithheld = withhold !== false && failed.length > 0 && withhold(toolCall, failed);
-        return isWithheld ? withheld(toolCall, failed) : undefined;
+        return isWithheld ? withheldResultOf(toolCall, failed) : undefined;
       });
       try {
-        // Whoever records that a call begins waits first; for the others the tool does.
-        const result = timed(await answered({ ...made, ...begun(() => inTurn(made)) }, handler));
-        place.end(result);
+        // A middleware that records the start of the call waits before that; otherwise the tool waits.
+        const result = withTime(await answered({ ...ordered, ...timedTool(() => inTurn(ordered)) }, handler));
+        call.end(result);
         return result;
       } catch (error) {
-        place.stop(error);
+        call.stop(error);
         throw error;
       }
     },
   });
 }
 
-/** Withholds a command after a failed change of a file: there is nothing to test. */
+/** In a request: waits for the earlier calls of the message. */
+const WAIT = Symbol("wait");
+
+type Wait = () => Promise<ToolMessage | undefined>;
+
+/** Adds a wait function to a request, for inner middleware. */
+function withWait<Request extends object>(request: Request, wait: Wait): Request {
+  return { ...request, [WAIT]: wait };
+}
+
+/**
+ * Waits until it is a call's turn; returns at once without `orderedCallsMiddleware`. Returns the result of a call that is
+ * withheld. Call it before recording that the call begins.
+ */
+export async function inTurn(request: object): Promise<ToolMessage | undefined> {
+  return (request as { [WAIT]?: Wait })[WAIT]?.();
+}
+
+/** Withholds a command after a failed file change: there is nothing to test. */
 function withholdCommands({ name }: ToolCall, failed: readonly ToolCall[]): boolean {
   return name === "execute" && failed.some((call) => isMutation(call.name));
 }
 
-function withheld({ name, id = "" }: ToolCall, failed: readonly ToolCall[]): ToolMessage {
+function withheldResultOf(toolCall: ToolCall, failed: readonly ToolCall[]): ToolMessage {
   const calls = failed.map((call) => [call.name, call.args["file_path"]].filter(Boolean).join(" "));
-  const content = filled(WITHHELD, { calls: calls.join(", "), name });
-  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+  return errorResult(toolCall, filled(WITHHELD, { calls: calls.join(", "), name: toolCall.name }));
 }
 
 export { type CallOrder, type OrderedCallsOptions } from "./options.ts";
 export { CallTurn } from "./call-turn.ts";
-export { inTurn } from "./in-turn.ts";
 export { kindOf } from "./order-of.ts";

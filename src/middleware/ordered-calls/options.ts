@@ -3,27 +3,27 @@ import { z } from "zod";
 import { FUNCTION } from "../options/index.ts";
 
 /**
- * The order of a tool's calls among the others of their message. `read`: together with other reads, after earlier
- * changes. `change`: after all earlier calls. `parallel`: as a change, but side by side with others of its kind.
- * `free`: neither waits nor is waited for.
+ * The order of a tool's calls among the others of their message. `read`: in parallel with other reads, after earlier
+ * changes. `change`: after all earlier calls. `parallel`: as a change, but in parallel with others of its kind. `free`:
+ * neither waits nor is waited for.
  */
 export type CallOrder = "read" | "change" | "parallel" | "free";
 
 /** Options of `orderedCallsMiddleware`. */
 export interface OrderedCallsOptions {
   /**
-   * The order of tools by name. Default: Holdfast's own tools by a table, `read` for a tool whose `metadata.annotations`
+   * The order of tools by name. Default: a table for Holdfast's own tools, `read` for a tool whose `metadata.annotations`
    * have `readOnlyHint: true`, `change` for all others.
    */
   tools?: Readonly<Record<string, CallOrder>>;
   /**
-   * Whether a call is withheld because of earlier calls of its message that failed or were refused. The model is told.
-   * Default: `execute` after a call that would have changed a file. `false`: none is.
+   * Whether a call is withheld because earlier calls of its message failed or were refused. The model is told. Default:
+   * `execute` after a failed change of a file. `false`: no call is withheld.
    */
   withhold?: false | ((call: ToolCall, failed: readonly ToolCall[]) => boolean);
   /** Replaces the addition to the system prompt; empty for none. */
   systemPrompt?: string;
-  /** The clock by which results tell how long their calls took. Default: the system's. */
+  /** The clock for the duration of calls in their results. Default: the system's. */
   now?: () => number;
 }
 

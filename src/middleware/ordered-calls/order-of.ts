@@ -1,10 +1,10 @@
 import { isPlanTool } from "../tools/index.ts";
 import type { CallOrder } from "./options.ts";
 
-/** `plan`: after all earlier calls; no read and no sub-agent waits for it, as the plan is nothing that they see. */
+/** `plan`: after all earlier calls; reads and sub-agents do not wait for it, as they do not see the plan. */
 export type CallKind = CallOrder | "plan";
 
-/** Holdfast's own tools. A question to the user holds back the calls beside it itself. */
+/** Holdfast's own tools. `ask_clarification` withholds the other calls of its turn itself. */
 const OWN: Readonly<Record<string, CallKind>> = {
   ls: "read",
   read_file: "read",

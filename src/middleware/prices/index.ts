@@ -4,19 +4,19 @@ import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
 export interface Prices {
   input: number;
   output: number;
-  /** The price of cached input. Default: that of other input. */
+  /** The price of cached input. Default: `input`. */
   cached?: number | undefined;
-  /** The price of input that is written to the cache. Default: that of other input. */
+  /** The price of input that is written to the cache. Default: `input`. */
   written?: number | undefined;
 }
 
-/** Tokens that were used. */
+/** Token usage. */
 export interface UsedTokens {
   inputTokens: number;
   outputTokens: number;
-  /** The part of `inputTokens` that came from the provider's cache. */
+  /** The part of `inputTokens` that was read from the provider's cache. */
   cachedTokens: number;
-  /** The part of `inputTokens` that went into it. */
+  /** The part of `inputTokens` that was written to it. */
   writtenTokens?: number | undefined;
 }
 
@@ -24,19 +24,19 @@ export const NO_TOKENS: UsedTokens = { inputTokens: 0, outputTokens: 0, cachedTo
 
 const MILLION = 1_000_000;
 
-/** An answer of a model, as far as it tells what it used. */
+/** The fields of a model's answer that report its usage. */
 export interface UsageSource {
   usage_metadata?: Partial<UsageMetadata> | undefined;
   response_metadata?: Record<string, unknown> | undefined;
 }
 
 /**
- * The token usage of an answer. Some clients leave it in the provider's words (`response_metadata`); Gemini's counts
- * thinking only in the total.
+ * The token usage of an answer. Some clients leave it in the provider's own form (`response_metadata`); Gemini's
+ * counts thinking only in the total.
  */
 export function usedTokens({ usage_metadata: usage, response_metadata = {} }: UsageSource): UsedTokens {
-  const isCounted = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0) > 0;
-  if (!usage || !isCounted) return rawTokens(response_metadata);
+  const hasCounts = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0) > 0;
+  if (!usage || !hasCounts) return rawTokens(response_metadata);
   const { cache_read: cached, cache_creation: written } = usage.input_token_details ?? {};
   const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0, total_tokens: total = 0 } = usage;
   return {
@@ -47,7 +47,7 @@ export function usedTokens({ usage_metadata: usage, response_metadata = {} }: Us
   };
 }
 
-/** The same in the words of OpenAI's interface and of those that resemble it. */
+/** The usage in the fields of OpenAI's API and of those that resemble it. */
 function rawTokens(metadata: Record<string, unknown>): UsedTokens {
   const { usage, tokenUsage, x_groq: groq } = metadata as Record<string, Record<string, unknown> | undefined>;
   const counts = (usage ?? groq?.["usage"] ?? tokenUsage ?? {}) as Record<string, unknown>;
@@ -59,7 +59,7 @@ function rawTokens(metadata: Record<string, unknown>): UsedTokens {
   };
 }
 
-/** In an answer: the usage of the one before it, which was empty or no answer, and is not in the conversation. */
+/** In an answer: the usage of the discarded answer before it, which is not in the conversation. */
 const UNSAID = "holdfast_unsaid";
 
 export function markUnsaid(message: BaseMessage, unsaid: UsedTokens): void {

@@ -12,9 +12,9 @@ type Caching = (options: object) => {
 };
 
 /**
- * Hints by which a provider keeps the beginning of a request in its cache, for a model that is chosen when it is first
- * used, too: breakpoints for Anthropic's and Bedrock's, set by LangChain, and for OpenAI's the thread as a key, so that
- * its requests reach the same server. Others keep it unasked, or not at all.
+ * Makes providers cache the beginning of requests, also for a model that is chosen on first use: LangChain's breakpoints
+ * for Anthropic and Bedrock; for OpenAI the thread as cache key, so that its requests reach the same server. Other
+ * providers cache by themselves or not at all.
  */
 export function promptCachingMiddleware() {
   const [anthropic, bedrock] = [anthropicPromptCachingMiddleware, bedrockPromptCachingMiddleware].map(
@@ -26,7 +26,7 @@ export function promptCachingMiddleware() {
     wrapModelCall: async (request, handler) => {
       const { runtime } = request;
       const model = (await settled(request.model as object)) as { getName: () => string };
-      const seen = { ...request, model, runtime: { ...runtime, context: runtime.context ?? {} } };
+      const settledRequest = { ...request, model, runtime: { ...runtime, context: runtime.context ?? {} } };
       const pass: Handler = ({ modelSettings }: { modelSettings?: Record<string, unknown> }) =>
         handler({ ...request, ...(modelSettings && { modelSettings }) });
       const name = model.getName();
@@ -36,14 +36,14 @@ export function promptCachingMiddleware() {
         return pass({ modelSettings: { ...key, ...request.modelSettings } }) as ReturnType<typeof handler>;
       }
       const { wrapModelCall } = name === "ChatBedrockConverse" ? bedrock : anthropic;
-      return wrapModelCall(seen, pass) as ReturnType<typeof handler>;
+      return wrapModelCall(settledRequest, pass) as ReturnType<typeof handler>;
     },
   });
 }
 
 const LONGEST_KEY = 64;
 
-/** Tells OpenAI's own address: other servers of its protocol may refuse a field that they do not know. */
+/** Whether a model is on OpenAI's own servers: others with its protocol may refuse an unknown field. */
 function isOpenAIs(model: object): boolean {
   const { configuration } = fieldsOf(model) as { configuration?: { baseURL?: string } };
   const address = configuration?.baseURL;

@@ -1,17 +1,17 @@
 import { z } from "zod";
 
 /**
- * The policy for a call that was under way when its process was stopped, and that LangGraph would run again:
- * `repeat`: it is run, and the tool can tell (`isRepetition`); `ask`: a person decides; `unknown`: it is not run, and
- * the model is told that its outcome is unknown; `harmless`: calls of this tool change nothing outside of the thread,
+ * The policy for a call that was under way when its process was stopped, and that LangGraph would run again.
+ * `repeat`: it is run, and the tool can tell (`isRepetition`). `ask`: a person decides. `unknown`: it is not run, and
+ * the model is told that its outcome is unknown. `harmless`: calls of this tool change nothing outside of the thread,
  * so they are not recorded and simply run.
  */
 export type RepeatPolicy = "repeat" | "ask" | "unknown" | "harmless";
 
 /**
- * The policy of each tool by its name, and of those that are not named under `*`. Default: a tool that says so itself
- * by MCP's annotations is `harmless` (`readOnlyHint`) or repeated (`idempotentHint`); a call that waits for consent is
- * asked about, again; the outcome of any other is unknown.
+ * The policy of each tool by name, and of all others under `*`. Default: by MCP's annotations, `harmless` for
+ * `readOnlyHint` and `repeat` for `idempotentHint`; a call that waits for consent is asked about again; for any other
+ * the outcome is unknown.
  */
 export type RepeatOptions = Readonly<Record<string, RepeatPolicy>>;
 

@@ -3,8 +3,8 @@ import { isPlanTool } from "../tools/index.ts";
 import type { RepeatOptions, RepeatPolicy } from "./options.ts";
 
 /**
- * Our own tools. A sub-agent goes on from its checkpoints. To write or delete a file twice is to do it once; an edit can
- * be made twice, and a command can do anything.
+ * Holdfast's own tools. A sub-agent continues from its checkpoints. Writing or deleting a file twice has the effect of
+ * once; an edit may apply twice, and a command can do anything.
  */
 const OWN: RepeatOptions = {
   ls: "harmless",
@@ -18,23 +18,20 @@ const OWN: RepeatOptions = {
   delete_file: "repeat",
 };
 
-/** For files that live in the thread: what is not saved has not happened. */
+/** The policies for files in the graph state: a change that was not saved has not happened. */
 export const FILES_IN_THREAD: RepeatOptions = {
   write_file: "harmless",
   edit_file: "harmless",
   delete_file: "harmless",
 };
 
-/** The policy of a tool; undefined for the default: ask where consent is asked for, else the outcome is unknown. */
+/** The policy of a tool; undefined for the default: ask if it needs consent, else the outcome is unknown. */
 export function policyOf(name: string, tool: unknown, options: RepeatOptions): RepeatPolicy | undefined {
-  return own(options, name) ?? own(OWN, name) ?? hinted(tool) ?? own(options, "*");
+  return own(options, name) ?? own(OWN, name) ?? declaredPolicy(tool) ?? own(options, "*");
 }
 
-/**
- * The policy that a tool declares: as the plan's tools do, or by MCP's annotations, where LangChain's adapters put
- * them.
- */
-function hinted(tool: unknown): RepeatPolicy | undefined {
+/** The policy that a tool declares: as a plan tool, or by MCP's annotations in its metadata. */
+function declaredPolicy(tool: unknown): RepeatPolicy | undefined {
   if (isPlanTool(tool)) return "harmless";
   const { metadata } = (tool ?? {}) as { metadata?: { annotations?: Record<string, unknown> | null } };
   const { readOnlyHint, idempotentHint } = metadata?.annotations ?? {};

@@ -5,20 +5,20 @@ import { filled } from "../text/index.ts";
 import { UNFINISHED } from "../tools/index.ts";
 import { REPEAT_TEXTS } from "./repeats.prompt.ts";
 
-/** The configurable in which a tool finds the ids of calls that may be repetitions. */
+/** The configurable with the ids of calls that may be repetitions. */
 const KEY = "holdfast_repetitions";
 
-/** The fields that are used of LangChain's tool runtime. */
-export interface RepeatedRuntime {
+/** The fields of LangChain's tool runtime that are used here. */
+interface RepeatedRuntime {
   configurable?: Record<string, unknown> | undefined;
   toolCallId?: string | undefined;
   toolCall?: { id?: string | undefined } | undefined;
 }
 
 /**
- * Whether the call that a tool is answering may have been carried out before: it was under way when an earlier process
- * was stopped. Takes what LangChain hands to a tool as its second argument. The call's id is the same as then, in
- * `toolCallId`: a key by which a service can tell that it has done the work already.
+ * Whether the call that a tool is answering may have been run before: it was under way when an earlier process was
+ * stopped. `runtime` is the second argument of a LangChain tool. Its `toolCallId` is the same as then, and can serve as
+ * an idempotency key.
  */
 export function isRepetition(runtime: unknown): boolean {
   const { configurable, toolCallId, toolCall } = (runtime ?? {}) as RepeatedRuntime;
@@ -26,32 +26,32 @@ export function isRepetition(runtime: unknown): boolean {
   return Array.isArray(ids) && ids.includes(toolCallId ?? toolCall?.id);
 }
 
-/** Lets the tool know. LangChain hands a task's own configurable to it. */
+/** Notes in the configurable, which the tool gets, that a call may be a repetition. */
 export function markRepetition({ id }: ToolCall, configurable: Record<string, unknown> | undefined): void {
   if (!configurable) return;
   const ids = configurable[KEY];
   configurable[KEY] = [...(Array.isArray(ids) ? (ids as unknown[]) : []), id];
 }
 
-/** The custom event of LangChain's callbacks that says a call may be a repetition. */
+/** A custom event of LangChain's callbacks: a call may be a repetition. */
 export const CALL_REPETITION = "call-repetition";
 
-/** Details of that event. */
+/** The data of a `CALL_REPETITION` event. */
 export interface CallRepetition {
   call: string;
   name: string;
   args: Record<string, unknown>;
-  /** The answer to the model in its place; absent if it is run. */
+  /** The answer that the model got instead; absent if the call is run. */
   answer?: string;
 }
 
 export async function tellRepetition({ id = "", name, args }: ToolCall, answer?: string): Promise<void> {
   const event: CallRepetition = { call: id, name, args, ...(answer !== undefined && { answer }) };
-  // Fails outside of a run, where nobody listens.
+  // Dispatching fails outside of a run.
   await dispatchCustomEvent(CALL_REPETITION, event).catch(() => {});
 }
 
-/** The progress of a call when its run was stopped, in words. */
+/** Describes how far a call was when its run was stopped. */
 export function ranText(stopped: StoppedCall | undefined): string {
   if (!stopped) return REPEAT_TEXTS.begun;
   const { ran, printed } = stopped;
@@ -63,8 +63,8 @@ export function ranText(stopped: StoppedCall | undefined): string {
 /** The answer to the model about a call whose outcome is unknown. */
 export async function unknownOutcome(call: ToolCall, repeated?: Unended): Promise<ToolMessage> {
   const { id = "", name } = call;
-  const known = repeated?.stopped ? `\n${ranText(repeated.stopped)}` : "";
-  const content = `${filled(REPEAT_TEXTS.unknown, { name })}${known}`;
+  const progress = repeated?.stopped ? `\n${ranText(repeated.stopped)}` : "";
+  const content = `${filled(REPEAT_TEXTS.unknown, { name })}${progress}`;
   await tellRepetition(call, content);
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, artifact: UNFINISHED });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FILE_ARGUMENTS } from "../files/schemas.ts";
-import { OWN_TOOLS, readRoles } from "./read-roles.ts";
+import { OWN_TOOLS, readRoles } from "./index.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -10,20 +10,20 @@ import { Sandboxes } from "./sandboxes.ts";
 export interface SandboxOptions extends Pick<FilesOptions, "permissions" | "resultLimit"> {
   /** Default: `localSandboxProvider()`. */
   provider?: SandboxProvider;
-  /** Where the folders of all threads are; the same as `threadDataMiddleware`'s. */
+  /** The base directory of all threads' folders; the same as `threadDataMiddleware`'s. */
   baseDir?: string;
 }
 
 /**
- * Gives an agent file and shell tools in a sandbox of its thread. The sandbox is acquired when a tool first needs
- * it and released when the run ends; a run that failed or waits keeps it for the thread's next run. A run without a
- * `thread_id` has a sandbox and folders of its own.
+ * Gives an agent file and shell tools in a sandbox of its thread. The sandbox is acquired when a tool first needs it
+ * and released when the run ends; after a run that failed or waits it stays for the thread's next run. A run without a
+ * `thread_id` has its own sandbox and folders.
  */
 export function sandboxMiddleware(options: SandboxOptions = {}) {
   return sandboxMiddlewareOf(new Sandboxes(options), options);
 }
 
-/** The middleware of sandboxes that other parts of a harness use too. */
+/** The same for sandboxes that other parts of a harness share. */
 export function sandboxMiddlewareOf(
   sandboxes: Sandboxes,
   { permissions, resultLimit }: Pick<SandboxOptions, "permissions" | "resultLimit">,

@@ -1,15 +1,16 @@
 import type { ThreadData } from "../thread-data/index.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
-/** A call of a model or a tool, and the run that makes it. */
+/** A model or tool call under way. */
 export interface Call {
+  /** The id of the run that makes it. */
   run: string;
   signal: AbortSignal | undefined;
 }
 
 /**
- * The sandbox of one thread, while there is one, and the runs that use it. LangChain tells nobody that a run failed,
- * was aborted or waits for a person. So a run counts from its first call until it ends or a call of it fails; one
+ * The sandbox of one thread, if it has one, and the runs that use it. LangChain has no event for a run that failed, was
+ * aborted or waits for a person. So a run counts from its first call until it ends or one of its calls fails; a run
  * that stopped in between counts until another run begins.
  */
 export class Lease {
@@ -25,12 +26,12 @@ export class Lease {
     this.#thread = thread;
   }
 
-  /** Whether nothing would be lost with it. */
+  /** Whether the lease has no sandbox and no calls, so that it can be dropped. */
   get isIdle(): boolean {
     return !this.#sandbox && !this.#ending && this.#calls.size === 0;
   }
 
-  /** The thread's sandbox. One that could not be had is asked for again next time. */
+  /** Returns the thread's sandbox, and acquires it if there is none. A failed acquisition is retried by the next call. */
   sandbox(): Promise<Sandbox> {
     if (this.#sandbox) return this.#sandbox;
     const sandbox = this.#acquire();
@@ -50,13 +51,13 @@ export class Lease {
     this.#calls.add(call);
   }
 
-  /** Ends a call. A run whose call failed is over, unless it makes another one. */
+  /** Ends a call. A failed call ends its run, unless that makes another one. */
   end(call: Call, { failed }: { failed: boolean }): void {
     this.#calls.delete(call);
     if (failed || call.signal?.aborted) this.#runs.delete(call.run);
   }
 
-  /** Ends a run; the last one's end releases the sandbox. A failure is reported, not thrown. */
+  /** Ends a run; the end of the last run releases the sandbox. A failure to release is a process warning. */
   async release(run: string): Promise<void> {
     this.#runs.delete(run);
     if (!this.#sandbox || this.#runs.size > 0 || this.#busy().size > 0) return;
@@ -67,13 +68,13 @@ export class Lease {
     if (this.#ending === ending) this.#ending = undefined;
   }
 
-  /** The runs with calls that go on. An aborted run has ended, also when its model or tool has not noticed. */
+  /** The runs with calls under way. An aborted run does not count, even if its model or tool has not noticed. */
   #busy(): Set<string> {
     return new Set([...this.#calls].filter(({ signal }) => !signal?.aborted).map(({ run }) => run));
   }
 
   async #acquire(): Promise<Sandbox> {
-    // A provider may know a sandbox by its thread, and must not get the new one and the old one mixed up.
+    // A provider may identify a sandbox by its thread: the old one is released before a new one is acquired.
     await this.#ending;
     return this.#provider.acquire(this.#thread);
   }

@@ -25,7 +25,7 @@ import {
 } from "../../files/shell/index.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
-/** Where a thread's folders appear in its sandbox. */
+/** The path of a thread's folders in its sandbox. */
 export const MOUNT = "/mnt/user-data";
 
 /** Options of `localSandboxProvider`. */
@@ -34,22 +34,22 @@ export interface LocalSandboxOptions extends Pick<
   "timeoutMs" | "maxTimeoutMs" | "maxOutput" | "passEnv" | "env" | "limits"
 > {
   /**
-   * Commands run in Linux namespaces through `bwrap`. Where that does not work they are refused (`auto`), or there is
-   * no sandbox at all (`always`). `never` runs them as this user, with all that this process can reach: the model is
-   * told so. Default `auto`.
+   * Whether commands run in Linux namespaces through `bwrap`. If that does not work, `auto` refuses commands and
+   * `always` refuses the sandbox. `never` runs commands as this user, with access to all that this process can reach,
+   * and tells the model so. Default `auto`.
    */
   bubblewrap?: "auto" | "always" | "never";
 }
 
 /**
- * Sandboxes on this machine: the thread's own folders, and commands that run in its workspace. A command sees nothing
- * else of the user's; where that cannot be had, it is not run unless the caller wants it so.
+ * Creates sandboxes on this machine: the thread's folders, and commands that run in its workspace. A command cannot see
+ * any other files of the user. If that cannot be ensured, it is not run, except with `bubblewrap: "never"`.
  */
 export function localSandboxProvider({
   bubblewrap = "auto",
   ...shell
 }: LocalSandboxOptions = {}): SandboxProvider {
-  const plainNames = new WeakMap<Sandbox, string>();
+  const aliases = new WeakMap<Sandbox, string>();
   return {
     name: "local",
     isolated: bubblewrap !== "never",
@@ -60,7 +60,7 @@ export function localSandboxProvider({
         throw new HarnessError("invalid-options", `localSandboxProvider: ${NO_ISOLATION}`);
       }
       const root = dirname(folders.workspace);
-      const alias = isolated || PLAIN.test(root) ? root : await plainName(root);
+      const alias = isolated || PLAIN.test(root) ? root : await createAlias(root);
       const sandbox: Sandbox = {
         id: `local:${threadId}`,
         isolation: isolated
@@ -74,21 +74,21 @@ export function localSandboxProvider({
           alias,
         }),
       };
-      if (alias !== root) plainNames.set(sandbox, alias);
+      if (alias !== root) aliases.set(sandbox, alias);
       return sandbox;
     },
     async release(sandbox) {
-      const alias = plainNames.get(sandbox);
+      const alias = aliases.get(sandbox);
       if (alias !== undefined) await rm(dirname(alias), { recursive: true, force: true });
     },
   };
 }
 
-/** A path that means the same in every kind of quotes, in code and in here-documents. */
+/** Matches a path that needs no escaping in any kind of quotes, in code and in here-documents. */
 const PLAIN = /^[\w/.,:@%+-]+$/;
 
-/** Another name for a folder whose own cannot be put into a command as it is: a link that only this user can reach. */
-async function plainName(root: string): Promise<string> {
+/** Creates a symbolic link to a folder whose path would need escaping in commands. Only this user can access it. */
+async function createAlias(root: string): Promise<string> {
   const temporary = tmpdir();
   const alias = join(
     await mkdtemp(join(PLAIN.test(temporary) ? temporary : "/tmp", "holdfast-")),
@@ -98,27 +98,28 @@ async function plainName(root: string): Promise<string> {
   return alias;
 }
 
-/** The thread's folders under `MOUNT`, nothing anywhere else, and commands in the workspace. */
+/** A backend with the thread's folders under `MOUNT`, no other files, and commands in the workspace. */
 function mounted(
   root: string,
   shell: FileBackend,
   { files, wrap, alias }: { files: FileBackend; wrap: Wrap | undefined; alias: string },
 ): FileBackend {
-  const nowhere: FileBackend = {
+  const base: FileBackend = {
     ...stateFiles({}),
     execute: async (command, options) => {
       if (!wrap) return { ok: false, error: `Commands are not run here: ${NO_ISOLATION}` };
-      return virtual(virtual(await shell.execute!(wrap(command, alias), options), root), alias);
+      const result = await shell.execute!(wrap(command, alias), options);
+      return withMountPaths(withMountPaths(result, root), alias);
     },
   };
-  return withPermissions(compositeBackend(nowhere, { [`${MOUNT}/`]: files }), [
+  return withPermissions(compositeBackend(base, { [`${MOUNT}/`]: files }), [
     { effect: "allow", operations: ["execute"], paths: "/**" },
     { effect: "allow", paths: [MOUNT, `${MOUNT}/**`] },
     { effect: "deny", paths: "/**" },
   ]);
 }
 
-/** Makes a command of the sandbox one of the host. */
+/** Turns a command of the sandbox into a command of the host. */
 type Wrap = (command: string, root: string) => string;
 
 function inSandbox(limits: CommandLimits | undefined): Wrap {
@@ -131,12 +132,12 @@ function inSandbox(limits: CommandLimits | undefined): Wrap {
     `exec ${start} ${flags} --bind ${quoted(root)} ${MOUNT} --setenv HOME ${MOUNT}/workspace --chdir ${MOUNT}/workspace ${limitedShell(command, limits).map(quoted).join(" ")}`;
 }
 
-/** Without namespaces the mount does not exist: its paths in a command stand for the real ones. */
+/** Replaces paths of the mount in a command by real ones: without namespaces the mount does not exist. */
 function withRealPaths(command: string, root: string): string {
   return command.replaceAll(/\/mnt\/user-data(?![\w.-])/g, () => root);
 }
 
-/** Output names the paths that the model knows. */
-function virtual(result: FileResult<Execution>, root: string): FileResult<Execution> {
+/** Replaces real paths in output by those of the mount, which the model knows. */
+function withMountPaths(result: FileResult<Execution>, root: string): FileResult<Execution> {
   return result.ok ? { ...result, output: result.output.replaceAll(root, MOUNT) } : result;
 }

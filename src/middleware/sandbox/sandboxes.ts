@@ -5,49 +5,49 @@ import { Lease } from "./lease.ts";
 import { localSandboxProvider } from "./local.ts";
 import type { SandboxProvider } from "./provider.ts";
 
-/** All leases of a provider, by folder: agents that are built per request find the ones of earlier requests here. */
+/** The leases of each provider, by folder. Shared, so that agents built per request find those of earlier requests. */
 const leases = new WeakMap<SandboxProvider, Map<string, Lease>>();
 const sharedProvider = localSandboxProvider();
 
-/** The sandboxes that one agent uses. */
+/** The sandboxes of one agent's threads. */
 export class Sandboxes {
   readonly #provider: SandboxProvider;
-  readonly #baseDir: string;
+  readonly #baseDir: string | undefined;
   readonly #leases: Map<string, Lease>;
 
   constructor(options: { provider?: SandboxProvider; baseDir?: string }) {
-    const { provider = sharedProvider, baseDir = ".holdfast/threads" } = options;
+    const { provider = sharedProvider, baseDir } = options;
     this.#provider = provider;
     this.#baseDir = baseDir;
     this.#leases = leases.get(provider) ?? new Map<string, Lease>();
     leases.set(provider, this.#leases);
   }
 
-  /** Whether commands are kept apart from the host, or not run at all. */
+  /** Whether commands are isolated from the host, or not run at all. */
   get isolated(): boolean {
     return this.#provider.isolated ?? true;
   }
 
-  /** A backend in the thread's sandbox, for `Workspace`. */
+  /** Returns a backend in the thread's sandbox, which is acquired on first use. */
   readonly backend = ({ threadId }: Pick<BackendContext, "threadId">): FileBackend =>
-    lazily(() => this.#with(threadId, async (lease) => (await lease.sandbox()).backend));
+    lazyBackend(() => this.#with(threadId, async (lease) => (await lease.sandbox()).backend));
 
-  /** Makes a model or tool call of a run, during which no other run's end releases the sandbox. */
+  /** Runs a model or tool call, during which the end of another run does not release the sandbox. */
   during<Result>(
     runtime: RunContext & { signal?: AbortSignal | undefined },
-    make: () => Promise<Result> | Result,
+    makeCall: () => Promise<Result> | Result,
   ): Promise<Result> {
-    const call = { run: nameOf(runtime), signal: runtime.signal };
+    const call = { run: runKeyOf(runtime), signal: runtime.signal };
     return this.#with(threadIdOf(runtime), async (lease) => {
       lease.begin(call);
       let failed = true;
       try {
-        const result = await make();
+        const result = await makeCall();
         failed = false;
         return result;
       } finally {
         lease.end(call, { failed });
-        // No other run can follow this one.
+        // Without a thread, no later run can use the sandbox.
         if (failed && !isInThread(runtime)) await lease.release(call.run);
       }
     });
@@ -55,13 +55,13 @@ export class Sandboxes {
 
   /** Ends a run's use of its sandbox. */
   release(runtime: RunContext): Promise<void> {
-    return this.#with(threadIdOf(runtime), (lease) => lease.release(nameOf(runtime)));
+    return this.#with(threadIdOf(runtime), (lease) => lease.release(runKeyOf(runtime)));
   }
 
-  /** Does something with the lease of a thread, which is forgotten when nothing is left in it. */
+  /** Calls `use` with the lease of a thread, and deletes the lease if it is idle afterwards. */
   async #with<Result>(threadId: string, use: (lease: Lease) => Promise<Result>): Promise<Result> {
     const folders = threadFolders(this.#baseDir, threadId);
-    // Not the thread's id: other agents may have other folders for a thread of the same name.
+    // Not the thread's id: other agents may have other folders for a thread with the same id.
     const key = folders.workspace;
     const lease = this.#leases.get(key) ?? new Lease(this.#provider, { threadId, folders });
     this.#leases.set(key, lease);
@@ -73,26 +73,27 @@ export class Sandboxes {
   }
 }
 
-/** Tells the runs of a thread apart, also those of two agents in one graph. */
-function nameOf(runtime: RunContext): string {
+/** The id of a run, different for two agents in one graph. */
+function runKeyOf(runtime: RunContext): string {
   const namespace = runtime.configurable?.["checkpoint_ns"];
   const nodes = typeof namespace === "string" ? namespace.split("|") : [];
   return [runIdOf(runtime), ...nodes.slice(0, -1)].join("|");
 }
 
-function lazily(make: () => Promise<FileBackend>): FileBackend {
+/** A backend that gets the real one for each operation. */
+function lazyBackend(open: () => Promise<FileBackend>): FileBackend {
   return {
-    list: async (path, options) => (await make()).list(path, options),
-    read: async (path) => (await make()).read(path),
-    readBytes: async (path) => (await make()).readBytes(path),
-    writeBytes: async (path, bytes) => (await make()).writeBytes(path, bytes),
-    write: async (path, content) => (await make()).write(path, content),
-    delete: async (path) => (await make()).delete(path),
-    edit: async (path, edit) => (await make()).edit(path, edit),
-    glob: async (pattern, scope) => (await make()).glob(pattern, scope),
-    grep: async (query) => (await make()).grep(query),
+    list: async (path, options) => (await open()).list(path, options),
+    read: async (path) => (await open()).read(path),
+    readBytes: async (path) => (await open()).readBytes(path),
+    writeBytes: async (path, bytes) => (await open()).writeBytes(path, bytes),
+    write: async (path, content) => (await open()).write(path, content),
+    delete: async (path) => (await open()).delete(path),
+    edit: async (path, edit) => (await open()).edit(path, edit),
+    glob: async (pattern, scope) => (await open()).glob(pattern, scope),
+    grep: async (query) => (await open()).grep(query),
     execute: async (command, options) => {
-      const backend = await make();
+      const backend = await open();
       if (!backend.execute) return { ok: false, error: "Commands cannot be run in this sandbox." };
       return backend.execute(command, options);
     },

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** The most characters of a file with frontmatter: it is read whole. */
+/** The most characters of a file with frontmatter. */
 const MAX_LENGTH = 100_000;
 
 const NAME = "must be 1 to 64 lower-case letters and digits, with single hyphens between them";
 const DESCRIPTION = "must say in 1 to 1,024 characters what it is for";
 
-/** The rules of the Agent Skills convention. Other fields are left to whoever understands them. */
+/** `name` and `description` by the rules of the Agent Skills convention. Other fields are ignored. */
 export const NAMED = z.object({
   name: z
     .string(NAME)
@@ -24,7 +24,7 @@ export const NAMED = z.object({
     ),
 });
 
-/** Reads a file's frontmatter and the text below it, or says what is wrong with it. */
+/** Reads a file's frontmatter and the text below it, or returns what is wrong with it. */
 export async function readFrontmatter<Schema extends z.ZodType<object>>(
   text: string,
   schema: Schema,
@@ -33,25 +33,25 @@ export async function readFrontmatter<Schema extends z.ZodType<object>>(
   return frontmatterIn(text, schema, parse);
 }
 
-/** The same where YAML's parser is loaded. */
+/** The same with a YAML parser that is already loaded. */
 export function frontmatterIn<Schema extends z.ZodType<object>>(
   text: string,
   schema: Schema,
   parse: (typeof import("yaml"))["parse"],
 ): (z.output<Schema> & { body: string }) | string {
   if (text.length > MAX_LENGTH) return `has more than ${MAX_LENGTH} characters`;
-  const [all, yaml] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
-  if (all === undefined) return "does not begin with frontmatter between two lines of ---";
+  const [block, yaml] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
+  if (block === undefined) return "does not begin with frontmatter between two lines of ---";
   let data: unknown;
   try {
-    // Aliases can make much of little, and nobody needs one here.
+    // No aliases: a few can expand to a huge document.
     data = parse(yaml!, { maxAliasCount: 0, logLevel: "error", prettyErrors: false });
   } catch (error) {
     const [reason = ""] = (error as Error).message.split("\n");
     return `has frontmatter that is not YAML: ${reason}`;
   }
-  const read = schema.safeParse(data);
-  if (read.success) return { ...read.data, body: text.slice(all.length) };
-  const [issue] = read.error.issues;
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return { ...parsed.data, body: text.slice(block.length) };
+  const [issue] = parsed.error.issues;
   return `has frontmatter that cannot be used: ${[issue!.path.join("."), issue!.message].filter(Boolean).join(" ")}`;
 }

@@ -7,8 +7,8 @@ import type { PlacedSkill } from "./skill.ts";
 import { skillsPrompt } from "./skills.prompt.ts";
 
 /**
- * Shows a model what skills there are, and what one says that the user calls by `/name`. Files are found by whoever
- * has the same library. No tool, no graph step, nothing in the thread.
+ * Lists the skills in the system prompt, and adds the text of a skill that the user calls by `/name`. File tools with the
+ * same library can read the skills' files. Adds no tool, graph step or state.
  */
 export function skillsMiddleware(
   library: Pick<SkillLibrary, "placed">,
@@ -29,18 +29,18 @@ export function skillsMiddleware(
 }
 
 /**
- * A message of the user that calls a skill, with the skill below it. In the request alone: it comes out the same each
- * time, so the provider's cache holds.
+ * Appends the skill to a user's message that calls one. In the request only: the text is the same each time, so the
+ * provider's cache stays valid.
  */
 function withCalled(message: BaseMessage, skills: readonly PlacedSkill[]): BaseMessage {
   if (!isFromUser(message)) return message;
-  const [, name, given = ""] = /^\s*\/([a-z0-9-]{1,64})(?:\s+(.*))?$/s.exec(message.text) ?? [];
+  const [, name, args = ""] = /^\s*\/([a-z0-9-]{1,64})(?:\s+(.*))?$/s.exec(message.text) ?? [];
   const skill = name === undefined ? undefined : skills.find((one) => one.name === name);
   if (!skill) return message;
   const text = quotedText(
     "skill",
     `${skill.at}/SKILL.md`,
-    skill.body.replaceAll("$ARGUMENTS", () => given.trim()),
+    skill.body.replaceAll("$ARGUMENTS", () => args.trim()),
   );
   return withText(message, text);
 }

@@ -2,21 +2,21 @@ import { pathIn } from "../../files/paths/index.ts";
 import { readSkills } from "./read-skills.ts";
 import type { PlacedSkill, Skill, SkillSource } from "./skill.ts";
 
-/** Where skills are found that have no folder of their own. */
+/** The folder of skills that are not on disk. */
 const FOLDER = "/.skills";
 
-/** A path that says nothing but where something is: it stands in the prompt. */
+/** Matches a path that can stand in the prompt, without characters that could carry instructions. */
 const PLAIN = /^\/[\p{L}\p{N}_/.,:@%+ -]+$/u;
 
-export interface LibraryOptions {
-  /** Where all of them are found. */
+interface LibraryOptions {
+  /** The folder of all skills. Default: their own folders on this machine, or `/.skills`. */
   folder?: string | undefined;
-  /** Whether commands run on this machine: a skill's folder is named as they know it. */
+  /** Whether commands run on this machine, so that they can use a skill's own folder. */
   onHost: boolean;
   onNote: (note: string) => void;
 }
 
-/** The skills of an agent, read when they are first needed, and where it finds them. */
+/** The skills of an agent, read on first use, with the folders in which it finds them. */
 export class SkillLibrary {
   readonly #sources: readonly SkillSource[];
   readonly #options: LibraryOptions;
@@ -39,8 +39,8 @@ export class SkillLibrary {
   }
 
   #placeOf({ name, folder }: Skill): string {
-    const { folder: given, onHost } = this.#options;
-    if (given !== undefined) return pathIn(given, name);
+    const { folder: common, onHost } = this.#options;
+    if (common !== undefined) return pathIn(common, name);
     return onHost && folder !== undefined && PLAIN.test(folder) ? folder : pathIn(FOLDER, name);
   }
 }

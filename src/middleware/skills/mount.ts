@@ -5,11 +5,11 @@ import type { SkillLibrary } from "./library.ts";
 import type { PlacedSkill, Skill } from "./skill.ts";
 
 /**
- * A backend with the skills in it, read-only. They are there for whoever names their folder: listings and searches of
- * the rest do not show them.
+ * Adds the skills to a backend, read-only. They appear only under their own folders: listings and searches elsewhere do
+ * not include them.
  */
 export function withSkills(main: FileBackend, library: SkillLibrary): FileBackend {
-  /** The backend that has a path. */
+  /** The backend for a path. */
   const at = async (raw: string): Promise<FileBackend> => {
     const placed = await library.placed();
     const parsed = parsePath(raw);
@@ -29,12 +29,12 @@ export function withSkills(main: FileBackend, library: SkillLibrary): FileBacken
       return (await at(folder)).glob(pattern, scope);
     },
     grep: async (query) => (await at(query.path ?? "/")).grep(query),
-    // What is written into a skill is refused, so nobody needs to know where it would have gone.
+    // Writes into a skill are refused, so every other path belongs to `main`.
     route: (path) => ({ backend: main, path }),
     ...(main.locate && { locate: main.locate.bind(main) }),
     ...(main.execute && {
       execute: async (command, options) => {
-        // Commands of a sandbox see its own files alone.
+        // Commands of a sandbox see only the files in it.
         if (!main.locate) await copyNamed(main, command, await library.placed());
         return main.execute!(command, options);
       },
@@ -42,24 +42,21 @@ export function withSkills(main: FileBackend, library: SkillLibrary): FileBacken
   };
 }
 
-/** The folder that a skill stands in with others, where that folder is ours. */
+/** The folder that contains a skill's folder if it is one of ours, else the skill's own. */
 function shelfOf({ at, name, folder }: PlacedSkill): string {
   return at !== folder && at.endsWith(`/${name}`) ? parentOf(at) : at;
 }
 
-/** The files of a skill, with its own folder as the root. */
+/** A read-only backend with a skill's folder as its root. */
 function readOnly({ files, base }: Skill): FileBackend {
   const inner = (path: string): string => (path === "/" ? base : pathIn(base, path.slice(1)));
   const outer = (path: string): string => (base === "/" ? path : path.slice(base.length) || "/");
   const refused = async (): Promise<FileResult<never>> => fail("Skills are read-only.", "denied");
   return createBackend({
     async list(path, options) {
-      const listed = await files.list(inner(path), options);
-      if (!listed.ok) return listed;
-      return {
-        ok: true,
-        entries: listed.entries.map((entry) => ({ ...entry, path: outer(entry.path) })),
-      };
+      const list = await files.list(inner(path), options);
+      if (!list.ok) return list;
+      return { ok: true, entries: list.entries.map((entry) => ({ ...entry, path: outer(entry.path) })) };
     },
     read: (path) => files.read(inner(path)),
     readBytes: (path) => files.readBytes(inner(path)),
@@ -71,14 +68,14 @@ function readOnly({ files, base }: Skill): FileBackend {
   });
 }
 
-/** Puts the skills that a command names where it will find them. */
+/** Copies the skills whose folders a command names into the sandbox. */
 async function copyNamed(main: FileBackend, command: string, placed: readonly PlacedSkill[]): Promise<void> {
   for (const skill of placed.filter(({ at }) => command.includes(at))) {
     const files = readOnly(skill);
-    const found = await files.glob("**", { ignored: true });
-    for (const path of found.ok ? found.paths : []) {
+    const matches = await files.glob("**", { ignored: true });
+    for (const path of matches.ok ? matches.paths : []) {
       const file = await files.readBytes(path);
-      // What cannot be read stays behind, and the command says what it misses.
+      // A file that cannot be read is skipped; the command will report what it misses.
       if (file.ok) await main.writeBytes(`${skill.at}${path}`, file.bytes);
     }
   }

@@ -1,41 +1,41 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { diskBackend } from "../../files/disk/index.ts";
-import { isInside, inOrder, nameOf } from "../../files/paths/index.ts";
+import { isInside, inOrder, nameOf, pathIn } from "../../files/paths/index.ts";
 import { NAMED, readFrontmatter } from "./frontmatter.ts";
 import type { Skill, SkillSource } from "./skill.ts";
 
-/** More than anybody has: each stands in the prompt. */
+/** The most skills of an agent, as each is listed in the prompt. */
 const MAX_SKILLS = 200;
 
 /** The result of `readSkills`. */
 export interface SkillsRead {
-  /** Skills by name. The later source wins. */
+  /** Skills sorted by name. Of two with one name, the later source wins. */
   skills: Skill[];
-  /** Skills that were left out, a sentence each. */
+  /** A sentence for each skill that was left out. */
   notes: string[];
 }
 
 /**
- * Reads skills. One that cannot be used is a note and never a failure. `within`: links may lead to other places in this
- * folder; without it, only in the source itself.
+ * Reads skills. A skill that cannot be used is a note and never an exception. `within`: the folder that links must not
+ * leave. Default: the source itself.
  */
 export async function readSkills(
   sources: readonly SkillSource[],
   { within }: { within?: string } = {},
 ): Promise<SkillsRead> {
-  const found = new Map<string, Skill>();
+  const byName = new Map<string, Skill>();
   const notes: string[] = [];
   for (const source of sources) {
     const places = await placesIn(source, { within, notes });
     for (const place of places) {
       const skill = "name" in place ? place : await readSkill(place, notes);
       if (!skill) continue;
-      if (found.has(skill.name) || found.size < MAX_SKILLS) found.set(skill.name, skill);
+      if (byName.has(skill.name) || byName.size < MAX_SKILLS) byName.set(skill.name, skill);
       else notes.push(`The skill ${skill.name} was left out: there are ${MAX_SKILLS} already.`);
     }
   }
-  return { skills: [...found.values()].toSorted((a, b) => inOrder(a.name, b.name)), notes };
+  return { skills: [...byName.values()].toSorted((a, b) => inOrder(a.name, b.name)), notes };
 }
 
 type Place = Pick<Skill, "files" | "base" | "folder">;
@@ -47,13 +47,13 @@ async function placesIn(
   if (typeof source === "string") return placesOnDisk(resolve(source), options);
   if (typeof source === "function") return [...(await source())];
   if ("description" in source) return [source];
-  const listed = await source.list("/");
-  if (!listed.ok) options.notes.push(`Skills cannot be listed: ${listed.error}`);
-  const folders = listed.ok ? listed.entries.filter(({ isDirectory }) => isDirectory) : [];
+  const list = await source.list("/");
+  if (!list.ok) options.notes.push(`Skills cannot be listed: ${list.error}`);
+  const folders = list.ok ? list.entries.filter(({ isDirectory }) => isDirectory) : [];
   return folders.map(({ path }) => ({ files: source, base: path }));
 }
 
-/** Each skill gets a backend of its own folder, by its real name: a link is followed once, here, and no further. */
+/** Finds skills on disk. Each gets a backend of its real path: a link to its folder is resolved here, once. */
 async function placesOnDisk(
   root: string,
   { within, notes }: { within: string | undefined; notes: string[] },
@@ -79,18 +79,19 @@ async function placesOnDisk(
   return places;
 }
 
-/** Reads one skill. One that cannot be used is a note. */
+/** Reads one skill. Returns undefined and adds a note if it cannot be used. */
 export async function readSkill(place: Place, notes: string[]): Promise<Skill | undefined> {
   const where = place.folder ?? place.base;
-  const file = await place.files.read(place.base === "/" ? "/SKILL.md" : `${place.base}/SKILL.md`);
-  // A folder without one is none.
+  const file = await place.files.read(pathIn(place.base, "SKILL.md"));
+  // A folder without `SKILL.md` is not a skill.
   if (!file.ok && file.reason === "missing") return undefined;
-  const read = file.ok ? await readFrontmatter(file.content, NAMED) : file.error;
-  if (typeof read === "string") {
-    notes.push(file.ok ? `${where}/SKILL.md ${read}.` : `${where}: ${read}`);
+  const parsed = file.ok ? await readFrontmatter(file.content, NAMED) : file.error;
+  if (typeof parsed === "string") {
+    notes.push(file.ok ? `${where}/SKILL.md ${parsed}.` : `${where}: ${parsed}`);
     return undefined;
   }
   const folder = nameOf(where.replaceAll(sep, "/"));
-  if (read.name !== folder) notes.push(`${where}: the skill is called ${read.name}, and its folder is not.`);
-  return { ...read, ...place };
+  if (parsed.name !== folder)
+    notes.push(`${where}: the skill is called ${parsed.name}, and its folder is not.`);
+  return { ...parsed, ...place };
 }

@@ -1,11 +1,11 @@
-/** Bytes of description for each skill, where there are many, and for all of them together. */
+/** Bytes per text, and the least and the most for all texts together. */
 const EACH = 150;
 const LEAST = 1024;
 const MOST = 8000;
 
 /**
- * Texts cut to share a limited room: short ones stay whole and leave what they do not need to the others. In bytes:
- * these tell of tokens in every script.
+ * Cuts texts to share a limited number of bytes: short ones stay whole and leave their unused part to the others. Bytes
+ * are a better measure of tokens than characters, in every script.
  */
 export function shareOut(texts: readonly string[]): string[] {
   let room = Math.min(MOST, Math.max(LEAST, EACH * texts.length));
@@ -21,9 +21,9 @@ export function shareOut(texts: readonly string[]): string[] {
 
 /** The beginning of a text, up to the end of a word. */
 function cut(text: string, bytes: number): string {
-  const kept = Buffer.from(text)
+  const start = Buffer.from(text)
     .subarray(0, Math.max(0, bytes - 3))
     .toString("utf8")
     .replace(/\uFFFD+$/, "");
-  return `${kept.replace(/\s+\S*$/, "").trimEnd()}…`;
+  return `${start.replace(/\s+\S*$/, "").trimEnd()}…`;
 }

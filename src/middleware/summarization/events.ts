@@ -1,10 +1,10 @@
-/** A summary that was written, or could not be had, as it appears on LangGraph's `custom` stream. */
+/** A chunk of LangGraph's `custom` stream about a summary that was written, or could not be. */
 export type SummaryEvent = { version: 1; owner: string; at: number } & (
   | {
       type: "summary";
-      /** The number of the thread's summaries. */
+      /** Its number among the thread's summaries, from 1. */
       number: number;
-      /** The messages, and about how many tokens, that it takes out of the requests. */
+      /** The messages it removes from requests, and approximately their tokens. */
       messages: number;
       tokens: number;
     }

@@ -12,10 +12,10 @@ import { RunMemories, type RunMemory } from "./run-memory.ts";
 import { ContextTurn, type Fitting } from "./turn.ts";
 
 /**
- * Keeps requests within the model's window. The messages of a thread stay as they are; requests are made of them: where
- * they would be too long, old results that can be had again are left out first, then the beginning is replaced by the
- * user's own words and a summary. Costs no graph step. A conversation that the provider refuses as too long is
- * summarized, too, and sent once more. Put it first, so that the others see the messages that are sent.
+ * Keeps requests within the model's context window. The messages of a thread stay as they are. If a request would be too
+ * long, old results that can be fetched again are left out first, then the beginning is replaced by the user's own words
+ * and a summary. A request that the provider refuses as too long is also summarized, and sent once more. Adds no graph
+ * step. Put it first, so that other middleware sees the messages that are sent.
  */
 export function summarizationMiddleware(
   options: SummarizationOptions = {},
@@ -33,7 +33,7 @@ export function summarizationMiddleware(
       const own = await settled(request.model);
       const turn = new ContextTurn(request as never, {
         options,
-        sizes: sizesFor({ ...options, ...given(runtime.context) }, windowOf(own)),
+        sizes: sizesFor({ ...options, ...sizesIn(runtime.context) }, windowOf(own)),
         count,
         run,
         own,
@@ -43,7 +43,7 @@ export function summarizationMiddleware(
       const model = watched(request.model, own, run);
       const send = async ({ composition: { messages }, update }: Fitting) => {
         const answer = await handler({ ...request, model, messages });
-        // A structured response ends the run, and LangChain takes it only as it is.
+        // A structured response ends the run, and LangChain does not accept it in a command.
         return update && AIMessage.isInstance(answer)
           ? new Command({ update: { _context: update } })
           : answer;
@@ -57,15 +57,15 @@ export function summarizationMiddleware(
         if (!shorter) throw error;
         try {
           return await send(shorter);
-        } catch (again) {
-          throw isTooLong(again) ? error : again;
+        } catch (laterError) {
+          throw isTooLong(laterError) ? error : laterError;
         }
       }
     },
   });
 }
 
-/** The model, with a note of each request as it goes out. */
+/** The model, with each outgoing request noted in the run's memory. */
 function watched<Model extends object>(model: Model, own: object, run: RunMemory): Model {
   let tools: readonly unknown[] = [];
   return watchedModel(model, {
@@ -79,7 +79,7 @@ function watched<Model extends object>(model: Model, own: object, run: RunMemory
   });
 }
 
-function given(context: unknown): Pick<SummarizationOptions, "trigger" | "keep"> {
+function sizesIn(context: unknown): Pick<SummarizationOptions, "trigger" | "keep"> {
   const { trigger, keep } = (context ?? {}) as Pick<SummarizationOptions, "trigger" | "keep">;
   return { ...(trigger && { trigger }), ...(keep && { keep }) };
 }
@@ -89,5 +89,5 @@ function isTooLong(error: unknown): boolean {
 }
 
 export { isSummaryEvent, type SummaryEvent } from "./events.ts";
-export { type ContextSize, type SummarizationOptions } from "./options.ts";
+export type { ContextSize, SummarizationOptions } from "./options.ts";
 export { compose } from "./request/compose.ts";

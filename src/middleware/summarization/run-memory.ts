@@ -4,35 +4,35 @@ import type { Send } from "../plan/index.ts";
 import { setBounded } from "../state/index.ts";
 import { threadIdOf, type RunContext } from "../thread-data/index.ts";
 
-/** The last request of an agent as it went out, behind all middleware. */
-export interface Outgoing {
+/** The last request of an agent, after all middleware. */
+interface Outgoing {
   system: SystemMessage | undefined;
   tools: readonly unknown[];
   model: object;
-  /** Makes another call of the same model with the same tools. */
+  /** Calls the same model with the same tools. */
   send: Send;
 }
 
 const MOST_THREADS = 32;
 
-/** Summaries that were written and may not have been saved yet. */
-const written = new Map<string, Summary>();
-/** The last requests, also of an earlier run of the same thread: a session builds an agent for each. */
+/** Summaries that were written and may not be saved yet, by thread and agent. */
+const summaries = new Map<string, Summary>();
+/** The last requests, by thread and agent. Kept across runs: a session builds a new agent for each. */
 const requests = new Map<string, Outgoing>();
 
-/** The memory of one agent in one run, in this process alone. */
+/** The memory of one agent in one run, in this process only. */
 export class RunMemory {
   readonly #thread: string;
   #failures = 0;
-  /** No other try before the conversation has so many messages. */
-  #restUntil = 0;
+  /** The number of messages before which no summary is tried again. */
+  #retryAt = 0;
 
-  /** `thread`: its id, and the agent in it. */
+  /** `thread`: the thread's id and the agent's owner. */
   constructor(thread: string) {
     this.#thread = thread;
   }
 
-  /** The last request that went to a model. */
+  /** The last request, if it went to this model. */
   outgoingTo(model: object): Outgoing | undefined {
     const last = requests.get(this.#thread);
     return last?.model === model ? last : undefined;
@@ -42,30 +42,30 @@ export class RunMemory {
     setBounded(requests, this.#thread, request, MOST_THREADS);
   }
 
-  /** A summary of the same messages whose model call failed: it is not paid for again. */
-  written(upTo: string): Summary | undefined {
-    const summary = written.get(this.#thread);
+  /** A summary of the same messages that was not saved, as the model call after it failed. */
+  unsavedSummary(upTo: string): Summary | undefined {
+    const summary = summaries.get(this.#thread);
     return summary?.upTo === upTo ? summary : undefined;
   }
 
   keep(summary: Summary): void {
-    setBounded(written, this.#thread, summary, MOST_THREADS);
+    setBounded(summaries, this.#thread, summary, MOST_THREADS);
   }
 
-  isResting(length: number): boolean {
-    return length < this.#restUntil;
+  isBackingOff(length: number): boolean {
+    return length < this.#retryAt;
   }
 
-  /** Puts off the next try, longer with each failure. Returns whether it is the first. */
-  failed(length: number): boolean {
+  /** Delays the next try, longer with each failure. Returns whether this is the first failure. */
+  noteFailure(length: number): boolean {
     this.#failures += 1;
-    this.#restUntil = length + 2 ** Math.min(this.#failures, MOST_DOUBLINGS);
+    this.#retryAt = length + 2 ** Math.min(this.#failures, MOST_DOUBLINGS);
     return this.#failures === 1;
   }
 
-  succeeded(): void {
+  noteSuccess(): void {
     this.#failures = 0;
-    this.#restUntil = 0;
+    this.#retryAt = 0;
   }
 }
 
@@ -78,7 +78,7 @@ export class RunMemories {
   of(runtime: RunContext, owner: string): RunMemory {
     const { writer } = runtime;
     const thread = `${threadIdOf(runtime)} ${owner}`;
-    // LangGraph makes one for each run, and the runs within that run have it too.
+    // LangGraph creates one writer per run, and runs within the run share it.
     if (typeof writer !== "function") return new RunMemory(thread);
     const run = this.#runs.get(writer) ?? new Map<string, RunMemory>();
     this.#runs.set(writer, run);

@@ -17,28 +17,28 @@ export type Send = (messages: BaseMessage[]) => Promise<unknown>;
 
 /** The material of a summary. */
 export interface SummaryMaterial {
-  /** The messages that go, and those that stay. */
+  /** The messages to summarize, and those after them. */
   goes: readonly BaseMessage[];
   stays: readonly BaseMessage[];
-  /** The summary that stands so far. */
+  /** The current summary of the messages before them. */
   earlier: string | undefined;
-  /** The user's words that it stands beside. */
+  /** The user's words, which will stand beside the summary. */
   words: string;
   plan: string;
 }
 
 export interface Summarizer {
-  /** Asks the agent's model as the next turn of its conversation; undefined where that cannot be. */
+  /** Asks the agent's model as the next turn of its conversation; undefined if that is not possible. */
   inConversation: ((request: HumanMessage) => Promise<unknown>) | undefined;
-  /** Asks a model that sees the conversation as text. */
+  /** Asks a model that gets the conversation as text. */
   send: Send;
-  /** The most tokens that one request of the latter may have. */
+  /** The most tokens of a request to `send`. */
   limit: number;
   /** The application's own request for a summary. */
   prompt: string | undefined;
 }
 
-/** Has a summary written. Throws what the model threw, and for an answer that is none. */
+/** Asks a model for a summary. Throws errors of the model, and for an answer without a summary. */
 export async function writeSummary(material: SummaryMaterial, summarizer: Summarizer): Promise<string> {
   const { inConversation, prompt } = summarizer;
   if (inConversation && prompt === undefined) {
@@ -46,7 +46,7 @@ export async function writeSummary(material: SummaryMaterial, summarizer: Summar
       const text = summaryIn(await inConversation(requestFor(material)));
       if (text !== undefined) return text;
     } catch (error) {
-      // A provider that refuses this conversation, as with a call that has no result, may take it as text.
+      // A provider that refuses the conversation, for example a call without a result, may accept it as text.
       if (!["too-long", "rejected"].includes(failureOf(error).kind)) throw error;
     }
   }
@@ -56,13 +56,13 @@ export async function writeSummary(material: SummaryMaterial, summarizer: Summar
 function requestFor({ stays }: SummaryMaterial): HumanMessage {
   const count = stays.length;
   const part = count === 0 ? SUMMARY_PART.all : filled(SUMMARY_PART.some, { count });
-  const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count, first: nameOf(stays[0]!) });
+  const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count, first: labelOf(stays[0]!) });
   const content = filled(SUMMARY_REQUEST, { part, kept });
   return new HumanMessage({ content, additional_kwargs: { hide_from_ui: true } });
 }
 
-/** A message in a few words: nobody counts messages from the end. */
-function nameOf(message: BaseMessage): string {
+/** A short description by which the model finds a message, as it cannot count messages from the end. */
+function labelOf(message: BaseMessage): string {
   const [call] = (message as AIMessage).tool_calls ?? [];
   if (call) return `your call ${call.name} ${shortened(JSON.stringify(call.args), LONGEST_NAME)}`;
   return JSON.stringify(shortened(textOf(message), LONGEST_NAME));
@@ -72,21 +72,24 @@ const LONGEST_NAME = 100;
 const CHARACTERS_PER_TOKEN = 4;
 const MOST_HALVINGS = 4;
 
-/** Shows the conversation as text, in as many parts as it takes, each with the summary so far. */
+/** Sends the conversation as text, in as many parts as needed, each with the summary so far. */
 async function fromText(material: SummaryMaterial, { send, limit, prompt }: Summarizer): Promise<string> {
   let size = limit * CHARACTERS_PER_TOKEN;
   let { earlier } = material;
   let rest = conversationText(material.goes);
   for (let halvings = 0; rest !== "";) {
     const around = surroundings(material, size);
-    const room = Math.max(size / 4, size - lengthOf([SUMMARIZER_PROMPT, earlier, ...Object.values(around)]));
+    const room = Math.max(
+      size / 4,
+      size - [SUMMARIZER_PROMPT, earlier, ...Object.values(around)].join("").length,
+    );
     const part = rest.length <= room ? rest : wholeLines(rest, room);
     const { words, plan, kept } = around;
     const isLast = part.length === rest.length;
     const parts = { earlier, words, plan, conversation: part, kept: isLast ? kept : "" };
     let answer: unknown;
     try {
-      answer = await send(prompt === undefined ? shown(parts) : ownRequest(prompt, parts));
+      answer = await send(prompt === undefined ? defaultRequest(parts) : customRequest(prompt, parts));
     } catch (error) {
       if (failureOf(error).kind !== "too-long" || halvings === MOST_HALVINGS) throw error;
       halvings += 1;
@@ -101,7 +104,7 @@ async function fromText(material: SummaryMaterial, { send, limit, prompt }: Summ
   return earlier!;
 }
 
-/** The context beside the conversation, within its share of a request. */
+/** The material beside the conversation, cut to its share of a request. */
 function surroundings(
   { words, plan, stays }: SummaryMaterial,
   size: number,
@@ -119,11 +122,7 @@ function within(text: string, most: number): string {
   return `${head}\n[…]\n${tail}`;
 }
 
-function lengthOf(texts: readonly (string | undefined)[]): number {
-  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
-}
-
-/** The beginning of a text, up to the end of a line where one is near. */
+/** The beginning of a text, cut at the end of a line if one is near. */
 function wholeLines(text: string, length: number): string {
   const part = text.slice(0, Math.floor(length));
   const end = part.lastIndexOf("\n") + 1;
@@ -132,7 +131,7 @@ function wholeLines(text: string, length: number): string {
 
 type Parts = { [Name in keyof typeof SUMMARIZER_PARTS]: string | undefined };
 
-function shown(parts: Parts): BaseMessage[] {
+function defaultRequest(parts: Parts): BaseMessage[] {
   const content = Object.entries(SUMMARIZER_PARTS)
     .flatMap(([name, title]) => {
       const text = parts[name as keyof Parts];
@@ -142,13 +141,15 @@ function shown(parts: Parts): BaseMessage[] {
   return [new SystemMessage(SUMMARIZER_PROMPT), new HumanMessage(content)];
 }
 
-function ownRequest(prompt: string, parts: Parts): BaseMessage[] {
-  const text = shown(parts)[1]!.text;
-  const isPlaced = prompt.includes("{messages}");
-  return [new HumanMessage(isPlaced ? prompt.replace("{messages}", () => text) : `${prompt}\n\n${text}`)];
+function customRequest(prompt: string, parts: Parts): BaseMessage[] {
+  const text = defaultRequest(parts)[1]!.text;
+  const hasPlaceholder = prompt.includes("{messages}");
+  return [
+    new HumanMessage(hasPlaceholder ? prompt.replace("{messages}", () => text) : `${prompt}\n\n${text}`),
+  ];
 }
 
-/** The summary in an answer, without what the model thought about it; undefined where there is none. */
+/** The summary in an answer, without thoughts; undefined if there is none. */
 function summaryIn(answer: unknown): string | undefined {
   if (!AIMessage.isInstance(answer) || (answer.tool_calls ?? []).length > 0) return undefined;
   const text = withoutThoughts(answer.text).trim();

@@ -21,7 +21,7 @@ import {
   type Measured,
   type Sizes,
 } from "./request/sizes.ts";
-import { heldText, userWords } from "./request/user-words.ts";
+import { userWords, wordsText } from "./request/user-words.ts";
 import type { RunMemory } from "./run-memory.ts";
 import { writeSummary, type Summarizer } from "./summarizer.ts";
 
@@ -31,23 +31,23 @@ export interface TurnParts {
   count: (messages: readonly BaseMessage[]) => number;
   run: RunMemory;
   account: Account | undefined;
-  /** The agent's model, and the one that writes summaries. */
+  /** The agent's model, and the model that writes summaries. */
   own: object;
   writer: object;
 }
 
-/** A conversation that fits, and what the thread must remember of how it was made to. */
+/** A conversation that fits, and the update of the thread's memory for it. */
 export interface Fitting {
   composition: Composition;
   update?: ContextMemory;
 }
 
 const MOST_WORDS = 20_000;
-/** A request that is this share of the limit after old results were left out of it needs no summary yet. */
+/** The share of the limit below which leaving out old results is enough, without a summary. */
 const WORTH_CLEARING = 0.75;
-/** The tokens of a window for the request for a summary and its answer. */
+/** Tokens of the window reserved for the request for a summary and its answer. */
 const RESERVE = 4_000;
-/** Shown at once to a summarizer whose window nobody knows. */
+/** The most tokens of a request to a summarizer whose window is unknown. */
 const DEFAULT_PART = 100_000;
 
 /** Makes the conversation of one model call fit. */
@@ -56,7 +56,7 @@ export class ContextTurn {
   readonly #parts: TurnParts;
   #memory: ContextMemory;
   readonly #file: string | undefined;
-  /** The tokens that the summary at work has taken so far. */
+  /** The token usage of the current summary so far. */
   #used = NO_TOKENS;
 
   constructor(request: ModelRequest, parts: TurnParts) {
@@ -68,7 +68,7 @@ export class ContextTurn {
     this.#memory = readContext(request.state, request.runtime.configurable);
   }
 
-  /** The conversation as it goes out: as it is, without old results, or with a summary. */
+  /** The conversation for the request: unchanged, without old results, or with a summary. */
   async fit(): Promise<Fitting> {
     const fitting = await this.#fit();
     this.#memory = { ...this.#memory, ...fitting.update };
@@ -76,28 +76,28 @@ export class ContextTurn {
   }
 
   async #fit(): Promise<Fitting> {
-    const { sizes } = this.#parts;
+    const { sizes, count } = this.#parts;
     const composition = this.#compose(this.#memory);
     const measured = this.#measure(composition);
     if (!isDue(sizes, measured)) return { composition };
     const limit = tokenLimit(sizes);
-    const cleared = limit === undefined ? undefined : this.#cleared(composition);
-    const saved = cleared ? this.#countSaved(composition, cleared.composition) : 0;
+    const cleared = limit === undefined ? undefined : this.#clearOldResults(composition);
+    const saved = cleared ? count(composition.messages) - count(cleared.composition.messages) : 0;
     const after = { ...measured, tokens: measured.tokens - saved };
     if (cleared && limit !== undefined && after.tokens <= limit * WORTH_CLEARING && !isDue(sizes, after)) {
       return cleared;
     }
-    const summarized = await this.#summarized(composition, { sizes, tokens: measured.tokens });
+    const summarized = await this.#summarize(composition, { sizes, tokens: measured.tokens });
     return summarized ?? cleared ?? { composition };
   }
 
-  /** A shorter conversation after the provider has refused this one; undefined where there is nothing to leave out. */
+  /** A shorter conversation after the provider has refused this one; undefined if nothing can be left out. */
   async shorten({ composition }: Fitting): Promise<Fitting | undefined> {
     const { sizes, count } = this.#parts;
-    // How much fits nobody says, and there is one more try: most of what was sent has to go.
+    // How much would fit is unknown and there is only one more try, so most of the conversation is summarized.
     const keep = { tokens: Math.floor(count(composition.rest) / 4) };
     const tokens = this.#measure(composition).tokens;
-    return this.#summarized(composition, {
+    return this.#summarize(composition, {
       sizes: { ...sizes, trigger: [{ tokens }], keep },
       tokens,
       isRefused: true,
@@ -108,14 +108,14 @@ export class ContextTurn {
     return compose(this.#request.messages, memory, { file: this.#file });
   }
 
-  /** The most tokens of the user's words. In a small window they leave room for the work. */
+  /** The most tokens of the user's words, less in a small window. */
   #wordsLimit(refused: number | undefined): number {
     const { userWords: most = MOST_WORDS } = this.#parts.options;
     const limit = tokenLimit(this.#parts.sizes) ?? Infinity;
     return Math.min(most, Math.floor(limit / 4), Math.floor((refused ?? Infinity) / 8));
   }
 
-  /** The size of the whole request: what the provider last counted, and what has come since; else by estimate. */
+  /** The size of the whole request: the provider's last count plus an estimate of later messages, or an estimate. */
   #measure({ messages, rest }: Composition): Measured {
     const { count } = this.#parts;
     const usage = lastUsage(rest, this.#memory.since);
@@ -130,16 +130,16 @@ export class ContextTurn {
   get #besides(): number {
     const { count, run, own } = this.#parts;
     const { systemMessage, tools } = this.#request;
-    const sent = run.outgoingTo(own);
-    const shown = sent && sent.tools.length !== tools.length ? sent.tools : tools;
-    return count([sent?.system ?? systemMessage]) + countTools(shown);
+    const last = run.outgoingTo(own);
+    const sentTools = last && last.tools.length !== tools.length ? last.tools : tools;
+    return count([last?.system ?? systemMessage]) + countTools(sentTools);
   }
 
   /**
-   * The conversation with old results left out, up to where a summary would reach. Those of the last two turns stay: of
-   * one the model has seen nothing yet, with the other it is at work.
+   * The conversation without old results, up to where a summary would reach. Results of the last two turns stay: the
+   * model has not seen the last one's yet, and works with the other's.
    */
-  #cleared({ rest }: Composition): Fitting | undefined {
+  #clearOldResults({ rest }: Composition): Fitting | undefined {
     const { sizes, count } = this.#parts;
     const turns = [...rest.keys()].filter((at) => rest[at]!.type === "ai");
     const end = Math.min(cutOf(rest, sizes, count), turns.at(-2) ?? 0) - 1;
@@ -150,30 +150,25 @@ export class ContextTurn {
     return { composition: this.#compose({ ...this.#memory, ...update }), update };
   }
 
-  #countSaved(before: Composition, after: Composition): number {
-    const { count } = this.#parts;
-    return count(before.messages) - count(after.messages);
-  }
-
   get #since(): Pick<ContextMemory, "since"> {
     const last = this.#request.messages.at(-1)?.id;
     return last === undefined ? {} : { since: last };
   }
 
-  async #summarized(
+  async #summarize(
     composition: Composition,
     { sizes, tokens, isRefused = false }: { sizes: Sizes; tokens: number; isRefused?: boolean },
   ): Promise<Fitting | undefined> {
     const { count, run } = this.#parts;
     const { rest, head } = composition;
     const file = this.#file;
-    const words = heldText(userWords(this.#request.messages), { tokens: this.#wordsLimit(undefined), file });
+    const words = wordsText(userWords(this.#request.messages), { tokens: this.#wordsLimit(undefined), file });
     const besides = this.#besides + count([head ?? new HumanMessage(words)]);
     const goes = this.#inThread(rest.slice(0, cutOf(rest, { ...sizes, besides }, count)));
-    if (goes.length === 0 || (!isRefused && run.isResting(rest.length))) return undefined;
+    if (goes.length === 0 || (!isRefused && run.isBackingOff(rest.length))) return undefined;
     const upTo = goes.at(-1)!.id!;
     const summary =
-      run.written(upTo) ??
+      run.unsavedSummary(upTo) ??
       (await this.#write(composition, { goes, tokens, ...(isRefused && { refused: tokens }) }));
     if (!summary) return undefined;
     run.keep(summary);
@@ -181,7 +176,7 @@ export class ContextTurn {
     return { composition: this.#compose({ ...this.#memory, ...update }), update };
   }
 
-  /** Without messages at the end that another middleware has added to this request alone. */
+  /** The messages without those at the end that another middleware has added to this request only. */
   #inThread(messages: readonly BaseMessage[]): readonly BaseMessage[] {
     const { messages: saved = [] } = this.#request.state as { messages?: BaseMessage[] };
     const ids = new Set(saved.map(({ id }) => id));
@@ -197,7 +192,7 @@ export class ContextTurn {
     const { summary: last } = this.#memory;
     const { rest } = composition;
     const covered = messages.length - rest.length;
-    const said = userWords(messages.slice(0, covered));
+    const earlierWords = userWords(messages.slice(0, covered));
     const words = this.#wordsLimit(refused);
     this.#used = NO_TOKENS;
     try {
@@ -206,7 +201,7 @@ export class ContextTurn {
           goes,
           stays: rest.slice(goes.length),
           earlier: covered > 0 ? last!.text : undefined,
-          words: heldText(said, { tokens: words, file: this.#file }),
+          words: wordsText(earlierWords, { tokens: words, file: this.#file }),
           plan: planText(),
         },
         this.#summarizer(composition, { tokens, refused }),
@@ -222,13 +217,13 @@ export class ContextTurn {
         used: this.#used,
         at: Date.now(),
       };
-      run.succeeded();
-      this.#tell({ type: "summary", number: summary.number, messages: goes.length, tokens: summary.tokens });
+      run.noteSuccess();
+      this.#emit({ type: "summary", number: summary.number, messages: goes.length, tokens: summary.tokens });
       return summary;
     } catch (error) {
       if (isGraphBubbleUp(error) || this.#request.runtime.signal?.aborted) throw error;
-      if (run.failed(rest.length))
-        this.#tell({
+      if (run.noteFailure(rest.length))
+        this.#emit({
           type: "summary-failure",
           reason: shortened(error instanceof Error ? error.message : String(error), 200),
         });
@@ -253,17 +248,17 @@ export class ContextTurn {
       account?.addTokens(used, options.prices);
       return answer;
     };
-    const sent = run.outgoingTo(own);
+    const last = run.outgoingTo(own);
     const fits = sizes.window === undefined || tokens + RESERVE <= sizes.window;
-    const isOwn = options.model === undefined && refused === undefined && sent !== undefined && fits;
-    // As the agent's own requests show them: the provider has that beginning cached.
+    const isOwn = options.model === undefined && refused === undefined && last !== undefined && fits;
+    // Escaped as in the agent's own requests, so that the provider's cache applies.
     const messages = withoutControlTags(composed, "system_reminder");
     const window = windowOf(writer);
     const limit = Math.min(window === undefined ? DEFAULT_PART : window * 0.7, (refused ?? Infinity) / 2);
     return {
       inConversation: isOwn
         ? (request: HumanMessage) =>
-            counted(sent.send([...(sent.system ? [sent.system] : []), ...messages, request], config))
+            counted(last.send([...(last.system ? [last.system] : []), ...messages, request], config))
         : undefined,
       send: (input) => counted((writer as Writer).invoke(input, config)),
       limit,
@@ -271,23 +266,20 @@ export class ContextTurn {
     };
   }
 
-  get #owner(): string {
-    return ownerOf(this.#request.runtime, "main");
-  }
-
-  #tell(event: Untold): void {
-    this.#request.runtime.writer?.({ version: 1, owner: this.#owner, at: Date.now(), ...event });
+  #emit(event: EventDetails): void {
+    const { runtime } = this.#request;
+    runtime.writer?.({ version: 1, owner: ownerOf(runtime, "main"), at: Date.now(), ...event });
   }
 }
 
-/** An event without its stamp. */
-type Untold = SummaryEvent extends infer Event
+/** An event without the fields that all events have. */
+type EventDetails = SummaryEvent extends infer Event
   ? Event extends SummaryEvent
     ? Omit<Event, "version" | "owner" | "at">
     : never
   : never;
 
-/** The plan as it stands. LangChain gives a middleware its own fields of the state alone. */
+/** The current plan, from the task's input: LangChain passes only the middleware's own fields of the state. */
 function planText(): string {
   const { todos, rules } = readPlanState(getCurrentTaskInput());
   return renderSnapshot(todos, rules);

@@ -1,4 +1,4 @@
-/** A text with values in the place of `{names}`. */
-export function filled(text: string, values: Record<string, string | number>): string {
-  return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+/** Fills in the `{names}` of a template. Names without a value stay. */
+export function filled(template: string, values: Record<string, string | number>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (match, name: string) => String(values[name] ?? match));
 }

@@ -4,10 +4,10 @@ export {
   decisionIn,
   hiddenMessage,
   isFromUser,
+  reminderMessage,
   saidByUser,
   userWordsIn,
 } from "./from-user.ts";
-export { defused, fromOutside } from "./outside.ts";
-export { quotedText } from "./quoted-text.ts";
+export { defused, fromOutside, quotedText } from "./outside.ts";
 export { shortened } from "./shortened.ts";
 export { joinedPrompt, withSection } from "./system-prompt.ts";

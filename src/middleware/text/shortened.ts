@@ -2,7 +2,7 @@ const DEFAULT_LENGTH = 60;
 
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** One line of at most `max` code units, cut between words where there are some, and never within a character. */
+/** The text as one line of at most `max` code units, cut between words if possible and never within a character. */
 export function shortened(text: string, max = DEFAULT_LENGTH): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   if (line.length <= max) return line;

@@ -1,8 +1,8 @@
 import { SystemMessage } from "@langchain/core/messages";
 
 /**
- * The system message with a section added at its end. Plain text stays one text: some servers accept a single
- * system message only, and LangChain sends several parts as several messages there.
+ * Appends a section to the system message. Plain text stays one text: some servers accept a single system message
+ * only, and LangChain sends several parts as several messages there.
  */
 export function withSection(system: SystemMessage, section: string): SystemMessage {
   if (section === "") return system;
@@ -12,7 +12,7 @@ export function withSection(system: SystemMessage, section: string): SystemMessa
     : system.concat(`\n\n${section}`);
 }
 
-/** Prompts one below the other: one text, or a message where one of them has parts of its own. */
+/** Joins prompts: one text, or a message if one of them has content blocks. */
 export function joinedPrompt(...parts: (string | SystemMessage | undefined)[]): string | SystemMessage {
   const prompts = parts.flatMap((part) => (part === undefined || part === "" ? [] : [part]));
   if (prompts.every((part) => typeof part === "string")) return prompts.join("\n\n");
@@ -26,7 +26,7 @@ export function joinedPrompt(...parts: (string | SystemMessage | undefined)[]): 
   return new SystemMessage({ content: blocks });
 }
 
-/** Text without anything attached to it, such as a cache breakpoint. */
+/** Whether a message is text alone, without extras such as a cache breakpoint. */
 function isPlain({ content }: SystemMessage): boolean {
   if (typeof content === "string") return true;
   return (

@@ -9,7 +9,7 @@ import { threadIdOf } from "./thread-id.ts";
 
 export { inThread, isInThread, type RunContext, threadIdOf, runIdOf } from "./thread-id.ts";
 
-/** The folders of a thread, as absolute paths. They exist once something is put into them. */
+/** The folders of a thread, as absolute paths. They are created on first use. */
 export interface ThreadData {
   workspace: string;
   uploads: string;
@@ -18,17 +18,17 @@ export interface ThreadData {
 
 /** Options of `threadDataMiddleware`. */
 export interface ThreadDataOptions {
-  /** Where the folders of all threads are. Default `.holdfast/threads` in the current directory. */
+  /** The base directory of all threads' folders. Default `.holdfast/threads` in the current directory. */
   baseDir?: string;
 }
 
 const DEFAULT_BASE = ".holdfast/threads";
 
 /**
- * Puts the paths of the thread's folders into the graph state as `threadData`. Creates nothing by itself. A run
- * without a `thread_id` has folders of its own.
+ * Puts the paths of the thread's folders into the graph state as `threadData`, without creating them. A run without a
+ * `thread_id` has its own folders.
  */
-export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptions = {}) {
+export function threadDataMiddleware({ baseDir }: ThreadDataOptions = {}) {
   return createMiddleware({
     name: "ThreadDataMiddleware",
     stateSchema: new StateSchema({
@@ -38,17 +38,20 @@ export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptio
     }),
     wrapModelCall: async (request, handler) => {
       const threadData = threadFolders(baseDir, threadIdOf(request.runtime));
-      const known = request.state.threadData;
+      const current = request.state.threadData;
       const answer = await handler(request);
-      if (known?.workspace === threadData.workspace || !AIMessage.isInstance(answer)) return answer;
+      if (current?.workspace === threadData.workspace || !AIMessage.isInstance(answer)) return answer;
       return new Command({ update: { threadData } });
     },
   });
 }
 
-/** The folders of a thread. No thread id leads out of `baseDir` or into another thread's folders. */
-export function threadFolders(baseDir: string, threadId: string): ThreadData {
-  const root = join(resolve(baseDir), folderName(threadId), "user-data");
+/**
+ * The folders of a thread. Default base directory: `.holdfast/threads`. No thread id gives a path outside of it, or in
+ * another thread's folders.
+ */
+export function threadFolders(baseDir: string | undefined, threadId: string): ThreadData {
+  const root = join(resolve(baseDir ?? DEFAULT_BASE), folderName(threadId), "user-data");
   return {
     workspace: join(root, "workspace"),
     uploads: join(root, "uploads"),
@@ -56,7 +59,7 @@ export function threadFolders(baseDir: string, threadId: string): ThreadData {
   };
 }
 
-/** A plain id is its own name, which nothing else can have; any other is named by its hash. */
+/** A folder name for a thread id: the id itself if it is plain, else its hash. No two ids share a name. */
 function folderName(id: string): string {
   const isPlain = /^[a-z0-9][a-z0-9_-]{0,63}$/.test(id) && !/^h-[0-9a-f]{40}$/.test(id);
   return isPlain ? id : `h-${createHash("sha256").update(id).digest("hex").slice(0, 40)}`;

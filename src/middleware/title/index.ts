@@ -10,27 +10,29 @@ import { TITLE_PROMPT } from "./title.prompt.ts";
 
 /** Options of `titleMiddleware`. */
 export interface TitleOptions {
-  /** Writes the title, beside the agent's own model. Without one the user's words are cut to length. */
+  /** Writes the title. Default: no model, the beginning of the user's first message is the title. */
   model?: { invoke: (input: string, config?: object) => Promise<{ text: string }> };
-  /** In characters. Default 60. */
+  /** The most characters. Default 60. */
   maxLength?: number;
-  /** The milliseconds for the model after the agent's own answer. Default 2,000. */
+  /** Milliseconds to wait for the model after the agent's answer. Default 2,000. */
   timeout?: number;
 }
 
-/** Gives a thread its `title`, once, with the first answer. Adds no graph step and never fails a run. */
+/** Sets a thread's `title` once, with its first answer. Adds no graph step and never fails a run. */
 export function titleMiddleware({ model, maxLength, timeout = 2000 }: TitleOptions = {}) {
   return createMiddleware({
     name: "TitleMiddleware",
     stateSchema: new StateSchema({ title: harnessField(lastValue(z.string().optional())) }),
     wrapModelCall: async (request, handler) => {
-      const asked = request.state.title ? undefined : firstWords(request.messages);
-      if (asked === undefined) return handler(request);
+      const question = request.state.title ? undefined : firstWords(request.messages);
+      if (question === undefined) return handler(request);
       const answer = await handler(request);
       if (!AIMessage.isInstance(answer) || (answer.tool_calls ?? []).length > 0) return answer;
-      const written = model ? ask(model, asked, request.runtime.signal).catch(() => undefined) : undefined;
-      const late = sleep(timeout, undefined, { ref: false });
-      const title = shortened((await Promise.race([written, late])) || asked, maxLength);
+      const modelTitle = model
+        ? ask(model, question, request.runtime.signal).catch(() => undefined)
+        : undefined;
+      const deadline = sleep(timeout, undefined, { ref: false });
+      const title = shortened((await Promise.race([modelTitle, deadline])) || question, maxLength);
       return new Command({ update: { title } });
     },
   });
@@ -41,7 +43,7 @@ function firstWords(messages: readonly BaseMessage[]): string | undefined {
   return first?.text.trim() || undefined;
 }
 
-/** The characters of a model's answer that are read: it was asked for a few words. */
+/** The most characters read of the model's answer, which should be a few words. */
 const LONGEST = 1000;
 
 async function ask(

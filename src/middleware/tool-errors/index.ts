@@ -1,50 +1,48 @@
 import { setMaxListeners } from "node:events";
-import { ToolMessage } from "@langchain/core/messages";
-import { isGraphBubbleUp, type Command } from "@langchain/langgraph";
+import { isGraphBubbleUp } from "@langchain/langgraph";
 import { createMiddleware, MiddlewareError, ToolInvocationError } from "langchain";
 import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
+import { type CallResult, errorResult } from "../tools/index.ts";
 
 /**
- * Makes a result of a tool's error, so that the run goes on, in words for the model. Bears the name of LangChain's
- * middleware, which a user may put in its place.
+ * Turns a tool's error into a result for the model, so that the run continues. Has the name of LangChain's middleware,
+ * so that a user can replace it by that.
  */
 export function toolErrors() {
   return createMiddleware({ name: "toolErrorMiddleware", wrapToolCall: answered });
 }
 
-/** A tool call as a `wrapToolCall` gets it, as far as it is used here. */
+/** The fields of a `wrapToolCall` request that are used here. */
 interface ToolRequest {
   toolCall: { id?: string; name: string };
   runtime: unknown;
 }
-type Handler<Request> = (request: Request) => Promise<ToolMessage | Command> | ToolMessage | Command;
+type Handler<Request> = (request: Request) => Promise<CallResult> | CallResult;
 
-/** In a request: somebody further out answers errors. */
+/** In a request: an outer `answered` turns errors into results. */
 const ANSWERED = Symbol("answered");
 
 /**
- * Runs a tool from within `wrapToolCall` and answers its error. LangChain ends a run when an error passes through a
- * `wrapToolCall`, also an ordinary tool's, which it would otherwise show to the model.
+ * Runs a tool within `wrapToolCall` and turns its error into a result. LangChain ends a run when an error passes through
+ * a `wrapToolCall`, even a tool's error that it would otherwise show to the model.
  */
 export async function answered<Request extends ToolRequest>(
   request: Request,
   handler: Handler<Request>,
-): Promise<ToolMessage | Command> {
+): Promise<CallResult> {
   const { signal } = (request.runtime ?? {}) as { signal?: AbortSignal };
-  // LangGraph has one signal for all calls of a turn. Each listens to it, and Node 20 takes more than ten for a leak.
+  // All calls of a turn listen to one signal of LangGraph, and Node 20 warns of a leak at more than ten listeners.
   if (signal) setMaxListeners(0, signal);
   try {
     return await handler({ ...request, [ANSWERED]: true });
   } catch (error) {
-    // Control flow, and whatever comes of the run's own end. A tool may abort requests of its own as it likes.
-    if (isGraphBubbleUp(error) || signal?.aborted) throw error;
-    if (isNotForModels(error)) throw error;
-    const { name, id = "" } = request.toolCall;
-    return new ToolMessage({ content: describeToolError(error), status: "error", name, tool_call_id: id });
+    // Rethrow control flow, and any error after the run's own abort. A tool may abort its own requests.
+    if (isGraphBubbleUp(error) || signal?.aborted || isNotForModels(error)) throw error;
+    return errorResult(request.toolCall, describeToolError(error));
   }
 }
 
-/** Recognizes an error about the agent's construction or its thread, which a model cannot fix: it ends the run. */
+/** Recognizes an error that a model cannot fix, in the agent's options or its thread: it ends the run. */
 export function isNotForModels(error: unknown): boolean {
   return NOT_FOR_MODELS.has(HarnessError.from(error)?.code);
 }
@@ -58,19 +56,19 @@ const NOT_FOR_MODELS: ReadonlySet<HarnessErrorCode | undefined> = new Set<Harnes
 ]);
 
 /**
- * Runs a tool like `answered`, but leaves its error to an `answered` further out where there is one: a user's
- * middleware between the two, such as one that tries again, has to see it.
+ * Runs a tool like `answered`, but leaves its error to an outer `answered` if there is one: a user's middleware between
+ * the two, such as one that retries, has to see it.
  */
 export async function answeredOnce<Request extends ToolRequest>(
   request: Request,
   handler: Handler<Request>,
-): Promise<ToolMessage | Command> {
+): Promise<CallResult> {
   return ANSWERED in request ? handler(request) : answered(request, handler);
 }
 
-/** A tool's error for the model, without stack or paths of the host. */
+/** Describes a tool's error for the model, without its stack. */
 function describeToolError(error: unknown): string {
-  // LangChain's wrappers only: a tool's own message says more than what caused it.
+  // Unwrap only LangChain's wrappers: a tool's own message says more than its cause.
   let root: unknown = error;
   while (MiddlewareError.isInstance(root)) root = (root as Error).cause;
   const cause = ToolInvocationError.isInstance(root) ? (root as { toolError?: unknown }).toolError : root;

@@ -3,7 +3,7 @@ import { attempt } from "../../errors.ts";
 
 type Arguments = Record<string, unknown>;
 
-/** Names that models send in the place of an argument's own, beside other spellings of it such as `filePath`. */
+/** Names that models send instead of an argument's own, apart from other spellings such as `filePath`. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   file_path: ["path", "file", "filename", "name"],
   path: ["file_path", "folder", "dir", "directory"],
@@ -23,59 +23,63 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   question: ["text", "message"],
 };
 
-/** Arguments as they were meant, and what was changed about them, in sentences. */
+/** Repaired arguments, and a sentence for each change. */
 export interface Repair {
   args: Arguments;
   notes: string[];
 }
 
 /**
- * Repairs arguments that a schema refuses, where there is one way to read them: another name, a number or a boolean as
- * text, one item in the place of a list, a list as JSON. What cannot be repaired is left as it is. `mayRename`: false
- * where rules have read the arguments already.
+ * Repairs arguments that a schema refuses if there is only one way to read them: another name, a number or a boolean as
+ * text, one item instead of a list, a list as JSON. Leaves what cannot be repaired. `mayRename`: false after rules have
+ * read the arguments. Default true.
  */
 export function repairArguments(
   schema: z.ZodObject,
-  given: Arguments,
+  sentArgs: Arguments,
   { mayRename = true }: { mayRename?: boolean } = {},
 ): Repair {
   const notes: string[] = [];
-  const args = mayRename ? renamed(schema, given, notes) : { ...given };
+  const args = mayRename ? renameArguments(schema, sentArgs, notes) : { ...sentArgs };
   for (const [name, value] of Object.entries(args)) {
     const field = schema.shape[name];
-    if (field) args[name] = converted(field as z.core.$ZodType, value, { name, notes });
+    if (field) args[name] = convertValue(field as z.core.$ZodType, value, { name, notes });
   }
   return { args, notes };
 }
 
-function renamed(schema: z.ZodObject, given: Arguments, notes: string[]): Arguments {
+function renameArguments(schema: z.ZodObject, sentArgs: Arguments, notes: string[]): Arguments {
   const names = Object.keys(schema.shape);
-  const args = { ...given };
-  for (const name of names.filter((one) => !(one in given))) {
+  const args = { ...sentArgs };
+  for (const name of names.filter((one) => !(one in sentArgs))) {
     const others = OTHER_NAMES[name] ?? [];
-    const sent = Object.keys(args)
+    const otherName = Object.keys(args)
       .filter((key) => !names.includes(key))
-      .find((key) => plain(key) === plain(name) || others.some((other) => plain(other) === plain(key)));
-    if (sent === undefined) continue;
-    args[name] = args[sent];
-    delete args[sent];
-    notes.push(`${sent} was read as ${name}.`);
+      .find(
+        (key) =>
+          normalizedName(key) === normalizedName(name) ||
+          others.some((other) => normalizedName(other) === normalizedName(key)),
+      );
+    if (otherName === undefined) continue;
+    args[name] = args[otherName];
+    delete args[otherName];
+    notes.push(`${otherName} was read as ${name}.`);
   }
   return args;
 }
 
-function plain(name: string): string {
+function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
-function converted(
+function convertValue(
   field: z.core.$ZodType,
   value: unknown,
   { name, notes }: { name: string; notes: string[] },
 ): unknown {
   const { def } = (field as z.core.$ZodTypes)._zod;
   if (def.type === "optional" || def.type === "default")
-    return converted(def.innerType, value, { name, notes });
+    return convertValue(def.innerType, value, { name, notes });
   const changed = (to: unknown, as: string): unknown => {
     notes.push(`${name} was read as ${as}.`);
     return to;
@@ -106,7 +110,7 @@ function listOf(value: unknown): unknown[] {
   return (isJson ? attempt(() => listOf(JSON.parse(value))) : undefined) ?? [value];
 }
 
-/** Problems of arguments, with the fields that were sent in the place of missing ones. */
+/** Describes the problems of arguments, with the fields that were sent if some are missing. */
 export function problemsOf(
   { issues }: { issues: readonly { path: PropertyKey[]; message: string }[] },
   args: unknown,
@@ -118,6 +122,6 @@ export function problemsOf(
   const others = issues
     .filter((issue) => !isMissing(issue))
     .map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
-  const named = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing; you sent ${sent.join(", ") || "nothing"}`;
-  return [...(missing.length > 0 ? [named] : []), ...others].join("; ");
+  const summary = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing; you sent ${sent.join(", ") || "nothing"}`;
+  return [...(missing.length > 0 ? [summary] : []), ...others].join("; ");
 }

@@ -2,49 +2,49 @@ import type { AIMessage, ToolCall } from "@langchain/core/messages";
 
 type Arguments = Record<string, unknown>;
 
-/** The parts of a message that hold the arguments of its calls. */
+/** The fields of a message that contain the arguments of its calls. */
 type CallFields = Pick<AIMessage, "content"> & { tool_calls: ToolCall[] };
 
 /**
- * A message's calls with other arguments, where `change` gives some for a call. Some providers keep their calls in the
- * content, too.
+ * A message's calls with the arguments that `change` returns, if any. Some providers keep their calls in the content,
+ * too.
  */
 export function changedArguments(
   { tool_calls = [], content }: AIMessage,
   change: (call: ToolCall) => Arguments | undefined,
 ): CallFields {
-  const changes = new Map<string | undefined, Arguments>();
+  const changedById = new Map<string | undefined, Arguments>();
   const calls = tool_calls.map((call) => {
     const args = change(call);
-    if (args) changes.set(call.id, args);
+    if (args) changedById.set(call.id, args);
     return args ? { ...call, args } : call;
   });
   const blocks = Array.isArray(content)
     ? content.map((block) => {
         const { id, input, args } = block as { id?: string; input?: unknown; args?: unknown };
-        const changed = id === undefined ? undefined : changes.get(id);
-        if (!changed) return block;
+        const newArgs = id === undefined ? undefined : changedById.get(id);
+        if (!newArgs) return block;
         return {
           ...block,
-          ...(input !== undefined && { input: changed }),
-          ...(args !== undefined && { args: changed }),
+          ...(input !== undefined && { input: newArgs }),
+          ...(args !== undefined && { args: newArgs }),
         };
       })
     : content;
   return { tool_calls: calls, content: blocks };
 }
 
-/** Changes arguments in place: LangChain keeps the message that the model gave. */
+/** Changes the arguments of a message's calls in place: LangChain keeps the model's own message object. */
 export function setArguments(message: AIMessage, change: (call: ToolCall) => Arguments | undefined): void {
   setCalls(message, changedArguments(message, change));
 }
 
-/** Gives a message other calls, in place and in what is stored of it. */
+/** Replaces a message's calls in place, in its fields and in its stored form. */
 export function setCalls(
   message: AIMessage,
   calls: Partial<Pick<AIMessage, "tool_calls" | "invalid_tool_calls" | "content">>,
 ): void {
-  // A checkpoint that is read works the calls out of their chunks again, as broken as they were.
+  // Chunks are removed: reading a checkpoint would derive the broken calls from them again.
   const fields = { ...calls, ...("tool_call_chunks" in message && { tool_call_chunks: [] }) };
   Object.assign(message, fields);
   Object.assign(message.lc_kwargs, fields);

@@ -2,22 +2,21 @@ import type { BaseMessage, MessageContent } from "@langchain/core/messages";
 import { isFromUser } from "../text/index.ts";
 import { copyOf } from "./message-copies.ts";
 
-/** A message is never changed in place: it is looked through once. */
-const looked = new WeakMap<BaseMessage, Map<string, BaseMessage>>();
+/** Escaped messages by message and tag. Messages are never changed in place, so each is searched once. */
+const escapedCopies = new WeakMap<BaseMessage, Map<string, BaseMessage>>();
 
 /**
- * Messages in which nothing that a user wrote or a tool returned can be taken for the harness's own words: a tag by
- * which it speaks is shown, and begins or ends nothing. The same text always becomes the same text, so that no cached
- * prefix breaks.
+ * Escapes the harness's own tags in what users wrote and tools returned, so that a model cannot take it for the
+ * harness's words. The same text always gives the same result, so cached prefixes stay valid.
  */
 export function withoutControlTags(messages: readonly BaseMessage[], tag: string): BaseMessage[] {
   return messages.map((message) => {
     if (!isFromUser(message) && message.type !== "tool") return message;
-    const cached = looked.get(message) ?? new Map<string, BaseMessage>();
-    looked.set(message, cached);
-    const plain = cached.get(tag) ?? withoutTags(message, tag);
-    cached.set(tag, plain);
-    return plain;
+    const copies = escapedCopies.get(message) ?? new Map<string, BaseMessage>();
+    escapedCopies.set(message, copies);
+    const escaped = copies.get(tag) ?? withoutTags(message, tag);
+    copies.set(tag, escaped);
+    return escaped;
   });
 }
 
@@ -25,18 +24,18 @@ export function withoutControlTags(messages: readonly BaseMessage[], tag: string
 const TAGS = ["system[_-]?reminder", "todo_list_system", "conversation_so_far", "user_words"];
 
 /**
- * A text for a file, with the tags as the file has them: an agent that read them as text sends them back as text. Where
- * the file itself has them as text, or not at all, the agent means what it sends.
+ * Unescapes tags in a text that an agent writes to a file, where the file has them unescaped: the agent saw them
+ * escaped and sends them back so. Tags that the file has escaped, or not at all, stay as sent.
  */
 export function withTagsOf(file: string, text: string): string {
   if (!text.includes("&lt;")) return text;
   const tags = new RegExp(`&lt;(\\s*/?\\s*(?:${[...TAGS, "reminder"].join("|")})\\b)`, "gi");
-  return text.replaceAll(tags, (shown, name: string) =>
-    file.includes(`<${name}`) && !file.includes(shown) ? `<${name}` : shown,
+  return text.replaceAll(tags, (escaped, name: string) =>
+    file.includes(`<${name}`) && !file.includes(escaped) ? `<${name}` : escaped,
   );
 }
 
-/** A text of others within a text of the harness: the same. */
+/** Escapes the harness's own tags in a text that is part of one of its messages. */
 export function shownTags(text: string): string {
   return text.replaceAll(openingOf([...TAGS, "reminder"]), "&lt;");
 }
@@ -47,12 +46,12 @@ function openingOf(names: readonly string[]): RegExp {
 
 function withoutTags(message: BaseMessage, tag: string): BaseMessage {
   const opening = openingOf([...TAGS, tag.replaceAll(/[^\w-]/g, ".")]);
-  const content = shownContent(message.content, opening);
+  const content = escapedContent(message.content, opening);
   return content === message.content ? message : copyOf(message, { content });
 }
 
-/** The same content where nothing has to be shown. */
-function shownContent(content: MessageContent, opening: RegExp): MessageContent {
+/** Escapes tags in the text of a content. Returns the same object if there are none. */
+function escapedContent(content: MessageContent, opening: RegExp): MessageContent {
   if (typeof content === "string") return content.replaceAll(opening, "&lt;");
   const blocks = content.map((block) => {
     if (block.type !== "text" || typeof block["text"] !== "string") return block;

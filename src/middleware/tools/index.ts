@@ -17,6 +17,7 @@ export { isMutation, type Mutation, MUTATIONS } from "./mutations.ts";
 export { isCutNote, refusedCalls, withNotes, withoutRefusedTexts } from "./refused-texts.ts";
 export {
   type CallResult,
+  errorResult,
   type FailedCommand,
   failedCommand,
   failureOf,

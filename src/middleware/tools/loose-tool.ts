@@ -2,7 +2,6 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { tool, type DynamicStructuredTool } from "@langchain/core/tools";
 import { Validator } from "@langchain/core/utils/json_schema";
 import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils/types";
-import type { Command } from "@langchain/langgraph";
 import { z } from "zod";
 import type { CallConfig } from "../../langgraph/index.ts";
 import type { ToolText } from "../../plan/presets/index.ts";
@@ -10,9 +9,10 @@ import { isRecord } from "../../plan/read/index.ts";
 import { problemsOf, repairArguments } from "./argument-repair.ts";
 import { setArguments } from "./call-arguments.ts";
 import { withNote } from "./message-copies.ts";
+import { errorResult, type CallResult } from "./result-marks.ts";
 import { originalTool } from "./wrapped-tool.ts";
 
-/** The fields that are used of LangChain's tool runtime. */
+/** The fields of LangChain's tool runtime that are used here. */
 export interface ToolRuntime {
   state?: unknown;
   toolCall?: { id?: string; name: string; args: Record<string, unknown> };
@@ -25,24 +25,24 @@ export interface ToolRuntime {
 }
 
 /**
- * A tool that shows the model a schema and lets every argument through to `run`: LangChain's own check would
+ * A tool that shows a schema to the model and passes all arguments to `run` unchecked: LangChain's own check would
  * answer a mistake with a stack trace.
  */
 export function looseTool(
   { name, description, schema }: ToolText,
-  run: (args: unknown, runtime: ToolRuntime) => Promise<string | ToolMessage | Command>,
+  run: (args: unknown, runtime: ToolRuntime) => Promise<string | CallResult>,
 ): DynamicStructuredTool {
   const anything: z.ZodType<Record<string, unknown>> = z.any().meta({ $schema: undefined, ...schema });
   return tool(run as never, { name, description, schema: anything });
 }
 
-/** Metadata of an argument that is taken but not shown: results name it where it is of use. */
+/** Metadata of an argument that is accepted but not in the schema shown to the model: results name it if useful. */
 export const UNLISTED = { unlisted: true } as const;
 
-/** A tool whose arguments are checked here, so that a mistake is answered in words the model can act on. */
+/** A tool that checks its arguments itself and answers a mistake with a text the model can act on. */
 export function checkedTool<Schema extends z.ZodObject>(
   { name, description, schema }: { name: string; description: string; schema: Schema },
-  run: (args: z.output<Schema>, runtime: ToolRuntime) => Promise<string | ToolMessage | Command>,
+  run: (args: z.output<Schema>, runtime: ToolRuntime) => Promise<string | CallResult>,
 ): DynamicStructuredTool {
   const {
     $schema: _,
@@ -52,11 +52,9 @@ export function checkedTool<Schema extends z.ZodObject>(
     io: "input",
     // Bounds cost tokens in every request and are checked here anyway.
     override: ({ jsonSchema }) => {
-      for (const [field, { unlisted = false }] of Object.entries(jsonSchema.properties ?? {}) as [
-        string,
-        { unlisted?: boolean },
-      ][]) {
-        if (unlisted) delete jsonSchema.properties![field];
+      const { properties = {} } = jsonSchema;
+      for (const [field, property] of Object.entries(properties)) {
+        if ((property as { unlisted?: boolean }).unlisted) delete properties[field];
       }
       delete jsonSchema.minLength;
       delete jsonSchema.minimum;
@@ -64,7 +62,7 @@ export function checkedTool<Schema extends z.ZodObject>(
       delete jsonSchema.exclusiveMinimum;
     },
   });
-  const made = looseTool({ name, description, schema: shown }, async (args, runtime) => {
+  const checked = looseTool({ name, description, schema: shown }, async (args, runtime) => {
     const { parsed, notes } = parse(schema, args, { mayRename: false });
     const id = callId(runtime);
     if (!parsed.success) return failure(name, id, `${problemsOf(parsed.error, args)}. Nothing was done.`);
@@ -75,20 +73,20 @@ export function checkedTool<Schema extends z.ZodObject>(
       typeof result === "string" ? new ToolMessage({ content: result, name, tool_call_id: id }) : result;
     return withNote(message, `[${note}]`, id);
   });
-  checks.set(made, schema);
-  return made;
+  schemas.set(checked, schema);
+  return checked;
 }
 
-/** The schemas of the tools above; LangChain sees tools that take anything. */
-const checks = new WeakMap<object, z.ZodObject>();
+/** The schemas of checked tools; to LangChain they accept anything. */
+const schemas = new WeakMap<object, z.ZodObject>();
 
-/** A tool's objection to arguments, before it is called. */
-export async function argumentsProblem(given: unknown, args: unknown): Promise<string | undefined> {
-  const called = originalTool(given);
+/** The reason why a tool would refuse arguments; undefined if it accepts them. Does not call the tool. */
+export async function argumentsProblem(calledTool: unknown, args: unknown): Promise<string | undefined> {
+  const called = originalTool(calledTool);
   if (typeof called !== "object" || called === null) return undefined;
-  const schema: unknown = checks.get(called) ?? ("schema" in called ? called.schema : undefined);
+  const schema: unknown = schemas.get(called) ?? ("schema" in called ? called.schema : undefined);
   if (isInteropZodSchema(schema)) {
-    const parsed = await interopSafeParseAsync(schema, checks.has(called) ? withoutNulls(args) : args);
+    const parsed = await interopSafeParseAsync(schema, schemas.has(called) ? withoutNulls(args) : args);
     return parsed.success ? undefined : problemsOf(parsed.error, args);
   }
   if (typeof schema !== "object" || schema === null) return undefined;
@@ -96,31 +94,31 @@ export async function argumentsProblem(given: unknown, args: unknown): Promise<s
   return valid ? undefined : errors.map(({ error }) => error).join(" ");
 }
 
-type Trial = (args: unknown, runtime: ToolRuntime) => Promise<ToolMessage | Command | undefined>;
+type Trial = (args: unknown, runtime: ToolRuntime) => Promise<CallResult | undefined>;
 
-/** Trials of tools, which find out that a call would fail without making it. */
+/** Functions that find out whether a tool's call would fail, without making it. */
 const trials = new WeakMap<object, Trial>();
 
 export function withTrial(called: object, trial: Trial): void {
   trials.set(called, trial);
 }
 
-/** The result of a call that can only fail; undefined for one that may succeed. Changes nothing. */
+/** The result of a call that is certain to fail; undefined for one that may succeed. Changes nothing. */
 export async function foreseenFailure(
-  given: unknown,
+  calledTool: unknown,
   { name, id = "", args }: { name: string; id?: string | undefined; args: Record<string, unknown> },
   runtime: ToolRuntime,
-): Promise<ToolMessage | Command | undefined> {
-  const problem = await argumentsProblem(given, args);
+): Promise<CallResult | undefined> {
+  const problem = await argumentsProblem(calledTool, args);
   if (problem !== undefined) return failure(name, id, `${problem}. Nothing was done.`);
-  const called = originalTool(given);
+  const called = originalTool(calledTool);
   const trial = typeof called === "object" && called !== null ? trials.get(called) : undefined;
   return trial?.(withoutNulls(args), runtime);
 }
 
-/** Reads arguments by a schema, repaired where it refuses them as they are. */
-function parse(schema: z.ZodObject, given: unknown, options: { mayRename: boolean }) {
-  const args = withoutNulls(given);
+/** Parses arguments by a schema, and repairs them if it refuses them. */
+function parse(schema: z.ZodObject, sentArgs: unknown, options: { mayRename: boolean }) {
+  const args = withoutNulls(sentArgs);
   const parsed = schema.safeParse(args);
   if (parsed.success || !isRecord(args)) return { parsed, args, notes: [] };
   const repaired = repairArguments(schema, args, options);
@@ -128,12 +126,12 @@ function parse(schema: z.ZodObject, given: unknown, options: { mayRename: boolea
   return again.success ? { parsed: again, ...repaired } : { parsed, args, notes: [] };
 }
 
-/** Where a message keeps what was repaired in its calls, by id. */
+/** In a message: the notes on repaired arguments, by call id. */
 const REPAIRED = "repaired_arguments";
 
 /**
- * Repairs the arguments of a model's calls to tools of ours, in place and before anybody else reads them: rules and
- * people see the call that is made. The result of the call says what was repaired.
+ * Repairs the arguments of a model's calls to checked tools in place, before rules and people see them. The result of
+ * the call says what was repaired.
  */
 export function repairCalls(answer: unknown, tools: readonly unknown[]): void {
   if (!AIMessage.isInstance(answer) || !answer.tool_calls?.length) return;
@@ -151,10 +149,10 @@ export function repairCalls(answer: unknown, tools: readonly unknown[]): void {
   answer.additional_kwargs[REPAIRED] = notes;
 }
 
-/** The schema of a tool, also of one that is shown to the model in another form. */
-function schemaOf(shown: unknown): z.ZodObject | undefined {
-  if (typeof shown !== "object" || shown === null) return undefined;
-  return checks.get(originalTool(shown)) ?? checks.get(Object.getPrototypeOf(shown) as object);
+/** The schema of a checked tool, or of a variant that inherits from one. */
+function schemaOf(listedTool: unknown): z.ZodObject | undefined {
+  if (typeof listedTool !== "object" || listedTool === null) return undefined;
+  return schemas.get(originalTool(listedTool)) ?? schemas.get(Object.getPrototypeOf(listedTool) as object);
 }
 
 function repairNote({ state, ...runtime }: ToolRuntime): string | undefined {
@@ -165,12 +163,12 @@ function repairNote({ state, ...runtime }: ToolRuntime): string | undefined {
   return notes && Object.hasOwn(notes, id) ? notes[id] : undefined;
 }
 
-/** Models send null for what they leave out, also in the objects of a list. */
+/** Removes null fields, also in the objects of a list: models send null for what they leave out. */
 function withoutNulls(args: unknown): unknown {
   if (Array.isArray(args)) return args.map(withoutNulls);
   if (!isRecord(args)) return args;
-  const given = Object.entries(args).filter(([, value]) => value !== null);
-  return Object.fromEntries(given.map(([name, value]) => [name, withoutNulls(value)]));
+  const entries = Object.entries(args).filter(([, value]) => value !== null);
+  return Object.fromEntries(entries.map(([name, value]) => [name, withoutNulls(value)]));
 }
 
 /** The id of the call that a tool is answering. */
@@ -178,7 +176,7 @@ export function callId(runtime: ToolRuntime): string {
   return runtime.toolCall?.id ?? runtime.toolCallId ?? "";
 }
 
-/** An error that goes back to the model. */
+/** An error result with a reason for the model. */
 export function failure(name: string, id: string, reason: string): ToolMessage {
-  return new ToolMessage({ content: `Error: ${reason}`, status: "error", name, tool_call_id: id });
+  return errorResult({ name, id }, `Error: ${reason}`);
 }

@@ -4,10 +4,10 @@ import { changedArguments } from "./call-arguments.ts";
 import { copyOf } from "./message-copies.ts";
 import { isHeld, isUnfinished } from "./result-marks.ts";
 
-/** Tools whose arguments are what is to be written: a refused call of them has left nothing behind. */
+/** Tools whose arguments are the text to write: a refused call of one has changed nothing. */
 const WRITING = new Set(["write_file", "edit_file", "write_todos", "update_todos", "todo"]);
 
-/** Shorter arguments are not worth a line in their place. */
+/** Shorter arguments are not replaced by a note. */
 const SHORTEST = 300;
 
 export const REFUSED_TEXTS = {
@@ -19,8 +19,8 @@ export const REFUSED_TEXTS = {
 const copies = new WeakMap<AIMessage, { ids: string; copy: AIMessage }>();
 
 /**
- * The messages with a note in the place of each long argument of a call that was refused. It stands there from the first
- * request on that has the call, so the beginning of a request stays the same.
+ * Replaces each long argument of a refused call by a note. The first request that has the call has the note already, so
+ * the provider's cached prefix stays valid.
  */
 export function withoutRefusedTexts(messages: readonly BaseMessage[]): BaseMessage[] {
   const refused = new Map<BaseMessage, string[]>();
@@ -34,9 +34,9 @@ export function withoutRefusedTexts(messages: readonly BaseMessage[]): BaseMessa
 }
 
 /**
- * A message for the end of one request, with the arguments of these tools' calls that were refused in the last turn: who
- * has to correct a text must see it. Those of the turn before are shown too, unless the call was made again: a model may
- * look before it corrects. A write that was held back needs no correction.
+ * A message for the end of one request, with the arguments of these tools' calls that were refused in the last turn, for
+ * the model to correct. Those of the turn before are included unless the call was made again: a model may look at
+ * something before it corrects. A write that was held back needs no correction.
  */
 export function refusedCalls(messages: readonly BaseMessage[], tools: readonly string[]): HumanMessage[] {
   const last = messages.findLastIndex(isAnswer);
@@ -51,8 +51,8 @@ export function refusedCalls(messages: readonly BaseMessage[], tools: readonly s
     return isMadeAgain ? [] : [call];
   });
   if (calls.length === 0) return [];
-  const shown = calls.map(({ name, args }) => `${name} ${JSON.stringify(args)}`).join("\n");
-  return [hiddenMessage({ name: "refused_calls", text: filled(REFUSED_TEXTS.shown, { calls: shown }) })];
+  const list = calls.map(({ name, args }) => `${name} ${JSON.stringify(args)}`).join("\n");
+  return [hiddenMessage({ name: "refused_calls", text: filled(REFUSED_TEXTS.shown, { calls: list }) })];
 }
 
 const isAnswer = ({ type }: BaseMessage): boolean => type === "ai";
@@ -61,7 +61,7 @@ function isSameTarget(one: ToolCall, other: ToolCall): boolean {
   return one.name === other.name && one.args["file_path"] === other.args["file_path"];
 }
 
-/** Recognizes a note in the place of a text, which a model has copied. */
+/** Recognizes a note of `withoutRefusedTexts` that a model has copied into an argument. */
 export function isCutNote(text: unknown): boolean {
   return typeof text === "string" && /^\[\d+ characters, refused\]$/.test(text.trim());
 }
@@ -80,7 +80,7 @@ function isRefusal(message: BaseMessage): message is ToolMessage {
   return status === "error" && WRITING.has(name) && !isUnfinished(message as ToolMessage);
 }
 
-/** A message with a note in the place of each long argument of some of its calls. Idempotent. */
+/** Replaces each long argument of some of a message's calls by a note. Idempotent. */
 export function withNotes(message: AIMessage, calls: readonly string[], note: string): AIMessage {
   const ids = [...calls, note].join("\n");
   const cached = copies.get(message);
@@ -92,7 +92,7 @@ export function withNotes(message: AIMessage, calls: readonly string[], note: st
   );
   const copy = copyOf(message, fields);
   copies.set(message, { ids, copy });
-  // Several parts of an agent may ask for it.
+  // Several middleware may process the copy again.
   copies.set(copy, { ids, copy });
   return copy;
 }

@@ -1,8 +1,16 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isCommand, type Command } from "@langchain/langgraph";
 
-/** The result of a tool call, alone or among other writes. */
+/** The result of a tool call: a message, or a command that writes one. */
 export type CallResult = ToolMessage | Command;
+
+/** An error result with a content for the model. */
+export function errorResult(
+  { name, id = "" }: { name: string; id?: string | undefined },
+  content: string,
+): ToolMessage {
+  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+}
 
 /** The tool messages of a result. */
 export function messagesOf(result: CallResult): ToolMessage[] {
@@ -23,18 +31,18 @@ export function writesOf({ update = {} }: Command): [string, unknown][] {
   return Array.isArray(update) ? update : Object.entries(update);
 }
 
-/** The result in what a tool returned. */
+/** The first tool message in a tool's output. */
 export function resultIn(output: unknown): ToolMessage | undefined {
   return ToolMessage.isInstance(output) || isCommand(output) ? messagesOf(output)[0] : undefined;
 }
 
-/** A command's failure, kept as the result's artifact; the model reads the output. */
+/** A failed shell command, kept as the result's artifact; the model reads the output. */
 export interface FailedCommand {
-  /** Null when it was stopped. */
+  /** Null if the command was stopped. */
   exitCode: number | null;
 }
 
-/** The failure of a command; undefined if it succeeded. */
+/** The failure of an execution; undefined if it succeeded. */
 export function failureOf(execution: {
   exitCode: number | null;
   timedOut: boolean;
@@ -43,25 +51,25 @@ export function failureOf(execution: {
   return exitCode === 0 && !timedOut ? undefined : { exitCode: timedOut ? null : exitCode };
 }
 
-/** The failure of the command that a message is the result of; undefined if it succeeded, or is no command. */
+/** The failure in the result of an `execute` call; undefined if it succeeded, or for another tool. */
 export function failedCommand({ name, artifact }: ToolMessage): FailedCommand | undefined {
   const { exitCode } = (artifact ?? {}) as Partial<FailedCommand>;
   return name === "execute" && exitCode !== undefined ? { exitCode } : undefined;
 }
 
-/** The artifact of the result of a call that was stopped: it may have had its effect. */
+/** The artifact of the result of a stopped call, which may have had its effect. */
 export const UNFINISHED = { unfinished: true };
 
 export function isUnfinished({ artifact }: ToolMessage): boolean {
   return (artifact as { unfinished?: unknown } | undefined)?.unfinished === true;
 }
 
-/** The artifact says that a write was held back. */
+/** Whether a result says that a write was held back. */
 export function isHeld({ artifact }: ToolMessage): boolean {
   return (artifact as { held?: unknown } | undefined)?.held === true;
 }
 
-/** In a result: when the call began, and for how many milliseconds it was run. Waiting for a person is before it. */
+/** In a result: the start of the call and its milliseconds, without the time it waited for a person. */
 const TIME = "holdfast_time";
 
 export function markTime(message: ToolMessage, [from, to]: readonly [number, number]): void {

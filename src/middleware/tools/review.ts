@@ -9,10 +9,10 @@ export interface ReviewedAction {
   description: string;
 }
 
-/** The decisions that a person may make about an action. */
+/** The decisions allowed for an action. */
 export interface ReviewRule {
   allowedDecisions: readonly string[];
-  /** JSON Schema of the arguments, for whoever edits them. */
+  /** JSON Schema of the arguments, for editing them. */
   argsSchema?: Record<string, unknown> | undefined;
 }
 
@@ -42,7 +42,10 @@ export function reviewFields(reviews: readonly { action: ReviewedAction; rule: R
   };
 }
 
-/** Stops the run until a person has answered. Throws `invalid-options` where a run cannot wait. `asker`: who needs it. */
+/**
+ * Interrupts the run until a person answers, and returns the answer. Throws `invalid-options` without a checkpointer,
+ * which names `asker`.
+ */
 export function askPerson(request: object, asker: string): unknown {
   try {
     return interrupt(request);
@@ -53,7 +56,7 @@ export function askPerson(request: object, asker: string): unknown {
   }
 }
 
-/** The decisions of an answer that is a list of them: `{ decisions }` of LangChain's UIs, or the bare list of older ones. */
+/** The decisions in an answer with several: `{ decisions }` of LangChain's UIs, or the bare list of older ones. */
 export function decisionList(answer: unknown): unknown[] | undefined {
   const list = isRecord(answer) ? answer["decisions"] : answer;
   return Array.isArray(list) ? list : undefined;
@@ -71,7 +74,7 @@ const WORDS: Record<string, DecisionType> = {
   response: "respond",
 };
 
-/** The type of a decision, in any of the words that user interfaces use. */
+/** The type of a decision, from any of the words that user interfaces use. */
 export function decisionType(decision: unknown): DecisionType | undefined {
   if (typeof decision === "boolean") return decision ? "approve" : "reject";
   const record = isRecord(decision) ? decision : {};
@@ -79,22 +82,22 @@ export function decisionType(decision: unknown): DecisionType | undefined {
   return typeof word === "string" && Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
 }
 
-/** The person's reason. */
+/** The person's reason in a decision. */
 export function reasonOf(decision: unknown): string | undefined {
   if (!isRecord(decision)) return undefined;
-  const said = [decision["message"], decision["reason"], decision["args"]].find(
+  const reason = [decision["message"], decision["reason"], decision["args"]].find(
     (value): value is string => typeof value === "string" && value.trim() !== "",
   );
-  return said?.trim();
+  return reason?.trim();
 }
 
-/** The name of the person who decided, where it is known. */
+/** The name of the person who decided, if known. */
 export function actorOf(decision: unknown): { by?: string } {
   const by = isRecord(decision) ? decision["by"] : undefined;
   return typeof by === "string" ? { by } : {};
 }
 
-/** The call as a person wants it, in a decision to edit; the name is absent when only arguments were sent. */
+/** The edited call in a decision; without a name if only arguments were sent. */
 export function editedCall(decision: unknown): { name?: unknown; args: Record<string, unknown> } | undefined {
   if (!isRecord(decision)) return undefined;
   const { editedAction, edited_action, args } = decision;

@@ -1,11 +1,11 @@
-/** The tools behind wrappers, by wrapper. */
+/** Original tools by wrapper. */
 const originals = new WeakMap<object, object>();
 
 interface InvokableTool {
   invoke(input: unknown, config?: unknown): Promise<unknown>;
 }
 
-/** The tool, with `before` in front of every call. What `before` returns, unless it is undefined, is the result. */
+/** Wraps a tool so that `before` runs before every call. A value that `before` returns is the result of the call. */
 export function wrapTool<Tool extends object>(tool: Tool, before: () => Promise<unknown>): Tool {
   const { invoke } = tool as Partial<InvokableTool>;
   if (typeof invoke !== "function") return tool;
@@ -18,7 +18,7 @@ export function wrapTool<Tool extends object>(tool: Tool, before: () => Promise<
   return wrapper;
 }
 
-/** The tool itself, behind whatever wraps it: what is known of a tool is known of this object. */
+/** The tool inside its wrappers: registries of tools have this object as their key. */
 export function originalTool<Tool>(tool: Tool): Tool {
   const isObject = typeof tool === "object" && tool !== null;
   return isObject ? ((originals.get(tool) as Tool | undefined) ?? tool) : tool;
@@ -26,7 +26,7 @@ export function originalTool<Tool>(tool: Tool): Tool {
 
 const planTools = new WeakSet<object>();
 
-/** Marks a tool that changes the plan and nothing else, so that others can tell it from work whatever it is called. */
+/** Marks a tool that changes the plan and nothing else, whatever its name. Returns the tool. */
 export function planTool<Tool extends object>(tool: Tool): Tool {
   planTools.add(tool);
   return tool;

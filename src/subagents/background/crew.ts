@@ -5,72 +5,72 @@ import type { ToolRuntime } from "../../middleware/tools/index.ts";
 import {
   conclude,
   ownerFor,
-  tellEnd,
+  emitEnd,
   type Assignment,
   type Conclusion,
   type Outcome,
 } from "../assignment.ts";
 import { labelOf } from "../events.ts";
-import { broughtBack, givenTo } from "../exchange.ts";
+import { startStateFor, stateUpdate } from "../exchange.ts";
 import type { SubagentsOptions } from "../spec.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
-import { BackgroundJob, type Terms } from "./job.ts";
+import { BackgroundJob, type JobOptions } from "./job.ts";
 import { jobsOf } from "./registry.ts";
 import { readBackground, type Entry } from "./state.ts";
 
-/** A job that has ended, for its caller. */
-export interface Ended extends Conclusion {
+/** A job that has ended, with its result for the caller. */
+export interface EndedJob extends Conclusion {
   id: string;
   name: string;
 }
 
 /** The sub-agents of an agent that work in the background. */
 export class Crew {
-  /** The fields of the state that are looked at; those that the agent does not have are not read. */
+  /** The fields of the state that are used. The agent need not have all of them. */
   readonly fields: readonly string[];
   readonly #options: SubagentsOptions;
-  readonly #turn: Terms["turn"];
+  readonly #turn: JobOptions["turn"];
 
-  constructor(options: SubagentsOptions, turn: Terms["turn"]) {
+  constructor(options: SubagentsOptions, turn: JobOptions["turn"]) {
     this.#options = options;
     const shared = options.subagents.flatMap(({ stateFields = [] }) => stateFields);
     this.fields = ["messages", "files", "todos", "_plan", "_background", ...shared];
     this.#turn = turn;
   }
 
-  /** Starts a job, or goes on with it where it has checkpoints. */
-  begin(assignment: Assignment, terms: Pick<Terms, "runtime" | "ns" | "isResumed" | "mayTakeAnswer">) {
+  /** Starts a job, or continues it from its checkpoints. */
+  begin(assignment: Assignment, options: BeginOptions) {
     const { budget, plan } = this.#options;
     const now = plan?.setup.now ?? Date.now;
-    const job = new BackgroundJob(assignment, { ...terms, budget, now, turn: this.#turn });
-    jobsOf(terms.runtime).set(terms.ns, job);
+    const job = new BackgroundJob(assignment, { ...options, budget, now, turn: this.#turn });
+    jobsOf(options.runtime).set(options.ns, job);
     return job;
   }
 
   /**
-   * The jobs that the thread knows of, by id. Those that an earlier invocation has left go on, where they are not at
-   * work already. `isAsking`: questions of theirs are put here, so an answer may be for them.
+   * The jobs in the thread's state, by id. Those that an earlier invocation has left are continued, unless they are at
+   * work already. `isAsking`: the caller puts their questions, so an answer may be for them.
    */
-  muster(runtime: ToolRuntime, { isAsking = false } = {}): Map<string, BackgroundJob> {
-    const { jobs } = readBackground(runtime.state);
-    if (Object.keys(jobs).length === 0) return new Map();
-    const known = jobsOf(runtime);
-    const found = new Map<string, BackgroundJob>();
-    for (const [id, entry] of Object.entries(jobs)) {
-      const job = known.get(entry.ns);
-      if (job && !isDue(job, runtime, isAsking)) {
-        job.turnTo(runtime);
-        found.set(id, job);
+  resumeJobs(runtime: ToolRuntime, { isAsking = false } = {}): Map<string, BackgroundJob> {
+    const { jobs: entries } = readBackground(runtime.state);
+    if (Object.keys(entries).length === 0) return new Map();
+    const inProcess = jobsOf(runtime);
+    const jobs = new Map<string, BackgroundJob>();
+    for (const [id, entry] of Object.entries(entries)) {
+      const job = inProcess.get(entry.ns);
+      if (job && !mustRestart(job, runtime, isAsking)) {
+        job.switchTo(runtime);
+        jobs.set(id, job);
         continue;
       }
-      const terms = { runtime, ns: entry.ns, isResumed: true, mayTakeAnswer: isAsking };
+      const options = { runtime, ns: entry.ns, isResumed: true, mayTakeAnswer: isAsking };
       const assignment = this.#assignment(entry, runtime, id);
-      found.set(id, assignment ? this.begin(assignment, terms) : this.#missing(entry, terms));
+      jobs.set(id, assignment ? this.begin(assignment, options) : this.#beginUnknown(entry, options));
     }
-    return found;
+    return jobs;
   }
 
-  /** Waits until none of these is at work. Throws the questions that they have, and what stopped them. */
+  /** Waits until none of these jobs is at work. Throws their questions, and what stopped them. */
   async settle(jobs: Iterable<BackgroundJob>): Promise<void> {
     const all = [...jobs];
     await Promise.all(all.map(({ end }) => end));
@@ -79,15 +79,15 @@ export class Crew {
     if (asks.length > 0) throw new GraphInterrupt(joinedInterrupts(asks));
   }
 
-  /** Takes the jobs that have ended, once in an invocation: what their caller gets. `call`: the call it comes with. */
-  async collect(jobs: Map<string, BackgroundJob>, runtime: ToolRuntime, call = ""): Promise<Ended[]> {
+  /** Returns the results of ended jobs, each once in an invocation. `call`: the call whose result will have them. */
+  async collect(jobs: Map<string, BackgroundJob>, runtime: ToolRuntime, call = ""): Promise<EndedJob[]> {
     const ended = [...jobs].flatMap(([id, job]) => {
       const { settled, claimedIn } = job;
       if (!settled || "asks" in settled || "stopped" in settled || claimedIn === runtime.writer) return [];
       job.claimedIn = runtime.writer;
       return [{ id, job, outcome: settled }];
     });
-    const conclusions: Ended[] = [];
+    const conclusions: EndedJob[] = [];
     for (const { id, job, outcome } of ended) {
       conclusions.push(await this.#conclude(id, job, outcome, runtime, call));
     }
@@ -95,29 +95,29 @@ export class Crew {
   }
 
   /**
-   * The jobs that can be handed on in one update: no two that change the same field of the caller's own state, which
-   * only the caller's reducer could merge.
+   * The jobs whose results fit into one update: no two of them change the same field of the caller's state, which only
+   * the caller's reducer could merge.
    */
-  together(jobs: Map<string, BackgroundJob>): Map<string, BackgroundJob> {
+  withoutConflicts(jobs: Map<string, BackgroundJob>): Map<string, BackgroundJob> {
     const changed = new Set<string>();
-    const apart = [...jobs].filter(([, { settled, assignment }]) => {
+    const compatible = [...jobs].filter(([, { settled, assignment }]) => {
       if (!settled || !("report" in settled)) return true;
-      const { files: _, ...own } = broughtBack(assignment.subagent, assignment.given, settled.report.after);
+      const { files: _, ...own } = stateUpdate(assignment.subagent, assignment.start, settled.report.after);
       const fields = Object.keys(own);
       if (fields.some((field) => changed.has(field))) return false;
       for (const field of fields) changed.add(field);
       return true;
     });
-    return new Map(apart);
+    return new Map(compatible);
   }
 
-  /** Stops a job for good: what it has found so far is its report. */
-  async cancel(id: string, job: BackgroundJob, runtime: ToolRuntime, call: string): Promise<Ended> {
+  /** Stops a job for good, and returns its report so far. */
+  async cancel(id: string, job: BackgroundJob, runtime: ToolRuntime, call: string): Promise<EndedJob> {
     await job.stop();
     const { settled, assignment } = job;
     const hasEnded = settled && !("stopped" in settled) && !("asks" in settled);
     const outcome = hasEnded ? settled : { report: job.soFar(BACKGROUND_TEXTS.cancelled) };
-    if (!hasEnded) tellEnd(assignment, runtime.writer, outcome);
+    if (!hasEnded) emitEnd(assignment, runtime.writer, outcome);
     job.claimedIn = runtime.writer;
     return this.#conclude(id, job, outcome, runtime, call);
   }
@@ -128,7 +128,7 @@ export class Crew {
     outcome: Outcome,
     { state, writer, configurable, signal }: ToolRuntime,
     call: string,
-  ): Promise<Ended> {
+  ): Promise<EndedJob> {
     const { plan } = this.#options;
     const { todo_id: todo } = assignment.job;
     const context = { id: call, state, writer, configurable, signal };
@@ -136,10 +136,10 @@ export class Crew {
       plan && todo !== undefined
         ? await FollowedTodo.start(plan, context, { id: todo, alone: false, call: assignment.call })
         : undefined;
-    // What a person has decided of the item meanwhile holds.
+    // A refusal means that a person has changed the item meanwhile: it stays as it is.
     const item = Array.isArray(followed) ? undefined : followed;
-    const closing = { followed: item, hasPlan: plan !== undefined, elapsedMs };
-    const conclusion = await conclude({ ...assignment, id: undefined }, outcome, closing);
+    const options = { followed: item, hasPlan: plan !== undefined, elapsedMs };
+    const conclusion = await conclude({ ...assignment, id: undefined }, outcome, options);
     const name = labelOf(assignment.subagent.name, assignment.job.title);
     return { id, name, ...conclusion };
   }
@@ -149,27 +149,29 @@ export class Crew {
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
     if (!subagent) return undefined;
     const owner = ownerFor(runtime, job, call, plan?.setup.owner);
-    const given = givenTo(subagent, job, { state: runtime.state, call });
-    return { subagent, job, call, owner, id, given };
+    const start = startStateFor(subagent, job, { state: runtime.state, call });
+    return { subagent, job, call, owner, id, start };
   }
 
-  /** The thread was begun with other sub-agents than this agent has. */
-  #missing({ job, call }: Entry, terms: Pick<Terms, "runtime" | "ns" | "isResumed" | "mayTakeAnswer">) {
+  /** Begins a job that fails, as the thread began with sub-agents that this agent does not have. */
+  #beginUnknown({ job, call }: Entry, options: BeginOptions) {
     const fail = () => Promise.reject(new Error("this agent has no such sub-agent any more"));
     const subagent = { name: job.subagent_type, description: "", runnable: { invoke: fail } };
-    const owner = ownerFor(terms.runtime, job, call);
-    return this.begin({ subagent, job, call, owner, given: { messages: [] } }, terms);
+    const owner = ownerFor(options.runtime, job, call);
+    return this.begin({ subagent, job, call, owner, start: { messages: [] } }, options);
   }
 }
 
-/** Whether a job has to be started anew: it was stopped, or what it asked may have been answered. */
-function isDue(
+type BeginOptions = Pick<JobOptions, "runtime" | "ns" | "isResumed" | "mayTakeAnswer">;
+
+/** Whether a job has to be restarted: it was stopped, or its question may have been answered. */
+function mustRestart(
   { settled, startedIn }: BackgroundJob,
   { configurable, writer }: ToolRuntime,
   isAsking: boolean,
 ): boolean {
   if (!settled) return false;
   if ("stopped" in settled) return true;
-  const isTakenUp = isResuming(configurable) && startedIn !== writer;
-  return "asks" in settled && isAsking && isTakenUp;
+  const isNewInvocation = isResuming(configurable) && startedIn !== writer;
+  return "asks" in settled && isAsking && isNewInvocation;
 }

@@ -1,4 +1,4 @@
-import { AIMessage, type ToolMessage } from "@langchain/core/messages";
+import { AIMessage } from "@langchain/core/messages";
 import {
   Command,
   getConfig,
@@ -17,18 +17,18 @@ import {
 } from "../../middleware/plan/index.ts";
 import { hiddenMessage } from "../../middleware/text/index.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
-import { type ToolRuntime, withUpdate, writesOf } from "../../middleware/tools/index.ts";
+import { type CallResult, type ToolRuntime, withUpdate, writesOf } from "../../middleware/tools/index.ts";
 import type { Todo } from "../../plan/index.ts";
 import { failuresIn, markFailures } from "../events.ts";
-import type { Crew, Ended } from "./crew.ts";
+import type { Crew, EndedJob } from "./crew.ts";
 import { forgetJobs } from "./registry.ts";
-import { backgroundSchema, readBackground } from "./state.ts";
+import { backgroundSchema } from "./state.ts";
 import { BACKGROUND, backgroundTool, failuresOf, reportText, updatesOf } from "./tool.ts";
 import { withWords } from "./working.ts";
 
 /**
- * Hooks of the sub-agents' middleware for jobs in the background: reports come with the results of other calls; an
- * agent that would end waits for them, and is called again.
+ * Hooks of the sub-agents' middleware for jobs in the background. Reports come with the results of other calls. An agent
+ * that would end waits for its jobs, and is called again.
  */
 export function backgroundHooks(crew: Crew) {
   const hookRuntime = (): ToolRuntime => runtimeOf(crew.fields);
@@ -40,8 +40,8 @@ export function backgroundHooks(crew: Crew) {
       handler: (request: Request) => Answer | Promise<Answer>,
     ): Promise<Answer> => {
       const runtime = hookRuntime();
-      const jobs = crew.muster(runtime);
-      // All that the thread does not know of any more have been handed on: no call is under way here.
+      const jobs = crew.resumeJobs(runtime);
+      // No call is under way here, so all jobs that are not in the state any more have been reported.
       if (jobs.size === 0) forgetJobs(runtime);
       try {
         const answer = await handler(request);
@@ -50,46 +50,44 @@ export function backgroundHooks(crew: Crew) {
         }
         return answer;
       } catch (error) {
-        // The run fails: nobody would hear of them.
+        // The run fails, so nobody would get the reports.
         if (!isGraphBubbleUp(error)) await Promise.all([...jobs.values()].map((job) => job.stop()));
         throw error;
       }
     },
     wrapToolCall: async <Request extends { toolCall: { id?: string; name: string }; runtime: unknown }>(
       request: Request,
-      handler: (request: Request) => Promise<ToolMessage | Command> | ToolMessage | Command,
-    ): Promise<ToolMessage | Command> => {
+      handler: (request: Request) => Promise<CallResult> | CallResult,
+    ): Promise<CallResult> => {
       const result = await answered(request, handler);
       const { id, name } = request.toolCall;
       const runtime = hookRuntime();
-      // In a step that is taken up again, another call may have its report already, which is not in the state yet.
-      const isTakenUp = isResuming(runtime.configurable);
-      const isNone = Object.keys(readBackground(runtime.state).jobs).length === 0;
-      if (name === BACKGROUND || isTakenUp || isNone) return result;
-      return withReports(result, await crew.collect(crew.muster(runtime), runtime, id), id);
+      // In a resumed step another call may have reported a job already, which is not in the state yet.
+      if (name === BACKGROUND || isResuming(runtime.configurable)) return result;
+      return withReports(result, await crew.collect(crew.resumeJobs(runtime), runtime, id), id);
     },
     afterAgent: {
       canJumpTo: ["model" as const],
       hook: async () => {
         const runtime = hookRuntime();
-        const jobs = crew.muster(runtime, { isAsking: true });
+        const jobs = crew.resumeJobs(runtime, { isAsking: true });
         if (jobs.size === 0) return undefined;
         await crew.settle(jobs.values());
-        // Nobody else hands them on here; what is left comes when the model ends again.
+        // No other call can report them here. Conflicting jobs are reported when the model ends again.
         for (const job of jobs.values()) job.claimedIn = undefined;
-        const ended = await crew.collect(crew.together(jobs), runtime);
+        const ended = await crew.collect(crew.withoutConflicts(jobs), runtime);
         const message = hiddenMessage({
           name: "background_reports",
           text: ended.map(reportText).join("\n\n"),
         });
         markFailures(message, failuresOf(ended));
-        return { ...joined(ended, runtime.state), messages: [message], jumpTo: "model" as const };
+        return { ...mergedUpdate(ended, runtime.state), messages: [message], jumpTo: "model" as const };
       },
     },
   };
 }
 
-/** A tool's runtime for a hook: LangGraph keeps it for the task at hand. A hook gets its own fields of the state. */
+/** A tool runtime for a hook, from LangGraph's current task. A hook itself gets only its own fields of the state. */
 function runtimeOf(fields: readonly string[]): ToolRuntime {
   const config = getConfig() as LangGraphRunnableConfig & ToolRuntime["config"];
   const { configurable = {}, writer, signal } = config;
@@ -102,33 +100,29 @@ function runtimeOf(fields: readonly string[]): ToolRuntime {
   };
 }
 
-/** A call's result with the reports that have come meanwhile: at the end of the request, and kept in the thread. */
-function withReports(
-  result: ToolMessage | Command,
-  ended: readonly Ended[],
-  call: string | undefined,
-): ToolMessage | Command {
+/** Appends reports to a call's result, so that they are at the end of the request and stay in the thread. */
+function withReports(result: CallResult, ended: readonly EndedJob[], call: string | undefined): CallResult {
   if (ended.length === 0) return result;
   const text = ended.map(reportText).join("\n\n");
-  const told = withWords(result, call, text, (message) =>
+  const longer = withWords(result, call, text, (message) =>
     markFailures(message, { ...failuresIn(message), ...failuresOf(ended) }),
   );
-  const command = isCommand(told) ? told : new Command({ update: { messages: [told] } });
+  const command = isCommand(longer) ? longer : new Command({ update: { messages: [longer] } });
   return withUpdate(command, [...writesOf(command), ...updatesOf(ended)]);
 }
 
-/** The changes of several jobs as one update: a hook cannot write to a channel twice. */
-function joined(ended: readonly Ended[], state: unknown): Record<string, unknown> {
+/** Merges the updates of several jobs: a hook cannot write to a channel twice. */
+function mergedUpdate(ended: readonly EndedJob[], state: unknown): Record<string, unknown> {
   const { files: before } = (state ?? {}) as { files?: Record<string, string> };
   const update: Record<string, unknown> = {};
   for (const [channel, value] of updatesOf(ended)) {
     const other = update[channel];
-    update[channel] = other === undefined ? value : (JOIN[channel]?.(other, value, before) ?? value);
+    update[channel] = other === undefined ? value : (MERGE[channel]?.(other, value, before) ?? value);
   }
   return update;
 }
 
-const JOIN: Record<string, (a: unknown, b: unknown, files?: Record<string, string>) => unknown> = {
+const MERGE: Record<string, (a: unknown, b: unknown, files?: Record<string, string>) => unknown> = {
   todos: (a, b) => joinedTodos(a as Todo[], b as Todo[]),
   _plan: (a, b) => {
     const [first, second] = [a as MemoryUpdate, b as MemoryUpdate];

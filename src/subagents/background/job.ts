@@ -3,100 +3,100 @@ import { isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
 import { detachedConfigurable, runSignalOf, streamOf, checkpointerOf } from "../../langgraph/index.ts";
 import { BUDGET_KEY, type Budget } from "../../middleware/budget/index.ts";
 import type { ToolRuntime } from "../../middleware/tools/index.ts";
-import { carryOut, type Assignment, type Outcome } from "../assignment.ts";
+import { runAssignment, type Assignment, type Outcome } from "../assignment.ts";
 import { ChildStream } from "../child-stream.ts";
-import type { Given } from "../exchange.ts";
+import type { StartState } from "../exchange.ts";
 import { readReport, type Report } from "../report.ts";
 
-/** The state of a job that is not at work: it ended, it asks a person, or it was stopped and can go on. */
+/** The state of a job that is not at work: it ended, it asks a person, or it was stopped and can continue. */
 export type Settled = Outcome | { asks: Interrupt[] } | { stopped: unknown };
 
-/** The time for a stopped job to end. LangGraph takes none; a runnable of another kind may not listen at all. */
+/** How long to wait for a stopped job to end. LangGraph stops at once; another runnable may ignore the signal. */
 const PATIENCE_MS = 2000;
 
 /** Options of a job. */
-export interface Terms {
+export interface JobOptions {
   runtime: ToolRuntime;
   budget: Budget | undefined;
   /** The namespace of its checkpoints. */
   ns: string;
-  /** Where it has checkpoints it goes on from them. */
+  /** Whether it continues from its checkpoints, if it has any. */
   isResumed: boolean;
-  /** An answer that was given without an interrupt's id may be for it. */
+  /** Whether an answer without an interrupt's id may be for it. */
   mayTakeAnswer: boolean;
   now: () => number;
-  /** Waits for its turn. */
+  /** Runs the job when fewer than the most sub-agents are at work. */
   turn: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
-/** A sub-agent at work while its caller goes on. */
+/** A sub-agent that works while its caller continues. */
 export class BackgroundJob {
   assignment: Assignment;
   readonly startedAt: number;
-  /** For how many milliseconds it worked in this process. */
+  /** The milliseconds that it worked in this process; 0 until it settles. */
   elapsedMs = 0;
   settled: Settled | undefined;
-  /** The invocation that it was started in, by its writer. */
+  /** The writer of the invocation that it was started in. */
   readonly startedIn: unknown;
-  /** The invocation in which somebody is handing on its report. */
+  /** The writer of the invocation in which its report was collected. */
   claimedIn: unknown;
-  /** Resolves when it is not at work any more; never rejects. */
+  /** Resolves when it settles; never rejects. */
   readonly end: Promise<void>;
   readonly #abort = new AbortController();
   readonly #stream: ChildStream;
   #writer: ToolRuntime["writer"];
-  /** Events after its caller's invocation had ended, for the one that goes on. */
-  #untold: unknown[] = [];
+  /** Events from after the end of its caller's invocation, for the next one. */
+  #pending: unknown[] = [];
 
-  constructor(assignment: Assignment, terms: Terms) {
+  constructor(assignment: Assignment, options: JobOptions) {
     this.assignment = assignment;
-    this.startedAt = terms.now();
-    this.startedIn = terms.runtime.writer;
-    this.#stream = new ChildStream(streamOf(terms.runtime.configurable));
-    this.#follow(terms.runtime);
-    this.end = this.#work(terms);
+    this.startedAt = options.now();
+    this.startedIn = options.runtime.writer;
+    this.#stream = new ChildStream(streamOf(options.runtime.configurable));
+    this.#follow(options.runtime);
+    this.end = this.#work(options);
   }
 
-  /** Its caller is in another invocation now, which goes on where the last one stopped. */
-  turnTo(runtime: ToolRuntime): void {
+  /** Switches to its caller's next invocation, which continues the thread. */
+  switchTo(runtime: ToolRuntime): void {
     if (runtime.writer === this.#writer) return;
-    this.#stream.turnTo(streamOf(runtime.configurable));
+    this.#stream.switchTo(streamOf(runtime.configurable));
     this.#follow(runtime);
-    for (const chunk of this.#untold.splice(0)) this.#tell(chunk);
+    for (const chunk of this.#pending.splice(0)) this.#emit(chunk);
   }
 
-  /** Stops it, and resolves when it has stopped, or does not listen. What it has finished is kept. */
+  /** Stops it, and resolves when it has stopped or after a timeout. Its checkpoints stay. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await Promise.race([this.end, sleep(PATIENCE_MS, undefined, { ref: false })]);
   }
 
-  /** The job's report so far. `reason`: why it goes no further. */
+  /** The job's report so far. `reason`: why it is not complete. */
   soFar(reason = "it is still at work"): Report {
-    return readReport(this.#stream.latest ?? {}, this.assignment.given, { stopped: reason });
+    return readReport(this.#stream.latest ?? {}, this.assignment.start, { stopped: reason });
   }
 
   #follow({ writer, signal, configurable }: ToolRuntime): void {
     this.#writer = writer;
-    const ofRun = runSignalOf(configurable) ?? signal;
-    if (!ofRun) return;
-    // Not on the signal itself: Node takes more than ten listeners for a leak.
-    const stopped = AbortSignal.any([ofRun]);
-    if (stopped.aborted) this.#abort.abort();
-    stopped.addEventListener("abort", () => this.#abort.abort(), { once: true });
+    const runSignal = runSignalOf(configurable) ?? signal;
+    if (!runSignal) return;
+    // A derived signal: Node warns of a leak at more than ten listeners on one signal.
+    const derived = AbortSignal.any([runSignal]);
+    if (derived.aborted) this.#abort.abort();
+    derived.addEventListener("abort", () => this.#abort.abort(), { once: true });
   }
 
-  #tell(chunk: unknown): void {
-    if (this.#stream.closed) this.#untold.push(chunk);
+  #emit(chunk: unknown): void {
+    if (this.#stream.closed) this.#pending.push(chunk);
     else this.#writer?.(chunk);
   }
 
-  async #work(terms: Terms): Promise<void> {
-    this.settled = await terms.turn(() => this.#run(terms));
-    this.elapsedMs = terms.now() - this.startedAt;
+  async #work(options: JobOptions): Promise<void> {
+    this.settled = await options.turn(() => this.#run(options));
+    this.elapsedMs = options.now() - this.startedAt;
   }
 
-  async #run({ runtime, budget, ns, isResumed, mayTakeAnswer }: Terms): Promise<Settled> {
+  async #run({ runtime, budget, ns, isResumed, mayTakeAnswer }: JobOptions): Promise<Settled> {
     const { configurable = {} } = runtime;
     const { signal } = this.#abort;
     if (signal.aborted) return { stopped: signal.reason };
@@ -106,39 +106,39 @@ export class BackgroundJob {
       ...detachedConfigurable(configurable, { ns, stream: this.#stream, isResumed, mayTakeAnswer }),
       [BUDGET_KEY]: budget?.accountFor(runtime, { item, limits }) ?? configurable[BUDGET_KEY],
     };
-    const writer = (chunk: unknown): void => this.#tell(chunk);
+    const writer = (chunk: unknown): void => this.#emit(chunk);
     const config = { ...runtime.config, writer };
     try {
       if (isResumed) {
-        const given = await startedWith(this.assignment, runtime, ns);
-        this.assignment = { ...this.assignment, given };
+        const start = await savedStart(this.assignment, runtime, ns);
+        this.assignment = { ...this.assignment, start };
       }
-      const within = { ...runtime, configurable: own, writer, signal, config };
-      return await carryOut(this.assignment, { runtime: within, budget: undefined });
+      const jobRuntime = { ...runtime, configurable: own, writer, signal, config };
+      return await runAssignment(this.assignment, { runtime: jobRuntime, budget: undefined });
     } catch (error) {
       return isGraphInterrupt(error) ? { asks: error.interrupts } : { stopped: error };
     }
   }
 }
 
-/** The state that a job first started with, from its oldest checkpoint. Its changes are told from there. */
-async function startedWith(
-  { given, job }: Pick<Assignment, "given" | "job">,
+/** The initial state of a resumed job, from its oldest checkpoint, for the changes since. */
+async function savedStart(
+  { start, job }: Pick<Assignment, "start" | "job">,
   { configurable = {} }: ToolRuntime,
   ns: string,
-): Promise<Given> {
+): Promise<StartState> {
   const saver = checkpointerOf(configurable);
-  if (!saver) return given;
+  if (!saver) return start;
   const isAskedAgain = job.again !== undefined;
   const place = { configurable: { thread_id: configurable["thread_id"], checkpoint_ns: ns } };
-  let oldest: Partial<Given> = {};
+  let oldest: Partial<StartState> = {};
   for await (const { checkpoint } of saver.list(place)) {
     if ("messages" in checkpoint.channel_values) oldest = checkpoint.channel_values;
   }
-  const fields = Object.keys(given).flatMap((field) =>
+  const fields = Object.keys(start).flatMap((field) =>
     oldest[field] === undefined || (field === "messages" && !isAskedAgain)
       ? []
       : [[field, oldest[field]] as const],
   );
-  return { ...given, ...Object.fromEntries(fields) };
+  return { ...start, ...Object.fromEntries(fields) };
 }

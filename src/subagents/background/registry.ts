@@ -6,12 +6,12 @@ import type { BackgroundJob } from "./job.ts";
 /** The jobs of one agent of a thread, by the namespace of their checkpoints. */
 type Jobs = Map<string, BackgroundJob>;
 
-/** Jobs by checkpointer, and then by thread and agent; without a checkpointer a run keeps its own. */
+/** Jobs by checkpointer, or by the writer of a run without one, and then by thread and agent. */
 const registries = new WeakMap<object, Map<string, Jobs>>();
 
 /**
- * The jobs that the agent of a runtime has in this process. They are found again by the next invocation that goes on
- * with the thread, whichever agent it was built with: one that is still at work must not be started twice.
+ * The jobs of a runtime's agent in this process. The next invocation of the thread finds them, even with a newly built
+ * agent: a job that is still at work must not be started twice.
  */
 export function jobsOf(runtime: ToolRuntime): Jobs {
   const { registry, key } = placeOf(runtime);
@@ -20,29 +20,29 @@ export function jobsOf(runtime: ToolRuntime): Jobs {
   return jobs;
 }
 
-/** Lets go of all jobs of the agent of a runtime: they have been handed on. */
+/** Deletes all jobs of a runtime's agent from the registry, when they have been reported. */
 export function forgetJobs(runtime: ToolRuntime): void {
   const { registry, key } = placeOf(runtime);
   registry.delete(key);
 }
 
 function placeOf({ configurable = {}, writer }: ToolRuntime): { registry: Map<string, Jobs>; key: string } {
-  const keeper: object = checkpointerOf(configurable) ?? writer ?? NOBODY;
-  const registry = registries.get(keeper) ?? new Map<string, Jobs>();
-  registries.set(keeper, registry);
+  const scope: object = checkpointerOf(configurable) ?? writer ?? NO_SCOPE;
+  const registry = registries.get(scope) ?? new Map<string, Jobs>();
+  registries.set(scope, registry);
   return { registry, key: JSON.stringify([configurable["thread_id"], ownerOf({ configurable }, "main")]) };
 }
 
-const NOBODY = {};
+const NO_SCOPE = {};
 
-/** Stops all that is still at work for a thread. It goes on when the thread does. */
+/** Stops all jobs of a thread. They continue when the thread does. */
 export async function stopJobs(saver: unknown, thread: string): Promise<void> {
   const registry = typeof saver === "object" && saver !== null ? registries.get(saver) : undefined;
   if (!registry) return;
   for (const [key, jobs] of registry) {
     if ((JSON.parse(key) as unknown[])[0] !== thread) continue;
     await Promise.all([...jobs.values()].map((job) => job.stop()));
-    // One that does not stop is kept, so that nobody starts it a second time.
+    // A job that does not stop stays registered, so that it is not started a second time.
     if ([...jobs.values()].every(({ settled }) => settled)) registry.delete(key);
   }
 }

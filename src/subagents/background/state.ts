@@ -13,14 +13,14 @@ export interface Entry {
 }
 
 /** The jobs in the background, by id. */
-export interface Background {
-  /** The number of jobs ever: no id is used twice. */
+interface Background {
+  /** The number of jobs so far, for unique ids. */
   count: number;
   jobs: Readonly<Record<string, Entry>>;
 }
 
-/** A change of it: null takes a job out. */
-export interface BackgroundUpdate {
+/** An update: null removes a job. */
+interface BackgroundUpdate {
   count?: number;
   jobs: Readonly<Record<string, Entry | null>>;
 }
@@ -34,11 +34,14 @@ export function readBackground(state: unknown): Background {
 export function backgroundSchema() {
   const field: z.ZodType<Background | undefined, Background | undefined> = z.any().optional();
   return new StateSchema({
-    _background: new ReducedValue(field, { inputSchema: anyUpdate<BackgroundUpdate>(), reducer: merged }),
+    _background: new ReducedValue(field, {
+      inputSchema: anyUpdate<BackgroundUpdate>(),
+      reducer: mergeUpdate,
+    }),
   });
 }
 
-function merged(
+function mergeUpdate(
   current: Background | undefined,
   update: BackgroundUpdate | undefined,
 ): Background | undefined {

@@ -6,26 +6,27 @@ import { filled, shortened } from "../../middleware/text/index.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/tools/index.ts";
 import { labelOf, markFailures, type Failures } from "../events.ts";
 import { BACKGROUND_DESCRIPTION, BACKGROUND_TEXTS } from "./background.prompt.ts";
-import type { Crew, Ended } from "./crew.ts";
+import type { Crew, EndedJob } from "./crew.ts";
 import type { BackgroundJob } from "./job.ts";
 
 export const BACKGROUND = "background";
 
-/** The tool to look at jobs in the background, to wait for them, and to cancel them. */
+/** The tool to look at background jobs, wait for them, and cancel them. */
 export function backgroundTool(crew: Crew): DynamicStructuredTool {
   const schema = z.object({ action: z.enum(["look", "wait", "cancel"]), id: z.coerce.string().optional() });
   const text = { name: BACKGROUND, description: BACKGROUND_DESCRIPTION, schema };
   return checkedTool(text, async ({ action, id }, runtime) => {
     const call = callId(runtime);
-    const jobs = crew.muster(runtime, { isAsking: action === "wait" });
+    const jobs = crew.resumeJobs(runtime, { isAsking: action === "wait" });
     if (jobs.size === 0) return answer(call, BACKGROUND_TEXTS.none);
-    const chosen = new Map([...jobs].filter(([known]) => id === undefined || known === id));
+    const chosen = new Map([...jobs].filter(([jobId]) => id === undefined || jobId === id));
     if (chosen.size === 0) {
       const ids = [...jobs.keys()].join(", ");
       return failure(BACKGROUND, call, `there is no background task "${id}"; there are ${ids}.`);
     }
-    if (action === "look") return answer(call, [...chosen].map(([one, job]) => looked(one, job)).join("\n"));
-    return handedOver(call, await endedBy(action, chosen, { crew, runtime, call }));
+    if (action === "look")
+      return answer(call, [...chosen].map(([jobId, job]) => statusLine(jobId, job)).join("\n"));
+    return reportsResult(call, await endedBy(action, chosen, { crew, runtime, call }));
   });
 }
 
@@ -33,50 +34,50 @@ async function endedBy(
   action: "wait" | "cancel",
   jobs: Map<string, BackgroundJob>,
   { crew, runtime, call }: { crew: Crew; runtime: ToolRuntime; call: string },
-): Promise<Ended[]> {
+): Promise<EndedJob[]> {
   if (action === "wait") {
     await crew.settle(jobs.values());
     return crew.collect(jobs, runtime, call);
   }
-  const ended: Ended[] = [];
+  const ended: EndedJob[] = [];
   for (const [id, job] of jobs) ended.push(await crew.cancel(id, job, runtime, call));
   return ended;
 }
 
-/** A description of a job for the model. */
-function looked(id: string, background: BackgroundJob): string {
+/** A one-line status of a job for the model. */
+function statusLine(id: string, background: BackgroundJob): string {
   const { assignment, settled, startedAt } = background;
   const { subagent, job } = assignment;
   const { spent, text } = background.soFar();
-  const standing = !settled ? "at work" : "asks" in settled ? "waits for a person" : "has ended";
+  const status = !settled ? "at work" : "asks" in settled ? "waits for a person" : "has ended";
   const seconds = Math.round((Date.now() - startedAt) / 1000);
   const about = shortened(job.description);
-  const said = spent.modelCalls > 0 ? ` Last: ${shortened(text, 200)}` : "";
-  return `${id} ${labelOf(subagent.name, job.title)} (${about}): ${standing}, ${seconds} s, ${spent.modelCalls} model calls.${said}`;
+  const last = spent.modelCalls > 0 ? ` Last: ${shortened(text, 200)}` : "";
+  return `${id} ${labelOf(subagent.name, job.title)} (${about}): ${status}, ${seconds} s, ${spent.modelCalls} model calls.${last}`;
 }
 
 function answer(call: string, content: string): ToolMessage {
   return new ToolMessage({ content, name: BACKGROUND, tool_call_id: call });
 }
 
-/** The reports as one result, with the changes of each for the reducers. */
-function handedOver(call: string, ended: readonly Ended[]): ToolMessage | Command {
+/** A result with the reports of ended jobs and their state updates. */
+function reportsResult(call: string, ended: readonly EndedJob[]): Command {
   const message = answer(call, ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told);
   markFailures(message, failuresOf(ended));
   return new Command({ update: [["messages", [message]], ...updatesOf(ended)] });
 }
 
-export function reportText({ id, name, text }: Ended): string {
+export function reportText({ id, name, text }: EndedJob): string {
   return filled(BACKGROUND_TEXTS.ended, { id, name, report: text });
 }
 
-/** The verdicts on those of them that are not done, by the calls that started them. */
-export function failuresOf(ended: readonly Ended[]): Failures {
+/** The verdicts on jobs that are not done, by the calls that started them. */
+export function failuresOf(ended: readonly EndedJob[]): Failures {
   return Object.assign({}, ...ended.map(({ failures }) => failures)) as Failures;
 }
 
-/** The writes to the state for jobs that have ended; the thread need not know them any more. */
-export function updatesOf(ended: readonly Ended[]): [string, unknown][] {
-  const gone = Object.fromEntries(ended.map(({ id }) => [id, null]));
-  return [...ended.flatMap(({ update }) => Object.entries(update)), ["_background", { jobs: gone }]];
+/** The state writes for ended jobs, which also remove them from the background jobs. */
+export function updatesOf(ended: readonly EndedJob[]): [string, unknown][] {
+  const removals = Object.fromEntries(ended.map(({ id }) => [id, null]));
+  return [...ended.flatMap(({ update }) => Object.entries(update)), ["_background", { jobs: removals }]];
 }

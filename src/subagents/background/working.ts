@@ -1,35 +1,38 @@
 import type { ToolMessage } from "@langchain/core/messages";
-import { getConfig, type Command } from "@langchain/langgraph";
+import { getConfig } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { checkpointerOf } from "../../langgraph/index.ts";
 import { filled } from "../../middleware/text/index.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
-import { type ToolRuntime, withMessages, withText } from "../../middleware/tools/index.ts";
+import { type CallResult, type ToolRuntime, withMessages, withText } from "../../middleware/tools/index.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
 
-/** A sub-agent at work, for people who talk to it. */
-export interface Working {
-  /** Its place: `main/Reef Borva:call_7`. */
+/** A working sub-agent, for people who talk to it. */
+export interface WorkingAgent {
+  /** Its owner, such as `main/Reef Borva:call_7`. */
   owner: string;
-  /** The id by which its caller knows it. */
+  /** Its id for its caller. */
   id?: string | undefined;
-  /** People's messages to it that it has not read yet. */
+  /** People's messages that it has not read yet. */
   notes: string[];
-  /** Stops it: its report so far goes back. */
+  /** Stops it; it returns its report so far. */
   cancel: () => void;
 }
 
-/** Sub-agents at work in this process with their threads, by checkpointer. */
-const registries = new WeakMap<object, Map<Working, string>>();
+/** The working sub-agents of this process with their thread ids, by checkpointer. */
+const registries = new WeakMap<object, Map<WorkingAgent, string>>();
 
-/** The configurable under which a sub-agent finds what people say to it. */
+/** The configurable with people's messages to a sub-agent. */
 export const NOTES_KEY = "holdfast_notes";
 
-/** Enters a sub-agent for as long as it works; the result takes it out. Undefined where its thread has no store. */
-export function enter({ configurable = {} }: ToolRuntime, working: Working): (() => void) | undefined {
+/** Registers a working sub-agent. Returns a function that removes it; undefined without a checkpointer. */
+export function register(
+  { configurable = {} }: ToolRuntime,
+  working: WorkingAgent,
+): (() => void) | undefined {
   const saver = checkpointerOf(configurable);
   if (!saver) return undefined;
-  const all = registries.get(saver) ?? new Map<Working, string>();
+  const all = registries.get(saver) ?? new Map<WorkingAgent, string>();
   registries.set(saver, all.set(working, String(configurable["thread_id"])));
   return () => void all.delete(working);
 }
@@ -37,68 +40,68 @@ export function enter({ configurable = {} }: ToolRuntime, working: Working): (()
 const CANCEL = "/cancel";
 
 /**
- * Gives a person's words to the sub-agent of a thread that they begin with, as in `@Reef Borva only the north side`;
- * `@Reef Borva /cancel` stops it. False where they begin with none that is at work.
+ * Sends a person's message to the working sub-agent that it names, as in `@Reef Borva only the north side`;
+ * `@Reef Borva /cancel` stops it. Returns false if it does not begin with the name of one.
  */
 export function sayToWorking(saver: unknown, thread: string, text: string): boolean {
   const all = typeof saver === "object" && saver !== null ? registries.get(saver) : undefined;
-  const atWork = [...(all ?? [])].filter(([, its]) => its === thread);
-  const names = atWork.flatMap(([one]) => namesOf(one).map((name) => ({ one, name })));
-  const called = names.filter(({ name }) => isCalled(text, name));
-  const { one: working, name } = called.toSorted((a, b) => b.name.length - a.name.length)[0] ?? { name: "" };
-  if (!working) return false;
+  const inThread = [...(all ?? [])].filter(([, id]) => id === thread);
+  const names = inThread.flatMap(([agent]) => namesOf(agent).map((name) => ({ agent, name })));
+  const matches = names.filter(({ name }) => isAddressedTo(text, name));
+  const { agent, name } = matches.toSorted((a, b) => b.name.length - a.name.length)[0] ?? { name: "" };
+  if (!agent) return false;
   const words = text
     .trim()
     .slice(name.length + 1)
     .replace(/^[:,]?\s*/, "");
-  if (words === CANCEL) working.cancel();
-  else working.notes.push(words);
+  if (words === CANCEL) agent.cancel();
+  else agent.notes.push(words);
   return true;
 }
 
-/** Its title, or the name of its kind, and its id. */
-function namesOf({ owner, id }: Working): string[] {
+/** The names of a sub-agent: its title or the name of its kind, and its id. */
+function namesOf({ owner, id }: WorkingAgent): string[] {
   const label = /([^/:]*):[^/:]*$/.exec(owner)?.[1] ?? "";
   return [label, id ?? ""].filter(Boolean);
 }
 
-function isCalled(text: string, name: string): boolean {
-  const said = text.trim().toLowerCase();
-  return said.startsWith(`@${name.toLowerCase()}`) && /^(?:[\s:,]|$)/.test(said.slice(name.length + 1));
+function isAddressedTo(text: string, name: string): boolean {
+  const words = text.trim().toLowerCase();
+  return words.startsWith(`@${name.toLowerCase()}`) && /^(?:[\s:,]|$)/.test(words.slice(name.length + 1));
 }
 
-/** The words of people that nobody has read, for whoever gets the report. */
-export function unread({ notes }: Working): string {
+/** Removes and returns people's messages that the sub-agent has not read, for its report. */
+export function takeUnread({ notes }: WorkingAgent): string {
   return notes
     .splice(0)
     .map((note) => filled(BACKGROUND_TEXTS.unread, { note }))
     .join("\n");
 }
 
-/** Gives a sub-agent what people say to it, with the next result of a tool: so it stays in its conversation. */
+/** Adds people's messages to a sub-agent's next tool result, so that they stay in its conversation. */
 export function steeringMiddleware() {
   return createMiddleware({
     name: "SteeringMiddleware",
     wrapToolCall: async (request, handler) => {
       const result = await answered(request, handler);
       const { [NOTES_KEY]: notes } = (getConfig().configurable ?? {}) as { [NOTES_KEY]?: string[] };
-      const said = (notes ?? []).splice(0).map((note) => filled(BACKGROUND_TEXTS.said, { note }));
-      return said.length === 0 ? result : withWords(result, request.toolCall.id, said.join("\n"));
+      const texts = (notes ?? []).splice(0).map((note) => filled(BACKGROUND_TEXTS.said, { note }));
+      return texts.length === 0 ? result : withWords(result, request.toolCall.id, texts.join("\n"));
     },
   });
 }
 
-/** A call's result with a text at its end, which is kept in the thread. `marked`: notes something in the message. */
+/** Appends a text to the result of a call. `mark` is called with the new message. */
 export function withWords(
-  result: ToolMessage | Command,
+  result: CallResult,
   call: string | undefined,
   text: string,
-  marked: (message: ToolMessage) => void = () => {},
-): ToolMessage | Command {
+  mark: (message: ToolMessage) => void = () => {},
+): CallResult {
   return withMessages(result, (message) => {
     if (message.tool_call_id !== call) return message;
     const longer = withText(message, text);
-    marked(longer);
+    mark(longer);
     return longer;
   });
 }

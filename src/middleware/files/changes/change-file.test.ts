@@ -19,8 +19,7 @@ import {
   type FileBackend,
 } from "../../../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
-import { hashOf } from "./seen-file.ts";
-import { seenText } from "./sightings.ts";
+import { hashOf, seenText } from "./sightings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-seen-"));
 afterAll(() => rmSync(folder, { recursive: true }));

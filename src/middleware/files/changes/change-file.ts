@@ -6,13 +6,12 @@ import { changedLines, changedRegions, decodeText, numberLines } from "../../../
 import { filled } from "../../text/index.ts";
 import { withTagsOf } from "../../tools/index.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
-import { hashOf } from "./seen-file.ts";
-import type { Sightings } from "./sightings.ts";
+import { hashOf, type Sightings } from "./sightings.ts";
 import { applyEdits } from "./text-edits.ts";
 
 /**
- * Writes a file, unless that would lose text that the agent has not seen and nobody else has kept: then nothing is
- * written, the failure has the reason "held" and shows what is there, which with that is seen.
+ * Writes a file, unless that would lose text that the agent has not seen and that is stored nowhere else. Then the
+ * failure has the reason "held" and shows the file's content, which counts as seen from then on.
  */
 export async function writeFile(
   backend: FileBackend,
@@ -23,15 +22,15 @@ export async function writeFile(
   return inTurn(raw, sightings, async (path) => {
     const before = sent.includes("&lt;") ? await backend.read(raw) : undefined;
     const content = before?.ok ? withTagsOf(before.content, sent) : sent;
-    const held = await heldBack(backend, { path, content }, sightings);
-    if (held) return held;
-    const written = await backend.write(raw, content);
-    if (written.ok) sightings.note(path, Buffer.from(content));
-    return written;
+    const refusal = await heldBack(backend, { path, content }, sightings);
+    if (refusal) return refusal;
+    const result = await backend.write(raw, content);
+    if (result.ok) sightings.note(path, Buffer.from(content));
+    return result;
   });
 }
 
-/** The result of an edit: the lines around its changes, and differences from the file that the agent had seen. */
+/** The result of an edit: the lines around its changes, and the file's differences since the agent last saw it. */
 interface Edited {
   shown: string | undefined;
   news: string | undefined;
@@ -51,19 +50,20 @@ export async function editFile(
       oldString: withTagsOf(before.content, edit.oldString),
       newString: withTagsOf(before.content, edit.newString),
     }));
-    const known = Buffer.from(before.content);
-    const lines = sightings?.linesSeen(path, known) ?? Infinity;
+    const bytes = Buffer.from(before.content);
+    const lines = sightings?.linesSeen(path, bytes) ?? Infinity;
     const news = sightings?.newsOf(path, before.content);
-    const edited = await editAll(backend, raw, edits);
-    if (!edited.ok) {
+    const result = await editAll(backend, raw, edits);
+    if (!result.ok) {
       const whole = wholeText(before.content);
-      const told = news ?? whole;
-      if (told !== undefined) sightings?.note(path, known, told === whole ? {} : { lines: 0 });
-      return told === undefined ? edited : { ...edited, error: `${edited.error}\n${told}` };
+      const details = news ?? whole;
+      if (details === undefined) return result;
+      sightings?.note(path, bytes, details === whole ? {} : { lines: 0 });
+      return { ...result, error: `${result.error}\n${details}` };
     }
     const after = await backend.read(raw);
     if (!after.ok) return { ok: true, shown: undefined, news };
-    // One who edits a file has not seen the rest of it.
+    // An edit does not show the rest of the file.
     sightings?.note(path, Buffer.from(after.content), lines === Infinity ? {} : { lines: 0 });
     return { ok: true, shown: changedRegions(before.content, after.content), news };
   });
@@ -78,15 +78,15 @@ async function editAll(backend: FileBackend, path: string, edits: readonly TextE
     if (!now.ok) return now;
     const applied = applyEdits(now.content, edits);
     if (!applied.ok) return fail(`"${path}" was not changed. ${applied.error}`);
-    // All of the text is replaced, so that a change by others in between makes it fail.
-    const edited = await backend.edit(path, { oldString: now.content, newString: applied.content });
-    const later = edited.ok ? undefined : await backend.read(path);
-    if (!later?.ok || later.content === now.content) return edited;
+    // The whole text is replaced, so that a concurrent change makes the edit fail.
+    const result = await backend.edit(path, { oldString: now.content, newString: applied.content });
+    const later = result.ok ? undefined : await backend.read(path);
+    if (!later?.ok || later.content === now.content) return result;
   }
   return fail(`"${path}" was not changed: others keep changing it. Try again.`);
 }
 
-/** The failure of a write that would lose something; undefined where nothing would be lost. */
+/** The failure of a write that would lose text; undefined if nothing would be lost. */
 async function heldBack(
   backend: FileBackend,
   { path, content }: { path: string; content: string },
@@ -95,23 +95,22 @@ async function heldBack(
   const now = await backend.readBytes(path);
   if (!now.ok) return now.reason === "too-large" ? tooLarge(now) : undefined;
   const { bytes } = now;
-  // To write what is there already changes nothing, as when a call is made again after a crash.
+  // Writing the same content changes nothing, as when a call is repeated after a crash.
   if (bytes.length === 0 || hashOf(bytes) === hashOf(Buffer.from(content))) return undefined;
   if (sightings.isSeenWhole(path, bytes, content)) return undefined;
   const text = decodeText(bytes, path);
   if (text.ok && sightings.wasPrinted(text.content)) return undefined;
   const news = text.ok ? sightings.newsOf(path, text.content) : undefined;
   const leaf = leafOf(backend, path);
-  // A file that the agent has seen otherwise was changed by somebody, whoever keeps the change.
-  const known = { bytes, since: sightings.since };
-  if (news === undefined && (await leaf.backend.isUnchanged?.(leaf.path, known))) return undefined;
+  // With news, the file has changed since the agent saw it, so the write must be held even if the backend keeps the text.
+  const version = { bytes, since: sightings.since };
+  if (news === undefined && (await leaf.backend.isUnchanged?.(leaf.path, version))) return undefined;
   const whole = text.ok ? wholeText(text.content) : undefined;
   const shown = text.ok
     ? (news ?? whole ?? differences(text.content, content))
     : filled(HELD_TEXTS.notText, { size: bytes.length });
   sightings.note(path, bytes, shown === whole ? {} : { lines: 0, held: hashOf(Buffer.from(content)) });
-  const held = filled(HELD_TEXTS.held, { path, shown });
-  return fail(held, "held");
+  return fail(filled(HELD_TEXTS.held, { path, shown }), "held");
 }
 
 function differences(before: string, after: string): string {
@@ -121,7 +120,7 @@ function differences(before: string, after: string): string {
   return `${HELD_TEXTS.begins}\n${start.ok ? start.text : ""}`;
 }
 
-/** The most lines and characters of a file that a refusal shows whole. */
+/** The most lines and characters of a file that a refusal shows in full. */
 const SHORT_LINES = 40;
 const SHORT_TEXT = 2000;
 
@@ -135,7 +134,7 @@ function tooLarge({ error }: Failure): Failure {
   return fail(`${error} What cannot be read is not replaced: delete it first.`, "too-large");
 }
 
-/** Changes of one path in a thread wait for each other: what a call has written, the next one of its turn has seen. */
+/** Serializes changes of one path in a thread, so that a call knows what the one before it wrote. */
 function inTurn<T>(
   raw: string,
   sightings: Sightings | undefined,
@@ -147,13 +146,13 @@ function inTurn<T>(
 
 const CHANGES = {};
 
-/** The one spelling of a path. */
+/** The normalized path, or the text itself if it is not a valid path. */
 export function plainPath(raw: string): string {
   const parsed = parsePath(raw);
   return parsed.ok ? parsed.path : raw;
 }
 
-/** The backend that really holds a path, and the path there. */
+/** The innermost backend for a path, and the path there. */
 export function leafOf(backend: FileBackend, path: string): { backend: FileBackend; path: string } {
   const next = backend.route?.(path);
   return next ? leafOf(next.backend, next.path) : { backend, path };

@@ -1,28 +1,51 @@
+import { createHash } from "node:crypto";
 import { ToolMessage, type BaseMessage, AIMessage } from "@langchain/core/messages";
 import { changedLines, decodeText, numberedLines } from "../../../files/text/index.ts";
 import { setBounded } from "../../state/index.ts";
 import { HELD_TEXTS } from "../files.prompt.ts";
-import { hashOf, seenIn, type SeenFile } from "./seen-file.ts";
 import { applyEdits, textEdits } from "./text-edits.ts";
 
-/** The sightings at the beginning of a call. */
+/** A version of a file that a call has shown to the model or written: kept in the artifact of the call's result. */
+export interface SeenFile {
+  path: string;
+  hash: string;
+  /** The number of lines shown from the start; absent for all. */
+  lines?: number;
+  /** The hash of a held-back text, if the file's differences from that text were shown. */
+  held?: string;
+}
+
+/** The version of a file that a result has shown to the model or written. */
+export function seenIn(message: BaseMessage): SeenFile | undefined {
+  if (!ToolMessage.isInstance(message)) return undefined;
+  const { seen } = (message.artifact ?? {}) as { seen?: Partial<SeenFile> };
+  const { path, hash } = seen ?? {};
+  return typeof path === "string" && typeof hash === "string" ? { ...seen, path, hash } : undefined;
+}
+
+/** A short hash, as it is stored in every result; collisions are of no use to anybody. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
+}
+
+/** The context of a call. */
 interface SightingContext {
-  /** The conversation, with the results of the turn's earlier calls where they are known. */
+  /** The conversation, with the results of the turn's earlier calls if available. */
   messages: readonly BaseMessage[];
-  /** Names of the call and of those that change files and stand before it in its turn; no other turn has them. */
+  /** Keys of the call and of the earlier calls of its turn that change files, unique among turns. */
   call: string;
   earlier: readonly string[];
   thread: string;
-  /** When the thread began to use its files; undefined where that is not known. */
+  /** When the thread began to use its files, if known. */
   since: number | undefined;
 }
 
-/** Files that were seen before a call, and those that it shows. */
+/** The files that the model has seen before a call, and the one that the call shows. */
 export class Sightings {
   readonly #seen: Map<string, SeenFile>;
   readonly #context: SightingContext;
   #isReplay = true;
-  /** The file that this call has shown. */
+  /** The file that this call has shown last. */
   latest: SeenFile | undefined;
 
   constructor(context: SightingContext) {
@@ -35,12 +58,11 @@ export class Sightings {
     return this.#context.since;
   }
 
-  /** The thread that the call belongs to. */
   get thread(): string {
     return this.#context.thread;
   }
 
-  /** The sightings of a file in its present form, also by earlier calls of the turn. */
+  /** The sightings of a version of a file, including those by earlier calls of the turn. */
   #seenOf(path: string, hash: string): SeenFile[] {
     const inTurn = this.#context.earlier.flatMap((call) => shownBy.get(call) ?? []);
     return [...inTurn, this.#seen.get(path)].filter(
@@ -48,12 +70,7 @@ export class Sightings {
     );
   }
 
-  /** True for a file that was seen in its present form, in whole or in part. */
-  isSeen(path: string, bytes: Uint8Array): boolean {
-    return this.#seenOf(path, hashOf(bytes)).length > 0;
-  }
-
-  /** True where the whole present form was seen, or all of it that a text would replace. */
+  /** Whether a version of a file was seen in whole, or all of it that `text` would replace. */
   isSeenWhole(path: string, bytes: Uint8Array, text: string): boolean {
     const held = hashOf(Buffer.from(text));
     return this.#seenOf(path, hashOf(bytes)).some((seen) => seen.lines === undefined || seen.held === held);
@@ -64,26 +81,26 @@ export class Sightings {
     return Math.max(0, ...this.#seenOf(path, hashOf(bytes)).map(({ lines = Infinity }) => lines));
   }
 
-  /** A file's differences from its last sighting; undefined if there are none, or it was never seen. */
+  /** Describes a file's differences from its last sighting; undefined without differences or sighting. */
   newsOf(path: string, now: string): string | undefined {
     const hash = this.#seen.get(path)?.hash;
-    if (hash === undefined || this.isSeen(path, Buffer.from(now))) return undefined;
+    if (hash === undefined || this.#seenOf(path, hashOf(Buffer.from(now))).length > 0) return undefined;
     const before = texts.get(hash) ?? seenText(this.#context.messages, { path, hash });
     const changes = before === undefined ? undefined : changedLines(before, now);
     return changes === undefined ? HELD_TEXTS.changed : `${HELD_TEXTS.changedLines}\n${changes}`;
   }
 
-  /** Whether a result has this text in it, as that of a command that printed a file. */
+  /** Whether a tool result contains a text, such as the output of a command that printed a file. */
   wasPrinted(text: string): boolean {
     const printed = text.trimEnd();
-    // A short text stands in many results that have nothing to do with the file.
+    // A short text appears in many unrelated results.
     if (printed.length < SHORTEST_PRINTED) return false;
     return this.#context.messages.some(
       (message) => ToolMessage.isInstance(message) && `\n${message.text}\n`.includes(`\n${printed}\n`),
     );
   }
 
-  /** Records that a call has shown a file, or left it like this; `part` is how much of it was shown, if not all. */
+  /** Records the version of a file that a call has shown or written. `part`: how much of it, if not all. */
   note(path: string, bytes: Uint8Array, part: Pick<SeenFile, "lines" | "held"> = {}): void {
     const hash = hashOf(bytes);
     const seen: SeenFile = { path, hash, ...part };
@@ -95,22 +112,22 @@ export class Sightings {
     setBounded(shownBy, this.#context.call, this.latest);
   }
 
-  /** Marks the beginning of the call itself, after those before it. */
+  /** Ends the replay of earlier calls, and begins the call itself. */
   begin(): void {
     this.#isReplay = false;
   }
 }
 
-/** Files shown by calls in this process: a turn's results reach the conversation at its end. */
+/** Files shown in this process, by key of the call: a turn's results enter the conversation only at its end. */
 const shownBy = new Map<string, SeenFile>();
-/** Texts that were seen in this process, by hash: the conversation may have lost them. */
+/** File contents seen in this process, by hash: the conversation may not have them any more. */
 const texts = new Map<string, string>();
 const SHORTEST_PRINTED = 12;
 const MAX_TEXT = 100_000;
 
 /**
- * The text of a file as it was seen, put together from the conversation: what was read and written, with the edits
- * since. Undefined where the conversation does not have all of it.
+ * Reconstructs a version of a file from the reads, writes and edits in a conversation. Undefined if the conversation
+ * does not have all of it.
  */
 export function seenText(messages: readonly BaseMessage[], { path, hash }: SeenFile): string | undefined {
   let text: string | undefined;
@@ -126,7 +143,7 @@ export function seenText(messages: readonly BaseMessage[], { path, hash }: SeenF
       text = joined(pages, seen.hash) ?? joined(numberedLines(message.text), seen.hash) ?? text;
     } else {
       pages = new Map();
-      text = changed(message.name, args, text);
+      text = textAfter(message.name, args, text);
     }
     if (text !== undefined && hashOf(Buffer.from(text)) !== seen.hash) text = undefined;
     if (seen.hash === hash && text !== undefined) return text;
@@ -134,7 +151,7 @@ export function seenText(messages: readonly BaseMessage[], { path, hash }: SeenF
   return undefined;
 }
 
-function changed(
+function textAfter(
   name: string | undefined,
   args: Record<string, unknown>,
   text: string | undefined,
@@ -145,7 +162,7 @@ function changed(
   return edited.ok ? edited.content : undefined;
 }
 
-/** The text with these lines; undefined where some are missing, or were cut. */
+/** Joins the lines of a file; undefined if the result does not have the hash, as lines are missing or cut. */
 export function joined(lines: ReadonlyMap<number, string>, hash: string): string | undefined {
   const inOrder = [...lines].toSorted(([a], [b]) => a - b).map(([, line]) => line);
   return ["\n", "\r\n"]

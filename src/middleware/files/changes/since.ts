@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { setBounded } from "../../state/index.ts";
 import type { ToolRuntime } from "../../tools/index.ts";
 
-/** The state field with the moment at which a thread began to use its files. */
+/** The state field with the time at which a thread began to use its files. */
 export const SINCE = "_filesSince";
 
 interface FilesState {
@@ -10,17 +10,17 @@ interface FilesState {
   [SINCE]?: number;
 }
 
-/** When this process first saw a thread that has no such moment yet, by the id of its first message. */
+/** Times at which this process first saw threads without the field, by the id of their first message. */
 const starts = new Map<string, number>();
 
-/** Notes the start of a thread; call it with the state of every model call. */
+/** Notes the start of a thread. Call it with the state of every model call. */
 export function noteStart(state: unknown): void {
   const { messages, [SINCE]: since } = (state ?? {}) as FilesState;
   const id = messages?.[0]?.id;
   if (since === undefined && id !== undefined && !starts.has(id)) setBounded(starts, id, Date.now());
 }
 
-/** The moment, for a call; undefined for a sub-agent's, whose thread began before it. */
+/** The time for a call; undefined in a sub-agent, whose thread began before it. */
 export function sinceOf({ state, configurable }: ToolRuntime): number | undefined {
   const ns = configurable?.["checkpoint_ns"];
   if (typeof ns === "string" && ns.includes("|")) return undefined;
@@ -28,9 +28,9 @@ export function sinceOf({ state, configurable }: ToolRuntime): number | undefine
   return since ?? starts.get(messages?.[0]?.id ?? "");
 }
 
-/** The update that a call has to make so that the moment is kept; empty where it is. */
+/** A state update that saves the time; empty if it is saved already. */
 export function sinceUpdate(runtime: ToolRuntime): { [SINCE]?: number } {
-  const { [SINCE]: known } = (runtime.state ?? {}) as FilesState;
-  const since = known === undefined ? sinceOf(runtime) : undefined;
+  const { [SINCE]: savedTime } = (runtime.state ?? {}) as FilesState;
+  const since = savedTime === undefined ? sinceOf(runtime) : undefined;
   return since === undefined ? {} : { [SINCE]: since };
 }

@@ -5,24 +5,24 @@ import { lineCount } from "../../conversation-file/index.ts";
 import { filled, userWordsIn } from "../../text/index.ts";
 import { shownTags, copyOf, withoutRefusedTexts, withNotes } from "../../tools/index.ts";
 import { CONTEXT_FILE, CONTEXT_HEADING, CLEARED_TEXTS } from "../summary.prompt.ts";
-import { heldText, userWords } from "./user-words.ts";
+import { userWords, wordsText } from "./user-words.ts";
 
-export interface ComposeOptions {
-  /** Where the file tools show the conversation. */
+interface ComposeOptions {
+  /** The path of the conversation file, if the agent can read it. */
   file?: string | undefined;
 }
 
 /** A conversation as it goes into a request. */
 export interface Composition {
-  /** Stands for the messages that were summarized. */
+  /** The message in place of those that were summarized. */
   head: HumanMessage | undefined;
-  /** The messages after them, without texts that were refused. */
+  /** The messages after them, without refused texts. */
   rest: readonly BaseMessage[];
-  /** All of it, with old results left out. */
+  /** `head` and `rest`, with old results left out. */
   messages: BaseMessage[];
 }
 
-/** Makes the messages of a request from those of a thread. The same thread and memory give the same messages. */
+/** Builds the messages of a request from those of a thread. The same thread and memory give the same messages. */
 export function compose(
   messages: readonly BaseMessage[],
   memory: ContextMemory,
@@ -35,14 +35,14 @@ export function compose(
   return { head, rest, messages: head ? [head, ...sent] : sent };
 }
 
-/** Held so long as the summary is: what it covers does not change. */
+/** Head messages by summary: what a summary covers does not change. */
 const heads = new WeakMap<Summary, { key: string; head: HumanMessage }>();
 
 function headOf(summary: Summary, covered: readonly BaseMessage[], { file }: ComposeOptions): HumanMessage {
   const key = `${covered.length} ${file ?? ""}`;
-  const known = heads.get(summary);
-  if (known?.key === key) return known.head;
-  const words = heldText(userWords(covered), { tokens: summary.words, file });
+  const cached = heads.get(summary);
+  if (cached?.key === key) return cached.head;
+  const words = wordsText(userWords(covered), { tokens: summary.words, file });
   const values = { file: file ?? "", lines: lineCount(covered), messages: covered.length };
   const content = [
     "<conversation_so_far>",
@@ -61,20 +61,20 @@ function headOf(summary: Summary, covered: readonly BaseMessage[], { file }: Com
   return head;
 }
 
-/** Tools whose results can be had again by the same call. */
+/** Tools whose results can be fetched again by the same call. */
 const READING = new Set(["read_file", "ls", "glob", "grep"]);
-/** Tools whose calls have the whole plan in them. */
+/** Tools whose calls contain the whole plan. */
 const REPLACING = new Set(["write_todos", "todo"]);
 
-/** Shorter results are not worth a line in their place. */
+/** Shorter results are not replaced by a line. */
 const SHORTEST = 600;
 
 const copies = new WeakMap<ToolMessage, ToolMessage>();
 
 /**
- * The messages with a line in the place of each long result that can be had again, and of each long plan that was
- * written anew since, up to and including one of them. What else the model wrote itself, and what people said, stays.
- * The same messages give the same lines.
+ * Replaces by a line each long result that can be fetched again, and each long plan that a later write has replaced, in
+ * the messages up to and including `upTo`. The model's other texts and people's words stay. The same messages give the
+ * same lines.
  */
 function withoutOldResults(messages: readonly BaseMessage[], upTo: string | undefined): BaseMessage[] {
   const end = upTo === undefined ? -1 : messages.findLastIndex(({ id }) => id === upTo);
@@ -86,7 +86,7 @@ function withoutOldResults(messages: readonly BaseMessage[], upTo: string | unde
   return messages.map((message, at) => {
     if (at > end) return message;
     if (AIMessage.isInstance(message)) return withoutPlans(message, ids);
-    return at !== lastPlan && ToolMessage.isInstance(message) ? cleared(message) : message;
+    return at !== lastPlan && ToolMessage.isInstance(message) ? clearResult(message) : message;
   });
 }
 
@@ -103,12 +103,12 @@ function withoutPlans(message: AIMessage, replaced: readonly string[]): AIMessag
   return ids.length > 0 ? withNotes(message, ids, CLEARED_TEXTS.plan) : message;
 }
 
-function cleared(message: ToolMessage): ToolMessage {
-  const known = copies.get(message);
-  if (known) return known;
+function clearResult(message: ToolMessage): ToolMessage {
+  const cached = copies.get(message);
+  if (cached) return cached;
   const line = message.text.length < SHORTEST ? undefined : lineFor(message);
   if (line === undefined || userWordsIn(message) !== undefined) return message;
-  // Without its artifact: an image that was shown with it goes, too.
+  // The artifact goes, too: an image in it would still be sent.
   const copy = copyOf(message, { content: line, artifact: undefined });
   copies.set(message, copy);
   return copy;
@@ -122,5 +122,5 @@ function lineFor({ name = "", text }: ToolMessage): string | undefined {
   return PLAN_TOOLS.has(name) ? CLEARED_TEXTS.plan : undefined;
 }
 
-/** The line in a preview of a long result, see `preview`. */
+/** Matches the line with the saved file in a preview of a long result, see `preview`. */
 const SAVED = /characters left out\. The full text is in "([^"\n]+)"\.\]/;

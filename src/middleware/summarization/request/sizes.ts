@@ -3,17 +3,17 @@ import { countTokensApproximately } from "langchain";
 import { HarnessError } from "../../../errors.ts";
 import type { ContextSize, SummarizationOptions } from "../options.ts";
 
-/** When a conversation is summarized, and what stays, for one model. */
+/** When a conversation is summarized and how much of it stays, for one model. */
 export interface Sizes {
   trigger: readonly ContextSize[];
   keep: ContextSize;
-  /** The model's window, where it is known. */
+  /** The model's context window in tokens, if known. */
   window: number | undefined;
-  /** The tokens that a request has besides the messages that a cut is made in. Default 0. */
+  /** The tokens of a request besides the messages to cut. Default 0. */
   besides?: number;
 }
 
-/** Puts options and defaults together. Throws `invalid-options` for a share of a window that nobody knows. */
+/** Sizes by options and defaults. Throws `invalid-options` for a fraction of an unknown window. */
 export function sizesFor(
   { trigger, keep }: Pick<SummarizationOptions, "trigger" | "keep">,
   window: number | undefined,
@@ -30,7 +30,7 @@ export function sizesFor(
   return { trigger: sizes, keep: rest, window };
 }
 
-/** The window in the profile of a model. */
+/** The context window in a model's profile. */
 export function windowOf(model: object): number | undefined {
   const { profile } = model as { profile?: { maxInputTokens?: unknown } };
   return typeof profile?.maxInputTokens === "number" ? profile.maxInputTokens : undefined;
@@ -42,20 +42,19 @@ export interface Measured {
   tokens: number;
 }
 
-/** Whether a request has come to one of the sizes. */
+/** Whether a request has reached one of the sizes. */
 export function isDue({ trigger, window = 0 }: Sizes, { messages, tokens }: Measured): boolean {
   return trigger.some((size) => {
-    const limits = [
-      size.messages !== undefined && messages >= size.messages,
-      size.tokens !== undefined && tokens >= size.tokens,
-      size.fraction !== undefined && tokens >= Math.floor(window * size.fraction),
+    const checks = [
+      ...(size.messages === undefined ? [] : [messages >= size.messages]),
+      ...(size.tokens === undefined ? [] : [tokens >= size.tokens]),
+      ...(size.fraction === undefined ? [] : [tokens >= Math.floor(window * size.fraction)]),
     ];
-    const isGiven = [size.messages, size.tokens, size.fraction].map((one) => one !== undefined);
-    return isGiven.some(Boolean) && limits.every((isReached, at) => isReached || !isGiven[at]);
+    return checks.length > 0 && checks.every(Boolean);
   });
 }
 
-/** The least tokens at which a request is summarized; undefined where only messages are counted. */
+/** The least tokens at which a request is summarized; undefined if only messages are counted. */
 export function tokenLimit({ trigger, window = 0 }: Sizes): number | undefined {
   const limits = trigger.flatMap(({ tokens, fraction }) => [
     ...(tokens === undefined ? [] : [tokens]),
@@ -65,14 +64,14 @@ export function tokenLimit({ trigger, window = 0 }: Sizes): number | undefined {
 }
 
 /**
- * The share that the messages that stay may take of the limit without what is there besides: more, and the next request
- * would be too long again. At least so much of the limit as such they may take: the last turn has to be among them.
+ * The most of the limit without `besides` that the remaining messages may take: with more the next request would be too
+ * long again. They may always take `LEAST_KEPT` of the whole limit, so that the last turn fits.
  */
 const MOST_KEPT = 0.6;
 const LEAST_KEPT = 0.25;
 
 /**
- * The number of messages to summarize, so that the rest is no larger than wanted and no result stands without its
+ * The number of messages to summarize, so that the rest is no larger than `keep` and no result is separated from its
  * call.
  */
 export function cutOf(
@@ -85,19 +84,19 @@ export function cutOf(
   const most = Math.max(limit * LEAST_KEPT, (limit - besides) * MOST_KEPT);
   const starts = [...messages.keys()].filter((at) => messages[at]!.type !== "tool");
   const tail = (at: number): number => count(messages.slice(at));
-  const wanted = startFor();
+  const target = startByKeep();
+  if (tail(target) <= most) return target;
   // The last turn stays whole while the next request has room for it: the model has not seen its results yet.
   const last = starts.at(-1) ?? 0;
-  if (tail(wanted) <= most) return wanted;
   return (
-    starts.find((at) => at > wanted && tail(at) <= most) ??
+    starts.find((at) => at > target && tail(at) <= most) ??
     (tail(last) <= Math.max(most, limit - besides) ? last : messages.length)
   );
 
-  function startFor(): number {
+  function startByKeep(): number {
     if (keep.messages !== undefined) {
-      const target = messages.length - keep.messages;
-      return target <= 0 ? 0 : (starts.findLast((at) => at <= target) ?? 0);
+      const start = messages.length - keep.messages;
+      return start <= 0 ? 0 : (starts.findLast((at) => at <= start) ?? 0);
     }
     const tokens = Math.max(1, keep.tokens ?? Math.floor(window * (keep.fraction ?? 0)));
     if (count(messages) <= tokens) return 0;
@@ -105,7 +104,7 @@ export function cutOf(
   }
 }
 
-/** Counts tokens of messages by LangChain's approximation, of each message once. */
+/** Creates a function that counts tokens by LangChain's approximation, and caches the count of each message. */
 export function createCounter(): (messages: readonly BaseMessage[]) => number {
   const counts = new WeakMap<BaseMessage, number>();
   const countOf = (message: BaseMessage): number => {
@@ -118,7 +117,7 @@ export function createCounter(): (messages: readonly BaseMessage[]) => number {
 
 const toolCounts = new WeakMap<object, number>();
 
-/** The tokens that tool definitions take in a request, about. */
+/** The approximate tokens of tool definitions in a request. */
 export function countTools(tools: readonly unknown[]): number {
   return tools.reduce<number>((sum, tool) => {
     if (typeof tool !== "object" || tool === null) return sum;
@@ -129,8 +128,8 @@ export function countTools(tools: readonly unknown[]): number {
 }
 
 /**
- * The index of the last answer of a model that says how long its request was, and that length. Messages up to `since`
- * are not asked: their requests were made otherwise.
+ * The index of the last answer with a token count of its request, and that count. Answers up to `since` do not count:
+ * their requests were composed differently.
  */
 export function lastUsage(
   messages: readonly BaseMessage[],
@@ -144,7 +143,7 @@ export function lastUsage(
     if (!usage?.input_tokens) continue;
     const { cache_read = 0, cache_creation = 0 } = usage.input_token_details ?? {};
     const cached = cache_read + cache_creation;
-    // Some clients count what came from the cache apart.
+    // Some clients do not include cached tokens in `input_tokens`.
     return { at, tokens: cached > usage.input_tokens ? usage.input_tokens + cached : usage.input_tokens };
   }
   return undefined;

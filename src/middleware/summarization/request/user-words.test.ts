@@ -7,7 +7,7 @@ import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { clarificationMiddleware } from "../../clarification/index.ts";
 import { conversationText } from "../../conversation-file/index.ts";
-import { heldText, userWords } from "./user-words.ts";
+import { wordsText, userWords } from "./user-words.ts";
 
 const config = { configurable: { thread_id: "t" }, recursionLimit: 200 };
 const note = tool(() => "noted", { name: "note", description: "n", schema: z.looseObject({}) });
@@ -66,7 +66,7 @@ describe("what people said", () => {
       (_, n) => new HumanMessage(`${n}: ${"word ".repeat(100)}END-${n}`),
     );
     const messages = said.flatMap((one) => [one, new AIMessage("well")]);
-    const text = heldText(userWords(messages), { tokens: 520, file: FILE });
+    const text = wordsText(userWords(messages), { tokens: 520, file: FILE });
     for (const n of [0, 7, 8]) expect(text).toContain(`END-${n}`);
     for (const n of [1, 2, 3, 4, 5]) expect(text).not.toContain(`END-${n}`);
     const [, count, first, last] =
@@ -80,14 +80,14 @@ describe("what people said", () => {
 
   it("that is a little too long has nearly all of the room", () => {
     const long = new HumanMessage("word ".repeat(1000));
-    const text = heldText(userWords([long]), { tokens: 1200, file: FILE });
+    const text = wordsText(userWords([long]), { tokens: 1200, file: FILE });
     expect(text.length).toBeGreaterThan(4500);
     expect(text.length).toBeLessThan(5000);
   });
 
   it("has head and tail of a message that is too long, and the lines where it is", () => {
     const long = new HumanMessage(`BEGIN ${"word\n".repeat(5000)} END`);
-    const text = heldText(userWords([new AIMessage("hello"), long]), { tokens: 1000, file: FILE });
+    const text = wordsText(userWords([new AIMessage("hello"), long]), { tokens: 1000, file: FILE });
     expect(text).toContain("BEGIN");
     expect(text).toContain("END");
     expect(text).toMatch(/\d+ characters left out: lines 4 to 5006 of \/\.history\/conversation\.md/);

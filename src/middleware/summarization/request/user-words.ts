@@ -5,16 +5,16 @@ import { filled, isFromUser, userWordsIn, shortened } from "../../text/index.ts"
 import { turnOf } from "../../tools/index.ts";
 import { WORDS_CUT, WORDS_LEFT_OUT } from "../summary.prompt.ts";
 
-/** A person's words at one place of a conversation. */
-export interface UserWords {
+/** A person's words in one message. */
+interface UserWords {
   text: string;
-  /** The subject of the words, if they are no message of their own. */
+  /** The question that they answer, if any. */
   about?: string;
-  /** The lines of the conversation file that it is in. */
+  /** The first and the last line of the message in the conversation file. */
   lines: readonly [number, number];
 }
 
-/** People's words in some messages, oldest first. */
+/** People's words in messages, oldest first. */
 export function userWords(messages: readonly BaseMessage[]): UserWords[] {
   const words: UserWords[] = [];
   let line = 1;
@@ -23,17 +23,17 @@ export function userWords(messages: readonly BaseMessage[]): UserWords[] {
     const lines = [line, line + length - 1] as const;
     line += length;
     if (isFromUser(message)) words.push({ text: textOf(message), lines });
-    const held = userWordsIn(message);
-    if (held !== undefined) {
-      const about = aboutOf(message, messages.slice(0, at));
-      words.push({ text: held, lines, ...(about !== undefined && { about }) });
+    const text = userWordsIn(message);
+    if (text !== undefined) {
+      const about = questionOf(message, messages.slice(0, at));
+      words.push({ text, lines, ...(about !== undefined && { about }) });
     }
   }
   return words;
 }
 
 /** The question that an answer belongs to. */
-function aboutOf(message: BaseMessage, before: readonly BaseMessage[]): string | undefined {
+function questionOf(message: BaseMessage, before: readonly BaseMessage[]): string | undefined {
   if (message.type !== "tool") return undefined;
   const { tool_call_id: id } = message as ToolMessage;
   const question: unknown = turnOf(before, id)?.tool_calls?.find((call) => call.id === id)?.args["question"];
@@ -42,14 +42,14 @@ function aboutOf(message: BaseMessage, before: readonly BaseMessage[]): string |
 
 const LONGEST_QUESTION = 300;
 const CHARACTERS_PER_TOKEN = 4;
-/** Shorter pieces of a long message say nothing. */
+/** The least characters of a cut message: shorter pieces are useless. */
 const SHORTEST_PIECE = 400;
 
 /**
- * The words that fit into so many tokens, oldest first, as text: the newest, then the first, then the others from new to
- * old. A long one has its head and its tail; what is left out says where it is, if that is anywhere.
+ * The words that fit into a number of tokens, as text in their order. The newest have priority, then the first, then the
+ * others from new to old. Long ones are cut to their head and tail. Notes say which lines of the file have the rest.
  */
-export function heldText(
+export function wordsText(
   words: readonly UserWords[],
   { tokens, file }: { tokens: number; file: string | undefined },
 ): string {
@@ -60,14 +60,14 @@ export function heldText(
   const texts = new Map<number, string>();
   let left = most;
   for (const at of order) {
-    const text = fitted(words[at]!, isShort ? most : Math.min(left, most / 4), file);
+    const text = fitWords(words[at]!, isShort ? most : Math.min(left, most / 4), file);
     if (text === undefined) continue;
     texts.set(at, text);
     left -= text.length;
   }
-  // The room that short ones left goes to those that were cut.
+  // Texts that were cut get the room that short ones left.
   for (const at of order.filter((one) => texts.has(one) && texts.get(one) !== words[one]!.text)) {
-    const text = fitted(words[at]!, texts.get(at)!.length + left, file) ?? texts.get(at)!;
+    const text = fitWords(words[at]!, texts.get(at)!.length + left, file) ?? texts.get(at)!;
     left -= text.length - texts.get(at)!.length;
     texts.set(at, text);
   }
@@ -75,7 +75,7 @@ export function heldText(
   for (let at = 0; at < words.length; at += 1) {
     const start = at;
     while (at < words.length && !texts.has(at)) at += 1;
-    if (at > start) parts.push(leftOut(words.slice(start, at), file));
+    if (at > start) parts.push(omissionNote(words.slice(start, at), file));
     const text = texts.get(at);
     if (text !== undefined) parts.push(`<said${aboutText(words[at]!)}>\n${text}\n</said>`);
   }
@@ -86,8 +86,8 @@ function aboutText({ about }: UserWords): string {
   return about === undefined ? "" : ` in_answer_to=${JSON.stringify(about)}`;
 }
 
-/** The words, or their head and tail within so many characters; undefined where that is too little. */
-function fitted({ text, lines }: UserWords, most: number, file: string | undefined): string | undefined {
+/** The words, or their head and tail within `most` characters; undefined if that is too little. */
+function fitWords({ text, lines }: UserWords, most: number, file: string | undefined): string | undefined {
   if (text.length <= most) return text;
   if (most < SHORTEST_PIECE) return undefined;
   const { head, tail } = headAndTail(text, most);
@@ -95,7 +95,7 @@ function fitted({ text, lines }: UserWords, most: number, file: string | undefin
   return [head, filled(WORDS_CUT, { missing, where: whereText(lines, file) }), tail].join("\n");
 }
 
-function leftOut(words: readonly UserWords[], file: string | undefined): string {
+function omissionNote(words: readonly UserWords[], file: string | undefined): string {
   const lines = [words[0]!.lines[0], words.at(-1)!.lines[1]] as const;
   return filled(WORDS_LEFT_OUT, { count: words.length, where: whereText(lines, file) });
 }
