@@ -1,4 +1,4 @@
-/** A path is no command. */
+/** Does not match paths. */
 const COMMAND = /^\/([\w-]*)(?=\s|$)/;
 
 /** The name of the command that a text begins with. */
