@@ -6,7 +6,7 @@ import type { Place } from "./otlp.ts";
 
 export type Signal = "traces" | "metrics";
 
-/** Where the standard variables of OpenTelemetry send a signal; undefined where they send it nowhere. */
+/** The endpoint of a signal by OpenTelemetry's standard variables; undefined if it is not exported. */
 export function destinationOf(signal: Signal, env: Environment): Destination | undefined {
   const url = urlOf(signal, env);
   if (url === undefined || switchedOffBy(signal, env) !== undefined) return undefined;
@@ -18,7 +18,7 @@ export function destinationOf(signal: Signal, env: Environment): Destination | u
   };
 }
 
-/** The address that is given for a signal, if it is one. */
+/** The configured address of a signal; undefined if it is missing or invalid. */
 export function urlOf(signal: Signal, env: Environment): string | undefined {
   const own = env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`];
   const base = env["OTEL_EXPORTER_OTLP_ENDPOINT"];
@@ -26,7 +26,7 @@ export function urlOf(signal: Signal, env: Environment): string | undefined {
   return url !== undefined && URL.canParse(url) ? url : undefined;
 }
 
-/** The variable that switches a signal off, where one does. */
+/** The variable that switches a signal off; undefined if none does. */
 export function switchedOffBy(signal: Signal, env: Environment): string | undefined {
   if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return "OTEL_SDK_DISABLED";
   const exporter = `OTEL_${signal.toUpperCase()}_EXPORTER`;
@@ -34,27 +34,27 @@ export function switchedOffBy(signal: Signal, env: Environment): string | undefi
 }
 
 export function senderOf(env: Environment): Sender {
-  const given = pairsIn(env["OTEL_RESOURCE_ATTRIBUTES"]);
-  const name = env["OTEL_SERVICE_NAME"] || given["service.name"] || "holdfast";
-  // Sums that several processes count at the same time are not those of one.
+  const attributes = pairsIn(env["OTEL_RESOURCE_ATTRIBUTES"]);
+  const name = env["OTEL_SERVICE_NAME"] || attributes["service.name"] || "holdfast";
+  // An instance id, so that sums of several processes are kept apart.
   const instance = { "service.version": version(), "service.instance.id": randomUUID() };
-  return { resource: { ...instance, ...given, "service.name": name }, version: version() };
+  return { resource: { ...instance, ...attributes, "service.name": name }, version: version() };
 }
 
-/** The span that started this process, as `TRACEPARENT` says it: `00-<trace>-<span>-01`. */
+/** The span that started this process, from `TRACEPARENT`: `00-<trace>-<span>-01`. */
 export function placeIn(traceparent: string | undefined): Place | undefined {
   const [, traceId, spanId] =
     /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(traceparent ?? "") ?? [];
   return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
 }
 
-/** A number of milliseconds, where the text is one. */
+/** A positive number of milliseconds; undefined for any other text. */
 export function millisecondsIn(text: string | undefined): number | undefined {
   const ms = Number(text);
   return text !== undefined && ms > 0 ? ms : undefined;
 }
 
-/** `a=1,b=2`, with what is special in it encoded as in an address. */
+/** Reads `a=1,b=2`, with percent-encoded values. */
 function pairsIn(text = ""): Record<string, string> {
   const pairs = text.split(",").flatMap((pair) => {
     const [, key, value] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
