@@ -72,7 +72,6 @@ function ms(time: string): string {
   return `round(extract(epoch FROM now() - ${time}) * 1000)::float8`;
 }
 
-/** The status in the text format of Prometheus. */
 export function prometheusText({ workers, queues, runs }: ClusterStatus): string {
   const alive = workers.filter(({ state }) => state !== "dead");
   const sum = (of: (worker: WorkerStatus) => number): number => alive.reduce((all, one) => all + of(one), 0);

@@ -109,7 +109,6 @@ export class ClusterWorker {
     return this.#membership.id;
   }
 
-  /** The number of active runs. */
   get running(): number {
     return this.#running.size;
   }

@@ -37,7 +37,6 @@ export function denied(deny: readonly string[] = [], own: OwnFiles = { files: []
 }
 
 interface OwnFiles {
-  /** The folder of the file tools. */
   dir?: string | undefined;
   files: readonly string[];
 }

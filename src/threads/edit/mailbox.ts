@@ -190,7 +190,6 @@ export async function requestSay(
   await ask(thread, { mailbox, content: { say: { id: crypto.randomUUID(), content } }, ...options });
 }
 
-/** Posts a request and waits for its outcome. */
 async function ask(
   thread: Thread,
   { mailbox, content, signal, onWait }: RequestOptions & { mailbox: Mailbox; content: Content },

@@ -234,7 +234,6 @@ export class HostThread {
     return this.#host.say(this.id, content, options);
   }
 
-  /** Stops all runs of the thread. */
   stop(): Promise<boolean> {
     return this.#host.cancelAll(this.id);
   }

@@ -3,7 +3,6 @@ import type { FileCopies } from "../undo/index.ts";
 import type { Attendance, Begun } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 
-/** A graph that a host runs threads on. */
 export interface HostedGraph {
   /** The agent for one run. */
   prepare: (thread: string, request: RunRequest, attendance?: Attendance) => Promise<PreparedRun>;
@@ -25,11 +24,9 @@ export interface HostedGraph {
   begin?: (begun: Begun, message: TurnMessage) => Promise<Record<string, unknown>>;
 }
 
-/** The message that a run starts with. */
 export interface TurnMessage {
   /** The message as its author typed it. */
   task: string | undefined;
-  /** Whether it answers the open question. */
   isAnswer: boolean;
 }
 

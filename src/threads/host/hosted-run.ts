@@ -46,7 +46,9 @@ export class Run {
   readonly live = new LiveEvents();
   readonly edits = new PlanEdits();
   readonly #abort = new AbortController();
-  readonly #done = withResolvers();
+  #resolveDone!: () => void;
+  /** Resolves when the run has ended, however it ended. */
+  readonly done = new Promise<void>((resolve) => (this.#resolveDone = resolve));
   result: RunResult | undefined;
   /** Whether its readers have seen a question: then it ends once what runs beside the question has ended. */
   isAsking = false;
@@ -87,11 +89,6 @@ export class Run {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
-  }
-
-  /** Resolves when the run has ended, however it ended. */
-  get done(): Promise<void> {
-    return this.#done.promise;
   }
 
   get isOver(): boolean {
@@ -158,14 +155,12 @@ export class Run {
     this.#abort.abort(new Error("The run was stopped."));
   }
 
-  /** Records how it ended. */
   settle(status: RunStatus): void {
     const reason = status === "error" ? this.result?.error?.message : undefined;
     const updatedAt = Date.now();
     this.record = { ...this.record, status, updatedAt, ...(reason !== undefined && { reason }) };
   }
 
-  /** Whether it ends within a moment. */
   endsSoon(): Promise<boolean> {
     return Promise.race([this.done.then(() => true), sleep(SOON_MS, false, { ref: false })]);
   }
@@ -173,7 +168,7 @@ export class Run {
   /** Resolves `done`, and ends the readers of its chunks. */
   end(): void {
     this.chunks.close();
-    this.#done.resolve();
+    this.#resolveDone();
   }
 }
 
@@ -191,12 +186,4 @@ function isWholeState(chunk: Chunk): boolean {
 function isQuestion(chunk: Chunk): boolean {
   if (!("mode" in chunk) || chunk.namespace.length > 0) return false;
   return (chunk.mode === "values" || chunk.mode === "updates") && isInterrupted(chunk.payload);
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

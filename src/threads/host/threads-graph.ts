@@ -19,7 +19,6 @@ import type { Begun } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 
 export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" | "live" | "place"> {
-  /** Settings of a new thread. */
   defaults: WantedSettings;
   /** The folder of copies for an undo. Default: none are kept. */
   copies?: string | undefined;

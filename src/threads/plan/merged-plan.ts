@@ -6,7 +6,6 @@ import { diffTodos, type Todo } from "../../plan/index.ts";
 import { describeChanges } from "../../plan/presets/index.ts";
 import type { RunAgent } from "../prepare/index.ts";
 
-/** A person's change of a plan. */
 export interface PlanEdit {
   /** The new list: existing items with their ids, new ones without. */
   todos: readonly unknown[];

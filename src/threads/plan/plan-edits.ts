@@ -37,11 +37,12 @@ interface Waiting {
  * sub-agents cannot be edited.
  */
 export class PlanEdits {
+  /** Whether the run is to stop at the end of the current step. */
+  isLeaving = false;
   #waiting: Waiting[] = [];
   #executor: Executor | undefined;
   #control: RunControl | undefined;
   #isInStep = false;
-  #isLeaving = false;
   #isOver = false;
   #work: Promise<void> = Promise.resolve();
 
@@ -74,12 +75,8 @@ export class PlanEdits {
 
   /** Asks the run to stop at the end of the current step; another process continues from there. */
   leave(): void {
-    this.#isLeaving = true;
+    this.isLeaving = true;
     if (this.#isInStep) this.#control?.requestDrain("leave");
-  }
-
-  get isLeaving(): boolean {
-    return this.#isLeaving;
   }
 
   /** @internal Call at the start of the run: `executor` carries out what waits and what comes. */
@@ -101,7 +98,7 @@ export class PlanEdits {
   noteStep(): void {
     if (!this.#control || this.#isInStep) return;
     this.#isInStep = true;
-    if (this.#waiting.length > 0 || this.#isLeaving) this.#control.requestDrain("edit");
+    if (this.#waiting.length > 0 || this.isLeaving) this.#control.requestDrain("edit");
   }
 
   /** @internal Call when no more steps run. */

@@ -178,7 +178,9 @@ export function createRunAgent({
     ...(isAlone && { systemPrompt: ALONE_PROMPT }),
     ...(mode === "plan" && { systemPrompt: PLAN_MODE_PROMPT }),
     ...directory(settings, { config: project?.config, place, forbidden }),
-    ...(compactAt !== undefined && { summarization: compaction(compactAt) }),
+    ...(compactAt !== undefined && {
+      summarization: { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } },
+    }),
   });
   // Not the agent's own `stream`: it reads the whole thread, and writes all of it into each message's step again.
   const account = accountOf(settings);
@@ -192,10 +194,6 @@ export function createRunAgent({
       return streamGraph(run, input, options);
     },
   };
-}
-
-function compaction(compactAt: number) {
-  return { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } };
 }
 
 /** The budget of a run. Sub-agents that use it up wait for a resume: an answer would be taken for their report. */

@@ -17,7 +17,6 @@ export function isolationNotice(
   return `Commands ${why}: they run with your rights, and ${asking}.`;
 }
 
-/** Whether the commands of a run are isolated. */
 export function hasIsolation(
   settings: Pick<RunSettings, "sandbox">,
   config: Pick<Config, "sandbox"> = {},

@@ -38,7 +38,6 @@ export interface PrepareOptions {
 export interface PreparedRun {
   agent: RunAgent;
   model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
-  /** The working directory. */
   dir?: string;
   /** A notice for the person before the run starts. */
   notice?: string;

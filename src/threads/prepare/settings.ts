@@ -18,7 +18,6 @@ export const RUN_SETTINGS = z.object({
   dir: z.string().optional(),
   /** The directory in which its latest task was entered, absolute. */
   startedIn: z.string().optional(),
-  /** Whether commands may be run in `dir`. */
   shell: z.boolean(),
   /** Whether commands are isolated: if possible (`auto`, the default), always, or never. */
   sandbox: z.enum(ISOLATIONS).optional(),

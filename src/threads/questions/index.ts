@@ -22,7 +22,6 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   /** The sub-agent that asks; undefined for the main agent. */
   owner?: string;
   todos?: readonly Todo[];
-  /** The rules of the plan. */
   rules?: readonly string[];
   call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
   /** The call was running when an earlier run was stopped. */
@@ -122,7 +121,6 @@ function proposalText(calls: PlanApprovalRequest["calls"], difference: string | 
   return `With the plan you approve these calls:\n${lines.join("\n")}\n${proposal}`;
 }
 
-/** A question as an event of its run. */
 export function questionEvent(asked: Question): RunEventBody {
   const { todos, rules, call, text, remark: _, review: __, ...question } = asked;
   return {

@@ -27,7 +27,6 @@ export interface Frame {
   jobs: readonly { call: string; ns: string }[];
 }
 
-/** An event with its time. */
 export interface TimedEvent {
   at: number;
   body: RunEventBody;
@@ -37,12 +36,10 @@ const TASK = "task";
 
 /** The replay of one agent: the difference from frame to frame, as events. */
 export class AgentReplay {
-  /** The agent's last answer. */
   answer = "";
   todos: readonly Todo[] = [];
   rules: readonly string[] = [];
   #summaries = 0;
-  /** The time of its last event. */
   at = 0;
   readonly isInBackground: boolean;
   readonly #reminders: string[] = [];

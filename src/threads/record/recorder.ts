@@ -33,7 +33,6 @@ interface Started {
   tool?: ToolDetails;
 }
 
-/** Fields of every event of a tool call. */
 interface ToolDetails {
   name: string;
   call: string;
@@ -51,8 +50,6 @@ interface ToolResult {
 }
 
 const COMMAND = "execute";
-
-type Metadata = Record<string, unknown> | undefined;
 
 /** Turns the callbacks of a run and its sub-agents into events. `signal` aborts the run. */
 export class Recorder extends BaseCallbackHandler {
@@ -242,8 +239,12 @@ export class Recorder extends BaseCallbackHandler {
   }
 }
 
-function started(tags: string[] | undefined, metadata: Metadata): Started {
-  return { ...callerOf(tags, metadata), shown: thoughtFilter() };
+/** A call by the model or tool of an agent, or of the harness itself. */
+function started(tags: string[] | undefined, metadata: Record<string, unknown> | undefined): Started {
+  const owner = metadata?.[OWNER_KEY];
+  const isHidden =
+    (tags ?? []).some((tag) => tag.endsWith("nostream")) || metadata?.["lc_source"] === "summarization";
+  return { owner: typeof owner === "string" ? owner : MAIN, isHidden, shown: thoughtFilter() };
 }
 
 /** The text of an answer, and its thoughts. */
@@ -252,19 +253,10 @@ export function contentIn(message: AIMessage): { text: string; thoughts?: string
   return { text: withoutThoughts(message.text), ...(thoughts && { thoughts: boundedText(thoughts) }) };
 }
 
-/** The caller of a model or a tool, and whether the call is the harness's own. */
-function callerOf(tags: string[] | undefined, metadata: Metadata): Pick<Started, "owner" | "isHidden"> {
-  const owner = metadata?.[OWNER_KEY];
-  const isHidden =
-    (tags ?? []).some((tag) => tag.endsWith("nostream")) || metadata?.["lc_source"] === "summarization";
-  return { owner: typeof owner === "string" ? owner : MAIN, isHidden };
-}
-
 export function detailsOf({ name, call, input }: { name: string; call: string; input: string }): ToolDetails {
   return { name, call, about: aboutCall(input), args: boundedArgs(input) };
 }
 
-/** The fields of a call's end. */
 export function endFields({ ok, result, exitCode, verdict }: ToolResult) {
   return {
     ok,

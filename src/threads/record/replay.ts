@@ -145,7 +145,7 @@ async function helperFrames(ns: string, { saver, thread, until }: Saved): Promis
     if (at > until) continue;
     const jobs = endedJobs(ns, pendingWrites ?? []);
     const isEdit = metadata?.source === "update";
-    frames.push(frameOf(checkpoint.channel_values as Values, { at, isEdit, jobs }));
+    frames.push(frameOf(checkpoint.channel_values, { at, isEdit, jobs }));
   }
   return frames.toReversed();
 }
@@ -166,7 +166,6 @@ class RunEventList {
   readonly #thread: string;
   readonly #model: string;
   readonly #dir: string | undefined;
-  /** The task of the last run. */
   #task: string | undefined;
   #usage: Usage = NO_TOKENS;
   /** The thread's idle time: at the first answer of the run, and now. */

@@ -39,7 +39,6 @@ export interface RunThreadOptions {
   task?: string | undefined;
   resumed: boolean;
   dir?: string | undefined;
-  /** A notice to print before the run begins. */
   notice?: string | undefined;
   prices?: Prices | undefined;
   traces?: Traces | undefined;
@@ -47,7 +46,6 @@ export interface RunThreadOptions {
   copies?: FileCopies | undefined;
   /** People's plan edits and messages during the run. All are done or refused by its end. */
   edits?: PlanEdits;
-  /** Another reader of the stream. */
   tap?: StreamTap;
   /** Receives the error of a failed run; the ending has its message. */
   onError?: (error: unknown) => void;

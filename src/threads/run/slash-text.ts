@@ -6,7 +6,6 @@ export function commandIn(text: string): string | undefined {
   return COMMAND.exec(text)?.[1];
 }
 
-/** The text after the command. */
 export function argumentsOf(text: string): string {
   return text.replace(COMMAND, "").trim();
 }

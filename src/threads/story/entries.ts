@@ -7,7 +7,6 @@ interface Common {
   /** A key that stays the same while the conversation grows. */
   key: number;
   at: number;
-  /** The owner of the conversation. */
   owner: string;
 }
 
@@ -82,7 +81,6 @@ export class Conversation {
     return this.#isChanged ? this.#entries : this.#original;
   }
 
-  /** The text of the last task. */
   get task(): string | undefined {
     return this.#entries.findLast((entry) => entry.kind === "task")?.text;
   }
@@ -222,7 +220,6 @@ export class Conversation {
   }
 }
 
-/** The key of an open entry. */
 function openKey(entry: Entry): string | undefined {
   switch (entry.kind) {
     case "text":

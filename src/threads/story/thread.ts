@@ -46,9 +46,7 @@ export interface ThreadState {
   isRunning: boolean;
   /** Whether a person has approved a plan since the last message. */
   isApproved: boolean;
-  /** The end of the last run. */
   end?: Extract<StampedEvent, { type: "run-end" }>;
-  /** The time of ended runs. */
   time: { workedMs: number; waitedMs: number };
   /** The cost of ended runs, if prices are set. */
   cost?: number;
@@ -69,7 +67,6 @@ export const EMPTY_THREAD: ThreadState = {
   last: 0,
 };
 
-/** The state of a loaded thread. */
 export function threadOf({ events, questions, last = 0 }: ToldThread): ThreadState {
   const state = follow(EMPTY_THREAD, events);
   // The events may have questions that are not saved yet.
@@ -166,7 +163,6 @@ function timeAfter(
   };
 }
 
-/** The main agent's plan. */
 export function planOf({ view }: ThreadState): readonly Todo[] {
   return view.agents.get(MAIN)?.todos ?? [];
 }
@@ -177,7 +173,6 @@ export function modeName(mode: string, thread: ThreadState): string {
   return mode === "plan" && isWorking ? "plan approved" : mode;
 }
 
-/** The rules of the main agent's plan. */
 export function rulesOf({ view }: ThreadState): readonly string[] {
   return view.agents.get(MAIN)?.rules ?? [];
 }

@@ -1,7 +1,6 @@
 import type { Todo } from "../../plan/todo/index.ts";
 import type { RunEvent } from "../events/index.ts";
 
-/** The call that a question is about. */
 export interface AskedCall {
   owner: string;
   call: string;
@@ -28,7 +27,6 @@ type Extended<Event> = Event extends { type: "subagent-start" } ? Event & { mode
 /** A run event; live ones have a number, replayed ones have none. */
 export type StampedEvent = Extended<RunEvent> & { run?: string; n?: number };
 
-/** The events of a thread. */
 export interface ToldThread {
   events: readonly StampedEvent[];
   questions: readonly Question[];

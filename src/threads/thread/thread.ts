@@ -36,7 +36,6 @@ export interface ThreadContent {
   todos: Todo[];
   /** The conditions that hold for the whole plan. */
   rules: readonly string[];
-  /** The agent's last answer. */
   answer: string;
   /** The files in the thread's state, by path. */
   files: Record<string, string>;
@@ -48,7 +47,6 @@ export interface ThreadStatus {
   asked?: string | undefined;
   answer?: string | undefined;
   isStopped: boolean;
-  /** Whether a question is open. */
   isWaiting: boolean;
 }
 

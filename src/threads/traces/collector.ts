@@ -8,7 +8,6 @@ export interface Sender {
 
 /** The endpoint of one signal. */
 export interface Destination {
-  /** The whole address. */
   url: string;
   headers?: Readonly<Record<string, string>>;
   /** The time limit of a request, and of the last one at the end of a process. Default 10 s, and 1 s for the last. */

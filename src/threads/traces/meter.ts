@@ -6,7 +6,6 @@ export interface Instrument {
   name: string;
   description: string;
   unit: string;
-  /** The upper bounds of the buckets. */
   bounds?: readonly number[];
 }
 

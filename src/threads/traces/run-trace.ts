@@ -15,7 +15,6 @@ interface Agent {
   span: Span;
   /** Items in progress, by id. */
   items: Map<string, Span>;
-  /** The current model call. */
   chat?: Span | undefined;
 }
 

@@ -6,7 +6,6 @@ import { isFromUser } from "../../middleware/text/index.ts";
 import { INPUT_TASK } from "../plan/index.ts";
 import type { Thread } from "../thread/index.ts";
 
-/** A message of the user in a thread. */
 export interface EarlierMessage {
   id: string;
   text: string;

@@ -4,7 +4,6 @@ import { numberedLines } from "../../files/text/index.ts";
 import { seenIn, joined } from "../../middleware/files/index.ts";
 import { isMutation, type Mutation } from "../../middleware/tools/index.ts";
 
-/** A call that changed a file. */
 export interface FileCall {
   name: Mutation;
   args: Record<string, unknown>;
@@ -69,7 +68,6 @@ interface Result {
   replaced: string | undefined;
 }
 
-/** The calls of a turn that changed a file. */
 function callsOf({ message, results }: Turn): { call: FileCall; replaced: string | undefined }[] {
   return (message.tool_calls ?? []).flatMap(({ id = "", name, args }) => {
     const result = results.get(id);

@@ -9,7 +9,6 @@ export interface FileChange {
   lines: string[];
 }
 
-/** Lines of context around a change. */
 const CONTEXT = 3;
 /** Longer texts are not compared. */
 const MOST_LINES = 20_000;

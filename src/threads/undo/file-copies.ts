@@ -42,7 +42,6 @@ interface Turn {
   missed: Map<string, string>;
 }
 
-/** The result of restoring the files of a turn. */
 export interface Restored {
   restored: string[];
   /** Not restored, because somebody else has changed them, too. */
@@ -150,7 +149,6 @@ export class FileCopies {
     return result;
   }
 
-  /** Deletes the copies of a turn. */
   forget(turn: string): void {
     rmSync(this.#folderOf(turn), { recursive: true, force: true });
   }

@@ -12,7 +12,6 @@ export interface NetChange {
   before: string | null;
   /** Null if there is no file now. */
   after: string | null;
-  /** Whether `before` is known. */
   isKnown: boolean;
   /** Why the current file may not be read, such as a link. */
   denied?: string;
@@ -51,7 +50,6 @@ export async function changesOnDisk(calls: readonly FileCall[], dir: string): Pr
   );
 }
 
-/** The numbers of added and removed lines. */
 export function lineCounts({ before, after }: NetChange): { added: number; removed: number } {
   let added = 0;
   let removed = 0;

@@ -24,7 +24,6 @@ export interface AgentView {
 export interface RunView {
   thread: string;
   model: string;
-  /** The directory that the run works in. */
   dir?: string | undefined;
   startedAt: number;
   /** Agents by owner, in the order of their starts. */

@@ -4,7 +4,6 @@ import { readAddress } from "../../../storage/postgres/database/index.ts";
 import { Heartbeat } from "../heartbeat.ts";
 import { SCHEMA } from "./schema.ts";
 
-/** The result of one check of a database. */
 interface Probe {
   level: "ok" | "note" | "problem";
   says: string;

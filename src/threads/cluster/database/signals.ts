@@ -37,14 +37,13 @@ export class Signals {
     this.#timer = setInterval(() => void this.#check(), TRY_MS).unref();
   }
 
-  on(channel: Channel, listener: (payload: string) => void): () => void {
+  on(channel: Channel, listener: (payload: string) => void): void {
     const name = CHANNELS[channel];
     const existing = this.#listeners.get(name);
     const all = existing ?? new Set();
     this.#listeners.set(name, all.add(listener));
     const client = this.#client;
     if (!existing && client) void this.#query(client, `LISTEN ${name}`);
-    return () => void all.delete(listener);
   }
 
   /** Resolves when all channels are listened to. `onReturn` makes up for a connection that is lost meanwhile. */

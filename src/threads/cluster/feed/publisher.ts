@@ -129,6 +129,10 @@ interface StreamListeners {
 
 /** The unwritten events of one run. */
 export class RunStream {
+  /** Whether the rest is dropped. */
+  isGivenUp = false;
+  /** Why an event can never be written. */
+  failure: Error | undefined;
   readonly #job: Job;
   readonly #writer = new SharedWriter();
   readonly #listeners: StreamListeners;
@@ -136,18 +140,11 @@ export class RunStream {
   #row = 0;
   #waiting: string[] = [];
   #isWriting = false;
-  #isGivenUp = false;
-  #failure: Error | undefined;
 
   constructor(job: Job, first: number, listeners: StreamListeners) {
     this.#job = job;
     this.#next = first;
     this.#listeners = listeners;
-  }
-
-  /** Whether the rest is dropped. */
-  get isGivenUp(): boolean {
-    return this.#isGivenUp;
   }
 
   get hasMore(): boolean {
@@ -158,13 +155,8 @@ export class RunStream {
     return !this.hasMore && !this.#isWriting;
   }
 
-  /** Why an event can never be written. */
-  get failure(): Error | undefined {
-    return this.#failure;
-  }
-
   push(event: WireEvent): void {
-    if (this.#isGivenUp) return;
+    if (this.isGivenUp) return;
     // Serialized now: streamed objects may change later.
     this.#waiting.push(this.#writer.write(event));
     this.#listeners.onMore();
@@ -189,12 +181,12 @@ export class RunStream {
   }
 
   giveUp(): void {
-    this.#isGivenUp = true;
+    this.isGivenUp = true;
     this.#waiting = [];
   }
 
   fail(cause: Error): void {
-    this.#failure = new Error(`What the run says cannot be written: ${cause.message}.`, { cause });
+    this.failure = new Error(`What the run says cannot be written: ${cause.message}.`, { cause });
     this.giveUp();
     this.#listeners.onFailure();
   }

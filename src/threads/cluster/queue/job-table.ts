@@ -24,7 +24,6 @@ type Column = "status" | "worker" | "attempt" | "stop" | "reason" | "waits" | "w
 const DUE_IN = "extract(epoch FROM due - clock_timestamp())::float8";
 export const IS_DUE = `${DUE_IN} <= 0`;
 
-/** Updates columns of a run. */
 export async function change(
   tx: Transaction,
   id: string,

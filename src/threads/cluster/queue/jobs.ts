@@ -15,7 +15,6 @@ export const MOST_ATTEMPTS = 5;
 /** The most concurrent runs by key: `{ "model:openai:gpt-5.1": 20, "tenant:*": 5 }`. */
 export type Limits = Readonly<Record<string, number>>;
 
-/** The worker that claims a run. */
 interface Claimant {
   worker: string;
   queues: readonly string[];

@@ -10,11 +10,9 @@ type Values = Record<string, unknown>;
 /** Keeps only the values that a client may write. */
 type Allowed = (values: Values) => Values;
 
-/** The start of a run. */
 export interface Beginning {
   input: object | null;
   checkpoint?: CheckpointPlace;
-  /** The user's task. */
   task?: string | undefined;
   /** Answers to questions, by id. */
   answers: Record<string, unknown>;
@@ -129,7 +127,6 @@ function toNode(target: unknown, allowed: Allowed): string | Send {
   return new Send(node, isState ? allowed(input as Values) : input);
 }
 
-/** The user's task in an input. */
 export function taskOf(input: Record<string, unknown>): string | undefined {
   return messagesOf(input)
     .findLast((message) => message.getType() === "human")

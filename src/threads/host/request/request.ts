@@ -2,7 +2,6 @@
 export const STRATEGIES = ["reject", "enqueue", "interrupt", "rollback"] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** Valid names of a queue. */
 export const QUEUE_NAME = /^[a-z\d][\w.-]{0,63}$/i;
 
 export interface CheckpointPlace {
@@ -13,7 +12,6 @@ export interface CheckpointPlace {
 
 /** A request for a run. Plain JSON: it is stored until the run has finished, and read again after a kill. */
 export interface RunRequest {
-  /** The name of the graph. */
   graph: string;
   /** Null continues where the thread stopped. */
   input?: Record<string, unknown> | null;

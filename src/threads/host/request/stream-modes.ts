@@ -18,7 +18,6 @@ export function inAllModes(request: RunRequest): RunRequest {
   return { ...request, modes: COSTLY };
 }
 
-/** The modes that a run is streamed in. */
 export function streamModes({ modes }: Pick<RunRequest, "modes">): StreamMode[] {
   const requested = modes?.flatMap((mode) => ALIASES[mode] ?? (mode as StreamMode));
   return [...ALWAYS, ...COSTLY.filter((mode) => requested?.includes(mode) ?? true)];

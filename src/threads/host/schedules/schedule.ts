@@ -28,7 +28,6 @@ export type NewSchedule = Omit<Schedule, "id" | "createdAt">;
 /** Computes a change from a schedule's current value. */
 export type ChangeOf = (before: Schedule) => ScheduleChange;
 
-/** The schedules that a host keeps. */
 export interface Schedules {
   /** Throws `invalid-request` for an invalid time. */
   add: (schedule: NewSchedule) => Promise<Schedule>;

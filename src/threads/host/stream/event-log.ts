@@ -8,12 +8,6 @@ export interface Sink<Event> {
   push: (event: Event) => unknown;
 }
 
-interface ReadOptions {
-  signal?: AbortSignal;
-  /** Whether to wait for more at the end. Default true. */
-  isFollowing?: boolean;
-}
-
 interface EventLogOptions<Event> {
   /** The number of its first event. Default 1. */
   first?: number;
@@ -51,7 +45,6 @@ export class EventLog<Event> implements Sink<Event> {
   readonly #waiting = new Set<() => void>();
   #isWaking = false;
   #readers = 0;
-  /** When the last reader left. */
   #leftAt = -Infinity;
   readonly #onUnread: (() => void) | undefined;
   readonly #isKept: ((event: Event) => boolean) | undefined;
@@ -123,7 +116,7 @@ export class EventLog<Event> implements Sink<Event> {
   /** Yields the events after a number, oldest first, then new ones. */
   async *read(
     after: number,
-    { signal, isFollowing = true }: ReadOptions = {},
+    { signal }: { signal?: AbortSignal } = {},
   ): AsyncGenerator<Entry<Event>[], void> {
     this.#readers += 1;
     const onAbort = (): void => this.#wakeAll();
@@ -143,7 +136,7 @@ export class EventLog<Event> implements Sink<Event> {
           at = entries.at(-1)!.n;
           yield entries;
         } else {
-          if (this.#isClosed || !isFollowing) return;
+          if (this.#isClosed) return;
           await new Promise<void>((resolve) => {
             this.#waiting.add(resolve);
           });

@@ -17,7 +17,6 @@ export interface ThreadEvent {
   params: { namespace: string[]; timestamp: number; node?: string; data: unknown };
 }
 
-/** A chunk of LangGraph's stream. */
 export interface StreamPiece {
   namespace: string[];
   mode: StreamMode;
@@ -38,11 +37,14 @@ export class ThreadProtocol {
   readonly #asked = new Set<string>();
   /** A `values` chunk that waits for its checkpoint. */
   #held: StreamPiece | undefined;
-  #cachedLifecycle: ReturnType<typeof createLifecycleTransformer> | undefined;
+  readonly #lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
 
   constructor(log: Sink<ThreadEvent>, graph: string) {
     this.#log = log;
     this.#graph = graph;
+    this.#lifecycle.onRegister?.({
+      push: (namespace, { method, params }) => this.#push(method, namespace, params.data, params.node),
+    });
   }
 
   /** Reports the state of the run itself. */
@@ -74,15 +76,6 @@ export class ThreadProtocol {
     if (held) this.#take(held);
     if (mode === "values") this.#held = piece;
     else this.#take(piece);
-  }
-
-  get #lifecycle(): ReturnType<typeof createLifecycleTransformer> {
-    if (this.#cachedLifecycle) return this.#cachedLifecycle;
-    const lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
-    lifecycle.onRegister?.({
-      push: (namespace, { method, params }) => this.#push(method, namespace, params.data, params.node),
-    });
-    return (this.#cachedLifecycle = lifecycle);
   }
 
   /** Announces a checkpoint before its values: LangGraph streams whole checkpoints after them. */

@@ -48,7 +48,6 @@ const WORDS: Readonly<Record<DiffLine["kind"], string>> = {
   removed: "removed: ",
 };
 
-/** The difference of two texts, line by line. */
 export function diffParts<Element>(
   { before, after }: { before: string; after: string },
   label: string,

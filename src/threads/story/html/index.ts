@@ -63,7 +63,6 @@ function planSections({ plans }: ThreadState): (Section & { plan: PlanRecord })[
   return sections.toReversed();
 }
 
-/** Links to the parts of the page. */
 function contentsHtml(sections: readonly Section[]): string {
   const links = sections.map(({ id, title }) => `<li><a href="#${id}">${escaped(title)}</a></li>`);
   return `<nav aria-label="Contents"><ul>${links.join("")}</ul></nav>`;

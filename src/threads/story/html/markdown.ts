@@ -117,7 +117,6 @@ function cellsOf(line: string): Inline[][] {
 const INLINE =
   /(?<code>`{1,3})(?<codeText>[^]*?[^`])\k<code>(?!`)|\*\*(?<strong>(?=\S)[^]*?\S)\*\*|(?<!\w)_(?<under>(?=\S)[^_]*?\S)_(?!\w)|\*(?<star>(?=[^\s*])[^*]*?[^\s*])\*|(?<!!)\[(?<label>[^[\]]+)\]\((?<href>[^()\s]+)\)|(?<url>https?:\/\/[^\s<>"')\]]*[^\s<>"')\].,;:!?])/g;
 
-/** Reads the inline elements of a line. */
 export function parseInline(text: string, depth = 0): Inline[] {
   const pieces: Inline[] = [];
   let from = 0;
