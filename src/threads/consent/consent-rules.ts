@@ -48,11 +48,9 @@ type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
 export function consentRules(options: ConsentRulesOptions): Record<string, ConsentRule> {
   const { live, canAsk, tools, reading, servers } = options;
   const compiled = (list: readonly string[] = []): Rule[] => list.map(compileRule);
-  const [allow, ask, deny] = [
-    compiled(options.rules.allow),
-    compiled(options.rules.ask),
-    compiled(options.rules.deny),
-  ];
+  const allow = compiled(options.rules.allow);
+  const ask = compiled(options.rules.ask);
+  const deny = compiled(options.rules.deny);
   const phase = new PlanPhase(options.checkpointer);
 
   const verdict = async (request: Call): Promise<Verdict> => {

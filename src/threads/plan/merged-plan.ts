@@ -73,10 +73,9 @@ function conflict(
 }
 
 function moved(conflicts: readonly Conflict[]): string {
-  const side = (list: readonly (Todo | undefined)[]): Todo[] => list.filter((todo) => todo !== undefined);
   const changes = diffTodos(
     conflicts.map(({ base }) => base),
-    side(conflicts.map(({ theirs }) => theirs)),
+    conflicts.flatMap(({ theirs }) => theirs ?? []),
   );
   return `You changed the same as the agent: ${describeChanges(changes)}`;
 }

@@ -46,3 +46,15 @@ export function planTitle({ task }: PlanRecord, number: number, count: number): 
   const short = line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
   return [count > 1 ? `Plan ${number}` : "Plan", short].filter(Boolean).join(": ");
 }
+
+/** The sections of an export for a thread's plans, the current one first. */
+export function planSections(
+  plans: readonly PlanRecord[],
+): { id: string; title: string; plan: PlanRecord }[] {
+  const sections = plans.map((plan, index) => ({
+    id: `plan-${index + 1}`,
+    title: planTitle(plan, index + 1, plans.length),
+    plan,
+  }));
+  return sections.toReversed();
+}

@@ -6,7 +6,7 @@ import { jsonText } from "../json-text/index.ts";
 import { MAIN, ownerName } from "../view/index.ts";
 import { shownArguments } from "./arguments.ts";
 import { lineDiff } from "./line-diff.ts";
-import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
+import { itemFacts, planSections, type PlanRecord } from "./plans.ts";
 import { factsOf, type ThreadState } from "./thread.ts";
 import { clockOf } from "./timeline/lanes.ts";
 import { answerWords, clock, duration, failureWord, inSight, sentBackWords, summaryWords } from "./words.ts";
@@ -41,13 +41,11 @@ export function exportMarkdown(
 ): string {
   const { plans, spans } = thread;
   const sections: [id: string, title: string, text: string][] = [
-    ...plans
-      .map((plan, index): [string, string, string] => [
-        `plan-${index + 1}`,
-        planTitle(plan, index + 1, plans.length),
-        planMarkdown(plan),
-      ])
-      .toReversed(),
+    ...planSections(plans).map((section): [string, string, string] => [
+      section.id,
+      section.title,
+      planMarkdown(section.plan),
+    ]),
     ...(spans.length > 0
       ? [["timeline", "Timeline", timelineMarkdown(thread)] as [string, string, string]]
       : []),

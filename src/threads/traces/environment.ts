@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { attempt } from "../../errors.ts";
 import type { Environment } from "../../models/index.ts";
 import { version } from "../../version.ts";
 import type { Destination, Sender } from "./collector.ts";
@@ -11,10 +12,11 @@ export function destinationOf(signal: Signal, env: Environment): Destination | u
   const url = urlOf(signal, env);
   if (url === undefined || switchedOffBy(signal, env) !== undefined) return undefined;
   const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}`;
+  const timeoutMs = millisecondsIn(env[`${own}_TIMEOUT`] ?? env["OTEL_EXPORTER_OTLP_TIMEOUT"]);
   return {
     url,
     headers: { ...pairsIn(env["OTEL_EXPORTER_OTLP_HEADERS"]), ...pairsIn(env[`${own}_HEADERS`]) },
-    ...timeoutOf(env[`${own}_TIMEOUT`] ?? env["OTEL_EXPORTER_OTLP_TIMEOUT"]),
+    ...(timeoutMs !== undefined && { timeoutMs }),
   };
 }
 
@@ -58,20 +60,9 @@ export function millisecondsIn(text: string | undefined): number | undefined {
 function pairsIn(text = ""): Record<string, string> {
   const pairs = text.split(",").flatMap((pair) => {
     const [, key, value] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
-    return key === undefined || value === undefined ? [] : [[key, decoded(value)] as const];
+    return key === undefined || value === undefined
+      ? []
+      : [[key, attempt(() => decodeURIComponent(value)) ?? value] as const];
   });
   return Object.fromEntries(pairs);
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
-}
-
-function timeoutOf(text: string | undefined): { timeoutMs?: number } {
-  const timeoutMs = millisecondsIn(text);
-  return timeoutMs === undefined ? {} : { timeoutMs };
 }

@@ -2,7 +2,7 @@ import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
 import type { Todo } from "../../../plan/todo/index.ts";
 import { MAIN } from "../../view/index.ts";
 import type { CallEntry, Entry } from "../entries.ts";
-import { itemFacts, type PlanRecord, planTitle } from "../plans.ts";
+import { itemFacts, planSections } from "../plans.ts";
 import { agentOf, factsOf, type ThreadState, timeWords } from "../thread.ts";
 import { type Bar, timelineOf } from "../timeline/lanes.ts";
 import { answerWords, changeWords, duration, failureWord, inSight } from "../words.ts";
@@ -14,7 +14,7 @@ import { prose, type MakeElement } from "./prose.ts";
  * policy allows none.
  */
 export function exportHtml(title: string, thread: ThreadState, cost?: number): string {
-  const sections = planSections(thread);
+  const sections = planSections(thread.plans);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -52,16 +52,6 @@ interface Section {
 
 const TIMELINE: Section = { id: "timeline", title: "Timeline" };
 const CONVERSATION: Section = { id: "conversation", title: "Conversation" };
-
-/** All plans, the current one first. */
-function planSections({ plans }: ThreadState): (Section & { plan: PlanRecord })[] {
-  const sections = plans.map((plan, index) => ({
-    id: `plan-${index + 1}`,
-    title: planTitle(plan, index + 1, plans.length),
-    plan,
-  }));
-  return sections.toReversed();
-}
 
 function contentsHtml(sections: readonly Section[]): string {
   const links = sections.map(({ id, title }) => `<li><a href="#${id}">${escaped(title)}</a></li>`);
