@@ -10,16 +10,6 @@ type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
 export type Ending = Pick<RunEnd, "outcome" | "counts" | "answer" | "error" | "reason">;
 
-/** Exit codes, by a run's outcome. */
-export const OUTCOME_CODES = {
-  done: 0,
-  failed: 1,
-  /** Stopped with open items. */
-  open: 3,
-  waiting: 3,
-  interrupted: 130,
-} as const satisfies Record<RunEnd["outcome"], number>;
-
 interface ThreadValues {
   messages?: BaseMessage[];
   todos?: Todo[];
