@@ -245,9 +245,10 @@ export class RunHost extends Host {
   /** Starts what has become due, here or in a process that has died. The host calls it every second. */
   async look(): Promise<void> {
     const now = Date.now();
-    const held = new Set(this.#held);
+    const heldIds = new Set(this.#held);
     this.#held.clear();
-    if (held.size > 0) await this.#takeUp((await this.ledger.unfinished()).filter(({ id }) => held.has(id)));
+    if (heldIds.size > 0)
+      await this.#takeUp((await this.ledger.unfinished()).filter(({ id }) => heldIds.has(id)));
     const later = (await this.ledger.forLater()).filter((run) => dueTime(run) <= now);
     await this.#takeUp(later);
     const waitingIds = new Set(later.map(({ id }) => id));

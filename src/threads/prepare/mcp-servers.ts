@@ -24,13 +24,13 @@ export class RunServers {
     { mcp: files = [], dir }: Pick<RunSettings, "mcp" | "dir">,
     project?: Pick<Project, "mcp">,
   ): Promise<McpServers | undefined> {
-    const named = Object.keys(project?.mcp.mcpServers ?? {}).length > 0 ? [project!.mcp] : [];
-    if (files.length + named.length === 0) return undefined;
-    const key = JSON.stringify([files, dir, named]);
+    const projectServers = Object.keys(project?.mcp.mcpServers ?? {}).length > 0 ? [project!.mcp] : [];
+    if (files.length + projectServers.length === 0) return undefined;
+    const key = JSON.stringify([files, dir, projectServers]);
     const cached = this.#cache.get(key);
     if (cached) return cached;
     const configs = [
-      ...named.map((json) => this.#usable(json)),
+      ...projectServers.map((json) => this.#usable(json)),
       ...(await Promise.all(files.map(readMcpFile))),
     ];
     const servers = new McpServers({

@@ -55,10 +55,10 @@ export async function prepareRun(
     options;
   const model = await modelOf(wanted.model);
   const dir = wanted.dir ?? (model.name === OFFLINE ? offlineDir : undefined);
-  const named = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
-  const project = await projectOf?.(named);
+  const resolved = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
+  const project = await projectOf?.(resolved);
   const prices = pricesOf?.(model.name, project);
-  const settings = withPricedBudget(named, prices);
+  const settings = withPricedBudget(resolved, prices);
   const roles = await withModels(project?.roles ?? [], modelOf);
   const effortNotes: string[] = [];
   const thinking = withEffort(model.model, wanted.effort ?? project?.config.effort, (note) =>

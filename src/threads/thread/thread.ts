@@ -113,10 +113,10 @@ export class Thread {
   async status(): Promise<ThreadStatus> {
     const state = await this.state();
     const { messages = [] } = state.values as { messages?: BaseMessage[] };
-    const asked = messages.findLastIndex(isFromUser);
-    const answer = messages.slice(asked + 1).findLast((message) => AIMessage.isInstance(message));
+    const last = messages.findLastIndex(isFromUser);
+    const answer = messages.slice(last + 1).findLast((message) => AIMessage.isInstance(message));
     return {
-      asked: messages[asked]?.text,
+      asked: messages[last]?.text,
       answer: answer && withoutThoughts(answer.text),
       isStopped: state.tasks.length > 0,
       isWaiting: (await this.questions(state)).length > 0,

@@ -33,12 +33,12 @@ export async function undoLast(
 
 /** The result of an undo as sentences for a person. */
 export function undoneWords({ isHandedOver, files }: UndoResult): string[] {
-  const named = (words: string, paths: readonly string[]): string[] =>
+  const pathLine = (words: string, paths: readonly string[]): string[] =>
     paths.length > 0 ? [`${words}: ${paths.join(", ")}`] : [];
   return [
-    ...named("Files put back", files.restored),
-    ...named("Left as they are, since somebody else changed them, too", files.changed),
-    ...named("Not put back, since there is no copy of them", files.missed),
+    ...pathLine("Files put back", files.restored),
+    ...pathLine("Left as they are, since somebody else changed them, too", files.changed),
+    ...pathLine("Not put back, since there is no copy of them", files.missed),
     ...(isHandedOver
       ? ["It was handed over amid a turn, whose files stay as they are: undo again takes back the turn."]
       : []),

@@ -115,8 +115,8 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     case "question":
       return { ...view, askedAt: view.askedAt ?? event.at, asked: new Set([...view.asked, event.id]) };
     case "answer": {
-      const asked = new Set([...view.asked].filter((id) => id !== event.id));
-      return asked.size > 0 ? { ...view, asked } : afterWaiting(view, event.at);
+      const open = new Set([...view.asked].filter((id) => id !== event.id));
+      return open.size > 0 ? { ...view, asked: open } : afterWaiting(view, event.at);
     }
     case "run-end":
     case "thought":

@@ -88,12 +88,12 @@ function thoughtsHtml(thoughts: string | undefined): string {
 }
 
 const element: MakeElement<{ html: string }> = (tag, attributes, ...content) => {
-  const named = Object.entries(attributes).map(
+  const attributeTexts = Object.entries(attributes).map(
     ([name, value]) => ` ${name === "className" ? "class" : name.toLowerCase()}="${escaped(String(value))}"`,
   );
   const inner = content.map((one) => (typeof one === "string" ? escaped(one) : one.html)).join("");
   const isEmpty = tag === "br" || tag === "hr";
-  return { html: `<${tag}${named.join("")}>${inner}${isEmpty ? "" : `</${tag}>`}` };
+  return { html: `<${tag}${attributeTexts.join("")}>${inner}${isEmpty ? "" : `</${tag}>`}` };
 };
 
 function entryHtml(entry: Entry, thread: ThreadState): string {
