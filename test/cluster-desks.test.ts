@@ -94,7 +94,7 @@ it("what a thread said that was for one run is not read by who has its name next
   await run("foam", "of ann");
   // As a worker does.
   await clusters[0].store.deleteThread("foam");
-  await one.jobs.forget("foam", { isHeard: false });
+  await one.jobs.forget("foam", { keepsEvents: true });
   await one.noteThread("foam", { owner: "bob" });
   for (const host of [one, other]) expect(await saidIn(host, "foam")).toEqual([]);
 });

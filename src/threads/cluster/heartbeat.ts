@@ -4,19 +4,19 @@ import { HarnessError } from "../../errors.ts";
 import { readAddress } from "../../storage/postgres/database/index.ts";
 import { SCHEMA } from "./database/schema.ts";
 
-/** A worker that was not heard of for this long is taken for dead. */
+/** A worker without a heartbeat for this long is declared dead. */
 export const DEAD_MS = 2000;
 const BEAT_MS = 400;
 
-/** The longest wait for the first beat, unless the address says another. */
+/** The longest wait for the first beat, unless the address sets a `connect_timeout`. */
 const FIRST_MS = 8000;
 
-/** A main loop that has hung for so long is of no use to its runs. */
+/** The heartbeat stops when the event loop of the process has hung for this long. */
 const HANG_MS = 30_000;
 
 /**
- * Says in the database, again and again, that a worker is alive. It beats in a thread of its own with a connection of
- * its own, so that a busy event loop is not taken for a dead one; a process that is stopped or killed takes it along.
+ * The periodic update of a worker's row. It runs in a thread of its own with a connection of its own, so that a busy
+ * event loop does not make the worker look dead. When the process is stopped or killed, the heartbeat stops with it.
  */
 export class Heartbeat {
   readonly #thread: Worker;
@@ -24,8 +24,8 @@ export class Heartbeat {
   readonly #timer: NodeJS.Timeout;
 
   private constructor(url: string, id: string) {
-    this.#take();
-    this.#timer = setInterval(() => this.#take(), 500).unref();
+    this.#notePulse();
+    this.#timer = setInterval(() => this.#notePulse(), 500).unref();
     const pg = createRequire(import.meta.url).resolve("pg");
     const workerData = {
       pg,
@@ -36,38 +36,38 @@ export class Heartbeat {
       hang: HANG_MS,
       beat: `UPDATE ${SCHEMA}.workers SET beat = clock_timestamp() WHERE id = $1 AND state <> 'dead'`,
     };
-    // What this process was started with, such as a program to evaluate, is not for it; the variables of libpq are.
+    // Without the node options of this process, but with the variables of libpq.
     const { NODE_OPTIONS: _, ...env } = process.env;
     this.#thread = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env, execArgv: [] });
     this.#thread.unref();
   }
 
   /**
-   * Resolves with the first beat, and throws its cause where there is none. `onLost` hears that others have taken this
-   * worker for dead, and gone on with its runs.
+   * Resolves with the first beat, and throws if there is none. `onLost` is called when others have declared this worker
+   * dead, and continue its runs.
    */
   static async start(worker: { url: string; id: string; onLost: () => void }): Promise<Heartbeat> {
     const { url, id, onLost } = worker;
     const heartbeat = new Heartbeat(url, id);
     try {
-      await heartbeat.#begun(readAddress(url).connectMs ?? FIRST_MS);
+      await heartbeat.#firstBeat(readAddress(url).connectMs ?? FIRST_MS);
     } catch (error) {
       await heartbeat.stop();
       throw error;
     }
-    heartbeat.#thread.on("message", (said: Said) => said.isLost && onLost());
-    // Without a heartbeat others will take it for dead, and rightly.
+    heartbeat.#thread.on("message", ({ isLost }: BeatReport) => isLost && onLost());
+    // Without a heartbeat others will declare it dead.
     heartbeat.#thread.on("error", onLost);
     return heartbeat;
   }
 
-  #begun(mostMs: number): Promise<void> {
+  #firstBeat(mostMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let reason = `no answer within ${mostMs / 1000} s`;
       const fail = (why: string): void =>
         reject(new HarnessError("storage-failed", `The heartbeat of a worker cannot be kept up: ${why}.`));
       const late = setTimeout(() => fail(reason), mostMs);
-      this.#thread.on("message", ({ error, isFinal }: Said) => {
+      this.#thread.on("message", ({ error, isFinal }: BeatReport) => {
         if (error === undefined) resolve();
         else if (isFinal) fail(error);
         else reason = error;
@@ -83,7 +83,7 @@ export class Heartbeat {
     await this.#thread.terminate();
   }
 
-  #take(): void {
+  #notePulse(): void {
     Atomics.store(this.#pulse, 0, tenths());
   }
 }
@@ -93,15 +93,16 @@ function tenths(): number {
   return ((performance.timeOrigin + performance.now()) / 100) | 0;
 }
 
-interface Said {
-  /** The row of the worker is gone, or dead. */
+interface BeatReport {
+  /** The worker's row was deleted or marked as dead. */
   isLost?: boolean;
   /** Why there was no first beat. */
   error?: string;
+  /** Whether a retry cannot help. */
   isFinal?: boolean;
 }
 
-/** Plain JavaScript in a text: a worker's file would have to be compiled before a test could run it. */
+/** Plain JavaScript in a string: a TypeScript file would have to be compiled before a test could run it. */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { pg, url, id, pulse, every, hang, beat } = workerData;
@@ -127,10 +128,10 @@ async function once() {
     if (rowCount === 0 || !hasBegun) parentPort.postMessage({ isLost: rowCount === 0 });
     hasBegun = true;
   } catch (error) {
-    // A role, a password or a certificate that the server does not take stays so.
+    // A rejected role, password or certificate is final.
     const isFinal = /^(28|3D|42)|CERT|SELF_SIGNED/.test(error.code ?? "");
     if (!hasBegun) parentPort.postMessage({ error: error.message || String(error.code), isFinal });
-    // The database is away, or in between: it is asked again on a new connection.
+    // The database is away: the next beat tries a new connection.
     client?.end().catch(() => {});
     client = undefined;
   } finally {

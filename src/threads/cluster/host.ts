@@ -1,7 +1,7 @@
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
-import { editedPlan, editEvent, requestEdit, type RequestOptions } from "../edit/index.ts";
+import type { RequestOptions } from "../edit/index.ts";
 import {
   forgetThread,
   Host,
@@ -41,14 +41,15 @@ import {
   type ThreadIdentity,
 } from "./thread-feed.ts";
 
-export interface ClusterHostOptions {
+interface ClusterHostOptions {
   db: ClusterDatabase;
   store: ThreadStore;
   graphs: ReadonlyMap<string, HostedGraph>;
 }
 
 const SWEEP_MS = 60_000;
-/** Lets workers run threads that share a database with it, and shows any run of theirs as if it were its own. */
+
+/** Leaves runs to the workers that share its database, and shows them as if they were its own. */
 export class ClusterHost extends Host {
   readonly checkpointer: ThreadStore;
   readonly ledger: Ledger;
@@ -60,7 +61,7 @@ export class ClusterHost extends Host {
   readonly #feed: Feed;
   readonly #reaper: Reaper;
   readonly #feeds = new Map<string, ThreadFeed>();
-  /** Threads that are about to be followed. */
+  /** Threads that this host is about to follow. */
   readonly #joining = new Map<string, Promise<void>>();
   readonly #ended = new EndedRuns((run) => this.#feeds.get(run.thread)?.drop(run));
   readonly #sweep: NodeJS.Timeout;
@@ -78,7 +79,7 @@ export class ClusterHost extends Host {
     this.#feed = new Feed(db, {
       onEvent: (event) => this.#take(event),
       onOther: (thread) => {
-        // Somebody watches everything.
+        // Somebody watches all threads.
         if (this.events.isRead) void this.#join(thread);
       },
     });
@@ -89,7 +90,7 @@ export class ClusterHost extends Host {
       else if (removal.by !== this.#id) this.#noteRemoval(removal);
     });
     db.signals.onReturn(() => {
-      for (const [thread, feed] of this.#feeds) void this.#lookAgain(thread, feed).catch(() => {});
+      for (const [thread, feed] of this.#feeds) void this.#resync(thread, feed).catch(() => {});
     });
     this.#sweep = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
   }
@@ -99,7 +100,7 @@ export class ClusterHost extends Host {
     const cached = [...this.#feeds.values()].find(({ runs }) => runs.has(id));
     if (!job) return cached?.runs.get(id);
     const feed = await this.#follow(job.thread);
-    // One that ended long ago is only in the ledger.
+    // A run that ended long ago is only in the ledger.
     if (!isOpen(job) && !feed.runs.has(id)) return undefined;
     return this.#mirror(job);
   }
@@ -121,17 +122,21 @@ export class ClusterHost extends Host {
 
   async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
     const { graphs } = this;
-    // One that was for a single run leaves its words behind, and they are not for who takes its name.
-    await this.jobs.forgetWords(id);
+    // A temporary thread leaves its events behind: a new thread of the same name must not get them.
+    await this.jobs.forgetOldEvents(id);
     const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
     this.tellThread(thread!);
     return thread!;
   }
 
-  async start(thread: string, given: RunRequest, { note = {}, attendance }: StartOptions = {}): Promise<Run> {
+  async start(
+    thread: string,
+    original: RunRequest,
+    { note = {}, attendance }: StartOptions = {},
+  ): Promise<Run> {
     if (attendance) throw new HarnessError("invalid-options", "Nobody attends a run of another process.");
-    // Nobody knows who watches the thread on another server.
-    const request = inAllModes(given);
+    // A reader on another server may want any mode.
+    const request = inAllModes(original);
     const graph = this.graph(request.graph);
     await graph.checkThread?.(thread);
     if (this.#isStopping) throw stopping();
@@ -141,7 +146,7 @@ export class ClusterHost extends Host {
     const record = newRecord(thread, { ...request, limits });
     const feed = await this.#follow(thread, hosted);
     if ((request.strategy ?? "reject") === "reject") {
-      // A client may know that a run has asked, and answer, before its end is written down.
+      // A client may answer a run's question before the end of that run is saved.
       const asking = [...feed.runs.values()].filter(({ isAsking, isOver }) => isAsking && !isOver);
       await Promise.all(asking.map((other) => other.endsSoon()));
       if (this.#isStopping) throw stopping();
@@ -185,19 +190,15 @@ export class ClusterHost extends Host {
   }
 
   async editPlan(thread: string, edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
-    const found = await this.thread(thread).read();
-    const isRunning = (await this.active(thread)) !== undefined;
-    const { before, todos } = await editedPlan(found, () => requestEdit(found, edit, options));
-    if (!isRunning) await this.tellEdit(thread, editEvent(edit, { before, todos }));
-    return todos;
+    return this.editStored(thread, edit, options, (await this.active(thread)) !== undefined);
   }
 
   async remove(thread: string): Promise<void> {
     const known = identityOf(await this.ledger.thread(thread));
-    // What is deleted first must not be gone in vain.
+    // Checked before anything is deleted.
     if ((await this.checkpointer.getThread(thread))?.state === "running") throw atWork(thread);
     await forgetThread(this.schedules, thread);
-    // As long as the ledger has the thread, nobody else can have its name, and read what is left.
+    // As long as the ledger has the thread, nobody else can take its name, and read its events.
     await this.jobs.forget(thread);
     await this.checkpointer.deleteThread(thread);
     const removal = { thread, known, by: this.#id };
@@ -218,7 +219,7 @@ export class ClusterHost extends Host {
   /** Workers find what is unfinished by themselves. */
   async recover(): Promise<void> {}
 
-  /** Runs go on: they are not this process's. */
+  /** Leaves runs alone: workers do them. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#sweep);
@@ -235,13 +236,13 @@ export class ClusterHost extends Host {
     feed.usedAt = Date.now();
     if (feed.isLive) return feed;
     await this.#feed.follow(thread);
-    // Of those that ended before nobody will tell.
+    // No signal comes for runs that have ended before.
     await this.#settle(thread);
     feed.isLive = true;
     return feed;
   }
 
-  /** Follows a thread that another server has begun to work on, and says so. */
+  /** Follows a thread in which another server has started a run, and publishes that it has moved on. */
   async #join(thread: string): Promise<void> {
     const joining = this.#follow(thread)
       .then(() => this.noteMove(thread))
@@ -265,13 +266,13 @@ export class ClusterHost extends Host {
 
   #noteRemoval({ thread, known }: Pick<Removal, "thread" | "known">): void {
     const feed = this.#feeds.get(thread);
-    // It may be there again, and be followed already.
+    // A new thread of the same name may be followed already.
     if (feed?.isOf(known)) this.#forget(thread);
     this.#tellRemoval({ thread, known });
   }
 
   async #tellGone(removal: Removal): Promise<void> {
-    // It may have been begun and be gone before anything of it was read.
+    // The thread may have come and gone before any of its events were read.
     await this.#joining.get(removal.thread);
     await this.#settle(removal.thread).catch(() => {});
     this.#tellRemoval(removal);
@@ -281,8 +282,8 @@ export class ClusterHost extends Host {
     this.events.push({ kind: "removed", thread, owner: known?.owner });
   }
 
-  /** Finds out what became of a thread while nothing could be heard. */
-  async #lookAgain(thread: string, feed: ThreadFeed): Promise<void> {
+  /** Catches up on a thread after a time without signals. */
+  async #resync(thread: string, feed: ThreadFeed): Promise<void> {
     const identity = await this.ledger.thread(thread).catch(() => feed.identity);
     if (!feed.isOf(identity)) this.#noteRemoval({ thread, known: feed.identity });
     await this.#settle(thread);
@@ -292,7 +293,7 @@ export class ClusterHost extends Host {
   #mirror(job: Job): Run {
     const feed = this.#feeds.get(job.thread);
     const run = feed?.runs.get(job.id) ?? new Run(job, { host: this, owner: feed?.identity?.owner });
-    // That it has ended is said by `#settle`, once all is read that it said.
+    // Only `#settle` marks it as ended, after its last event was read.
     if (!run.isOver && isOpen(job)) run.record = { ...job };
     feed?.runs.set(job.id, run);
     return run;
@@ -329,7 +330,7 @@ export class ClusterHost extends Host {
     }
   }
 
-  /** Ends the runs of a thread that have ended, once all is read that they said. */
+  /** Marks finished runs of a thread as ended, after all their events were read. */
   async #settle(thread: string): Promise<void> {
     const feed = this.#feeds.get(thread);
     if (!feed) {
@@ -353,20 +354,19 @@ export class ClusterHost extends Host {
       run.settle(job?.status ?? feed.endings.get(id) ?? "interrupted");
       run.end();
       this.#ended.add(run);
-      // What was rolled back never was; a thread that was for one run took its record along.
+      // A run without a record was rolled back, or went with its temporary thread.
       if (!job && !run.request.isTemporary) this.#ended.forget(run);
     }
-    const { owner } = (await this.ledger.thread(thread)) ?? {};
-    this.tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+    await this.tellThreadId(thread);
   }
 
   #forgetOld(): void {
-    // A thread that nobody asks for is followed as long as its runs are kept.
+    // A thread that nobody reads is followed as long as its ended runs are kept.
     const old = Date.now() - KEPT_MS;
     for (const [thread, feed] of this.#feeds) if (!feed.isUsed && feed.usedAt < old) this.#forget(thread);
   }
 
-  /** Ends whatever is read of a thread here. */
+  /** Stops following a thread, and ends its readers. */
   #forget(thread: string): void {
     const feed = this.#feeds.get(thread);
     if (!feed) return;
@@ -381,7 +381,7 @@ function isOpen({ status }: Job): boolean {
   return status === "pending" || status === "running";
 }
 
-/** A run that is heard of before it is looked up. */
+/** The record of a run whose events come before its row is read. */
 function unknownRecord(id: string, thread: string): Job {
   const now = Date.now();
   const times = { createdAt: now, updatedAt: now };

@@ -11,16 +11,16 @@ export { ClusterDatabase } from "./database/database.ts";
 export { grantRights } from "./database/migrate.ts";
 export { type ClusterStatus, type QueueStatus, readStatus } from "./status.ts";
 
-/** A process's connection to a cluster: the shared database, and the threads in it. */
+/** A process's connection to the shared database of a cluster. */
 export interface Cluster {
   db: ClusterDatabase;
   store: ThreadStore;
-  /** LangGraph's store, which all have in common. */
+  /** LangGraph's store, shared by all threads. */
   memories: Awaited<ReturnType<typeof postgresStore>>;
   close: () => Promise<void>;
 }
 
-/** Throws `missing-package` without DBOS or pg, and `storage-failed` where the database cannot be used. */
+/** Throws `missing-package` without DBOS or pg, and `storage-failed` if the database cannot be used. */
 export async function openCluster(url: string): Promise<Cluster> {
   const opened: Pick<ThreadStore, "close">[] = [];
   const close = async (): Promise<void> => {
@@ -41,12 +41,12 @@ export async function openCluster(url: string): Promise<Cluster> {
   }
 }
 
-/** A host whose runs are done by the workers of a cluster. */
+/** A host that leaves its runs to the workers of a cluster. */
 export function clusterHost({ db, store }: Cluster, graphs: WorkerOptions["graphs"]): ClusterHost {
   return new ClusterHost({ db, store, graphs });
 }
 
-/** Takes runs in this process, until it is drained. One per process. */
+/** Starts a worker in this process. One per process. */
 export function startWorker(
   { db, store }: Cluster,
   options: Omit<WorkerOptions, "db" | "store">,

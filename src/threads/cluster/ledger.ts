@@ -2,7 +2,7 @@ import { HarnessError } from "../../errors.ts";
 import type { Ledger } from "../../storage/index.ts";
 import type { Jobs } from "./queue/jobs.ts";
 
-/** The ledger of the store, with the runs of the cluster in the place of its own. */
+/** The ledger of the store, with the runs of the cluster instead of its own. */
 export function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
   return {
     thread: (id) => ledger.thread(id),
@@ -11,7 +11,7 @@ export function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
     run: (id) => jobs.find(id),
     runs: async (thread) => (await jobs.ofThread(thread)).toReversed(),
     unfinished: () => jobs.unfinished(),
-    // They are begun by workers.
+    // Workers start delayed runs.
     forLater: () => Promise.resolve([]),
     putRun: notOurs,
     changeRun: notOurs,
@@ -20,7 +20,7 @@ export function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
       await jobs.forget(thread);
       await ledger.forget(thread);
     },
-    // Those of a cluster are kept by DBOS.
+    // DBOS keeps the schedules of a cluster.
     schedules: () => ledger.schedules(),
     changeSchedule: (id, change) => ledger.changeSchedule(id, change),
   };

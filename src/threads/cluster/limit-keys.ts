@@ -1,6 +1,6 @@
 import type { HostedGraph, RunRequest } from "../host/index.ts";
 
-/** The keys by which workers limit a run: its graph, its owner, and its model if that is known. */
+/** The keys of the limits for a run: its graph, its owner, and its model if that is known. */
 export async function limitKeys(
   graph: HostedGraph | undefined,
   { thread, owner, request }: { thread: string; owner: string | undefined; request: RunRequest },

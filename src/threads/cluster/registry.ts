@@ -9,32 +9,32 @@ import { SCHEDULED } from "./schedules.ts";
 const LOOK_MS = 500;
 const SWEEP_MS = 60_000;
 
-/** After the database was away nobody can have been heard of for a moment. */
+/** The time after an outage of the database in which nobody is declared dead: no heartbeat could be written. */
 const GRACE_MS = 2 * DEAD_MS;
 
-/** So long a dead worker is remembered: one that was stopped and wakes up must find that out. */
-const REMEMBERED = "1 hour";
+/** How long the row of a dead worker is kept: a process that was suspended must find it when it wakes up. */
+const KEPT_DEAD = "1 hour";
 
-/** A worker's place among the others. */
+/** The row of a worker, with its heartbeat. */
 export class Membership {
   readonly id: string;
   readonly #db: ClusterDatabase;
-  readonly #heart: Heartbeat;
+  readonly #heartbeat: Heartbeat;
 
-  private constructor(db: ClusterDatabase, id: string, heart: Heartbeat) {
+  private constructor(db: ClusterDatabase, id: string, heartbeat: Heartbeat) {
     this.#db = db;
     this.id = id;
-    this.#heart = heart;
+    this.#heartbeat = heartbeat;
   }
 
-  /** Throws `storage-failed` where its heartbeat cannot be kept up: others would take every run from it. */
+  /** Throws `storage-failed` without a first heartbeat: others would take over every run of this worker. */
   static async join(
     db: ClusterDatabase,
     { slots, queues, onLost }: { slots: number; queues: readonly string[]; onLost: () => void },
   ): Promise<Membership> {
-    // A name is used once: who was declared dead stays dead.
+    // A new id for each process: a worker that was declared dead stays dead.
     const id = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
-    // A heart takes a moment to begin, on a machine that is busy.
+    // In the future, as the first beat may take a while on a busy machine.
     await db.pool.query(
       `INSERT INTO ${SCHEMA}.workers (id, state, host, pid, version, slots, queues, beat)
        VALUES ($1, 'working', $2, $3, $4, $5, $6, now() + interval '10 seconds')`,
@@ -48,7 +48,7 @@ export class Membership {
     }
   }
 
-  /** Says that it takes no more runs. */
+  /** Marks the worker as one that takes no more runs. */
   async drain(): Promise<void> {
     await this.#db.pool.query(
       `UPDATE ${SCHEMA}.workers SET state = 'draining' WHERE id = $1 AND state = 'working'`,
@@ -57,23 +57,23 @@ export class Membership {
   }
 
   async leave(): Promise<void> {
-    await this.#heart.stop();
+    await this.#heartbeat.stop();
     await this.#db.pool.query(`DELETE FROM ${SCHEMA}.workers WHERE id = $1 AND state <> 'dead'`, [this.id]);
   }
 }
 
-/** Gives the turns of dead workers back to the queue. Every server and every worker does, in case the others are dead. */
+/** Returns the turns of dead workers to the queue. Every server and every worker has one. */
 export class Reaper {
   readonly #db: ClusterDatabase;
   readonly #timer: NodeJS.Timeout;
   readonly #sweep: NodeJS.Timeout;
-  #isLooking = false;
+  #isChecking = false;
   #trustedFrom = 0;
 
   constructor(db: ClusterDatabase) {
     this.#db = db;
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
-    // What cannot be swept now is swept in a minute, by this process or another.
+    this.#timer = setInterval(() => void this.#check(), LOOK_MS).unref();
+    // Failures are ignored: the next sweep, here or in another process, makes up for them.
     this.#sweep = setInterval(() => {
       void sweepEvents(db).catch(() => {});
       void sweepWorkflows(db).catch(() => {});
@@ -85,19 +85,19 @@ export class Reaper {
     clearInterval(this.#sweep);
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    const began = performance.now();
+  async #check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const startedAt = performance.now();
     try {
       await this.#reap();
     } catch {
-      // The database is away.
+      // The database is away: nobody can send heartbeats.
       this.#trustedFrom = performance.now() + GRACE_MS;
     } finally {
-      // So is what was asked before this process was stopped for a while.
-      if (performance.now() - began > DEAD_MS) this.#trustedFrom = performance.now() + GRACE_MS;
-      this.#isLooking = false;
+      // The result is too old if this process was suspended meanwhile.
+      if (performance.now() - startedAt > DEAD_MS) this.#trustedFrom = performance.now() + GRACE_MS;
+      this.#isChecking = false;
     }
   }
 
@@ -105,7 +105,7 @@ export class Reaper {
     const { pool, client } = this.#db;
     const { rows } = await pool.query<{ id: string }>({
       name: "holdfast_reap",
-      text: `WITH old AS (DELETE FROM ${SCHEMA}.workers WHERE state = 'dead' AND beat < now() - interval '${REMEMBERED}'),
+      text: `WITH old AS (DELETE FROM ${SCHEMA}.workers WHERE state = 'dead' AND beat < now() - interval '${KEPT_DEAD}'),
         dying AS (UPDATE ${SCHEMA}.workers SET state = 'dead'
           WHERE $3 AND state <> 'dead' AND beat < now() - $1 * interval '1 millisecond'
             AND pg_postmaster_start_time() < now() - $2 * interval '1 millisecond' RETURNING id)
@@ -113,15 +113,15 @@ export class Reaper {
       values: [DEAD_MS, GRACE_MS, performance.now() >= this.#trustedFrom],
     });
     if (rows.length === 0) return;
-    const left = await client.listWorkflows({
+    const unfinished = await client.listWorkflows({
       executorId: rows.map(({ id }) => id),
       status: "PENDING",
       loadInput: false,
       loadOutput: false,
     });
     const queues = new Map<string | undefined, string[]>();
-    for (const { workflowID, workflowName, queueName } of left) {
-      // What a schedule starts is begun by nobody's queue.
+    for (const { workflowID, workflowName, queueName } of unfinished) {
+      // The workflows of schedules are in no queue.
       const queue = workflowName === TURN ? queueName : undefined;
       queues.set(queue, [...(queues.get(queue) ?? []), workflowID]);
     }
@@ -130,29 +130,29 @@ export class Reaper {
   }
 }
 
-/** Deletes what runs said that nobody can come back to: those that ended more than ten minutes ago. */
-export async function sweepEvents({ pool }: Pick<ClusterDatabase, "pool">): Promise<void> {
+/** Deletes events that are older than ten minutes, except those of threads with an active run. */
+async function sweepEvents({ pool }: Pick<ClusterDatabase, "pool">): Promise<void> {
   await pool.query(
     `DELETE FROM ${SCHEMA}.events e WHERE e.at < now() - interval '10 minutes' AND NOT EXISTS
        (SELECT 1 FROM ${SCHEMA}.jobs j WHERE j.thread = e.thread AND j.status = 'running')`,
   );
 }
 
-/** Deletes the turns, and what schedules started, that were over long ago: DBOS keeps them for ever. */
+/** Deletes old finished workflows, turns and those of schedules, which DBOS keeps for ever. */
 export async function sweepWorkflows({ client }: Pick<ClusterDatabase, "client">): Promise<void> {
   for (const [workflowName, kept] of Object.entries(KEPT_MS)) {
     const completedBefore = new Date(Date.now() - kept).toISOString();
     const over = { workflowName, completedBefore, limit: SWEPT_AT_ONCE };
     for (let count = SWEPT_AT_ONCE; count === SWEPT_AT_ONCE;) {
-      const found = await client.listWorkflows({ ...over, loadInput: false, loadOutput: false });
-      count = found.length;
-      if (count > 0) await client.deleteWorkflows(found.map(({ workflowID }) => workflowID));
+      const workflows = await client.listWorkflows({ ...over, loadInput: false, loadOutput: false });
+      count = workflows.length;
+      if (count > 0) await client.deleteWorkflows(workflows.map(({ workflowID }) => workflowID));
     }
   }
 }
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** A schedule's stay until no worker, however far its clock is behind, takes their moment for one to come. */
+/** How long finished workflows are kept. Long for schedules: a worker whose clock is behind must not start them again. */
 const KEPT_MS = { [TURN]: HOUR_MS, [SCHEDULED]: 24 * HOUR_MS };
 const SWEPT_AT_ONCE = 1000;

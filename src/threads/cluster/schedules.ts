@@ -20,10 +20,10 @@ import { Jobs } from "./queue/jobs.ts";
 /** The workflow that DBOS starts when a schedule is due. */
 export const SCHEDULED = "scheduled";
 
-/** Once in four years. */
+/** A time that comes once in four years. */
 const FAR_OFF = "0 0 29 2 *";
 
-/** The schedules of a cluster, which its workers keep. */
+/** The schedules of a cluster, kept by DBOS. */
 export class ClusterSchedules implements Schedules {
   readonly #db: ClusterDatabase;
 
@@ -34,7 +34,7 @@ export class ClusterSchedules implements Schedules {
   async add({ cron, isPaused, ...more }: NewSchedule): Promise<Schedule> {
     const schedule: Schedule = { ...more, id: crypto.randomUUID(), cron: cron.trim(), createdAt: Date.now() };
     const { client } = this.#db;
-    const keep = (time: string): Promise<void> =>
+    const create = (time: string): Promise<void> =>
       client.createSchedule({
         scheduleName: schedule.id,
         workflowName: SCHEDULED,
@@ -44,11 +44,11 @@ export class ClusterSchedules implements Schedules {
         options: { cronTimezone: zoneOf(schedule) },
       });
     if (!isPaused) {
-      await readable(cron, () => keep(schedule.cron));
+      await readable(cron, () => create(schedule.cron));
       return schedule;
     }
-    // One is made at work: so that it starts nothing before it rests, it gets its time then.
-    await keep(FAR_OFF);
+    // DBOS creates schedules active: the real time is set once it is paused.
+    await create(FAR_OFF);
     try {
       await client.pauseSchedule(schedule.id);
       await readable(cron, () => client.updateSchedule(schedule.id, { schedule: schedule.cron }));
@@ -60,22 +60,22 @@ export class ClusterSchedules implements Schedules {
   }
 
   async all(): Promise<Schedule[]> {
-    const found = await this.#db.client.listSchedules({ workflowName: SCHEDULED });
-    return found.map(scheduleOf).toSorted((a, b) => b.createdAt - a.createdAt);
+    const schedules = await this.#db.client.listSchedules({ workflowName: SCHEDULED });
+    return schedules.map(scheduleOf).toSorted((a, b) => b.createdAt - a.createdAt);
   }
 
   async change(id: string, change: ChangeOf): Promise<Schedule> {
     const { client } = this.#db;
     return this.#alone(id, async () => {
-      const found = await client.getSchedule(id);
-      if (!found) throw unknownSchedule(id);
-      const before = scheduleOf(found);
-      const { isPaused = false, ...made } = { ...before, ...change(before), updatedAt: Date.now() };
-      const cron = made.cron.trim();
-      const context = { ...made, cron };
-      // Before it may start again, so that it does not start as it was.
-      const when = { schedule: cron, cronTimezone: zoneOf(made) };
-      await readable(made.cron, () => client.updateSchedule(id, { ...when, context }));
+      const saved = await client.getSchedule(id);
+      if (!saved) throw unknownSchedule(id);
+      const before = scheduleOf(saved);
+      const { isPaused = false, ...changed } = { ...before, ...change(before), updatedAt: Date.now() };
+      const cron = changed.cron.trim();
+      const context = { ...changed, cron };
+      // Before it is resumed, so that it does not start with the old content.
+      const when = { schedule: cron, cronTimezone: zoneOf(changed) };
+      await readable(changed.cron, () => client.updateSchedule(id, { ...when, context }));
       if (isPaused !== (before.isPaused ?? false)) {
         await (isPaused ? client.pauseSchedule(id) : client.resumeSchedule(id));
       }
@@ -91,7 +91,7 @@ export class ClusterSchedules implements Schedules {
     });
   }
 
-  /** DBOS reads and writes a schedule in two steps. */
+  /** Locks a schedule, as DBOS reads and writes it in two steps. */
   #alone<T>(id: string, work: () => Promise<T>): Promise<T> {
     return this.#db.transaction(`schedule ${id}`, work);
   }
@@ -105,7 +105,7 @@ function zoneOf({ timezone = "UTC" }: Pick<Schedule, "timezone">): string {
   return timezone;
 }
 
-/** Does what fails where a time cannot be read. */
+/** Reports a failure of `work` as an unreadable time. */
 async function readable(cron: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -114,7 +114,7 @@ async function readable(cron: string, work: () => Promise<void>): Promise<void> 
   }
 }
 
-/** Starts the run that a schedule is for. Its id is that of the moment: a worker that dies on the way starts no second one. */
+/** Starts the run of a schedule. Its id is made from the moment: a retry after a worker's death adds no second run. */
 export async function startScheduled(
   {
     db,

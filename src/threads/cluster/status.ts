@@ -5,7 +5,7 @@ import { QUEUE } from "./queue/jobs.ts";
 /** The state of a cluster at a moment. Times are in milliseconds. */
 export interface ClusterStatus {
   workers: WorkerStatus[];
-  /** Queues that a worker takes from, or that have waiting runs. */
+  /** Queues that have a worker or waiting runs. */
   queues: QueueStatus[];
   /** The numbers of pending and running runs, and of those that ended in the last hour, by status. */
   runs: { pending: number; running: number; success: number; error: number; interrupted: number };
@@ -13,12 +13,12 @@ export interface ClusterStatus {
 
 export interface QueueStatus {
   name: string;
-  /** The runs that a worker could begin now. */
+  /** The runs that a worker could start now. */
   depth: number;
   oldestWait: number;
   /** The runs that wait for the end of another, by a limit. */
   limited: number;
-  /** The runs that are for later, or to be tried again. */
+  /** The runs that are delayed or wait for a retry. */
   delayed: number;
 }
 
@@ -26,7 +26,7 @@ export interface WorkerStatus {
   id: string;
   host: string;
   version: string;
-  /** `working`, `draining`, or `dead` for an hour after it was last heard of. */
+  /** `working`, `draining`, or `dead` for an hour after its last heartbeat. */
   state: string;
   slots: number;
   queues: string[];
@@ -72,7 +72,6 @@ function ms(time: string): string {
   return `round(extract(epoch FROM now() - ${time}) * 1000)::float8`;
 }
 
-/** The same in the text that Prometheus reads. */
 export function prometheusText({ workers, queues, runs }: ClusterStatus): string {
   const alive = workers.filter(({ state }) => state !== "dead");
   const sum = (of: (worker: WorkerStatus) => number): number => alive.reduce((all, one) => all + of(one), 0);

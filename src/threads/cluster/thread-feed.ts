@@ -5,17 +5,17 @@ import { tell, type Transaction } from "./database/database.ts";
 /** The identity of a thread: a deleted thread's name may be used again. */
 export type ThreadIdentity = Pick<HostedThread, "owner" | "createdAt">;
 
-/** A thread that somebody follows here, wherever it is run. */
+/** The events and runs of a thread that this server follows. */
 export class ThreadFeed {
-  /** The ledger's last answer. */
+  /** As last read from the ledger. */
   identity: ThreadIdentity | undefined;
   readonly protocol = new EventLog<ThreadEvent>({ first: 1, isKept: isWholeState });
   readonly runs = new Map<string, Run>();
-  /** Runs that are asked for here and not in the queue yet. */
+  /** The ids of requested runs that are not in the queue yet. */
   readonly asked = new Set<string>();
-  /** Statuses of ended runs as their workers reported them, possibly before the ledger has them. */
+  /** Statuses of ended runs from their workers' events, possibly before the ledger has them. */
   readonly endings = new Map<string, RunStatus>();
-  /** Whether what is read is news, and not what was there before. */
+  /** Whether events that are read now are new ones. */
   isLive = false;
   usedAt = Date.now();
 
@@ -27,7 +27,7 @@ export class ThreadFeed {
     return this.protocol.isRead || [...this.runs.values()].some((run) => !run.isOver || run.chunks.isRead);
   }
 
-  /** Whether it can be of a thread; one that is not in the ledger may be any of its name. */
+  /** Whether it can be of this thread. An unknown identity fits any thread of its name. */
   isOf(thread: ThreadIdentity | undefined): boolean {
     const { identity } = this;
     return (
@@ -41,7 +41,7 @@ export class ThreadFeed {
     this.endings.delete(run.id);
   }
 
-  /** Ends whatever is read of it. */
+  /** Ends its readers and runs. */
   close(): void {
     this.protocol.close();
     for (const run of this.runs.values()) {
@@ -62,9 +62,9 @@ export function identityOf(thread: HostedThread | undefined): ThreadIdentity | u
 export interface Removal {
   thread: string;
   known: ThreadIdentity | undefined;
-  /** The host or the worker that has deleted it. */
+  /** The id of the host or worker that deleted it. */
   by: string;
-  /** Whether it was for one run, of which servers may still have to read the end. */
+  /** Whether it was a temporary thread, whose last events servers may still have to read. */
   isEnding?: boolean;
 }
 

@@ -13,7 +13,7 @@ import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database/
 import { Publisher, type RunStream } from "./feed/publisher.ts";
 import type { Job, Stop } from "./queue/job-table.ts";
 import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Limits } from "./queue/jobs.ts";
-import { isPassing, pause } from "./queue/transient-failure.ts";
+import { isTransient, pause } from "./queue/transient-failure.ts";
 import { Membership, Reaper } from "./registry.ts";
 import { SCHEDULED, startScheduled } from "./schedules.ts";
 import { identityOf, tellRemoval, type ThreadIdentity } from "./thread-feed.ts";
@@ -22,16 +22,14 @@ export interface WorkerOptions {
   db: ClusterDatabase;
   store: ThreadStore;
   graphs: ReadonlyMap<string, HostedGraph>;
-  /**
-   * The runs of each queue at a time. DBOS keeps one number for all workers of a queue: the last one's. Default 10.
-   */
+  /** The concurrent runs per queue. DBOS keeps one number for all workers of a queue: the last one's. Default 10. */
   slots?: number;
-  /** Takes the runs of these queues. Default `["runs"]`, where those are that name none. */
+  /** The queues to take runs from. Default `["runs"]`, the queue of runs that name none. */
   queues?: readonly string[];
   limits?: Limits;
   /**
-   * Hears that others have taken this worker for dead: its process was stopped or cut off for too long. Its runs are
-   * stopped and go on elsewhere; nothing can be begun here any more, and the process should end.
+   * Called when others have declared this worker dead: its process was stopped or cut off for too long. Its runs are
+   * stopped and continue elsewhere. This worker can start nothing more, and the process should end.
    */
   onLost: () => void;
 }
@@ -39,7 +37,7 @@ export interface WorkerOptions {
 const POLL_MS = 100;
 const SLOTS = 10;
 
-/** Takes turns from the queue, and runs what the threads are to do. One per process: DBOS has no more. */
+/** Takes turns of threads from the queue, and does their runs. One per process, as DBOS allows no more. */
 export class ClusterWorker {
   readonly #options: WorkerOptions;
   readonly #jobs: Jobs;
@@ -63,20 +61,20 @@ export class ClusterWorker {
     this.#reaper = new Reaper(db);
     db.signals.on("stop", (payload) => {
       const { id, how } = JSON.parse(payload) as { id: string; how: Stop };
-      // It may be for a run that this worker is just about to begin.
+      // Kept, as it may be for a run that this worker is about to start.
       this.#stops.set(id, how);
       if (this.#stops.size > MAX_STOPS) this.#stops.delete(this.#stops.keys().next().value!);
       this.#stop(id, how);
     });
-    db.signals.onReturn(() => void this.#lookForStops());
+    db.signals.onReturn(() => void this.#checkStops());
   }
 
   static async start(options: WorkerOptions): Promise<ClusterWorker> {
     const { db, slots = SLOTS, queues = [QUEUE] } = options;
     const { DBOS } = await loadDbos();
-    const membership = await Membership.join(db, { slots, queues, onLost: () => it.#lose() });
-    const it = new ClusterWorker(options, membership);
-    await db.signals.hearing();
+    const membership = await Membership.join(db, { slots, queues, onLost: () => worker.#lose() });
+    const worker = new ClusterWorker(options, membership);
+    await db.signals.listening();
     DBOS.setConfig({
       name: APPLICATION.name,
       applicationVersion: APPLICATION.version,
@@ -89,7 +87,7 @@ export class ClusterWorker {
       schedulerPollingIntervalMs: 1000,
       logger: SILENT,
     });
-    DBOS.registerWorkflow((thread: string) => it.#turn(thread), {
+    DBOS.registerWorkflow((thread: string) => worker.#turn(thread), {
       name: TURN,
       maxRecoveryAttempts: 1_000_000,
     });
@@ -104,40 +102,39 @@ export class ClusterWorker {
         onConflict: "always_update",
       });
     }
-    return it;
+    return worker;
   }
 
   get id(): string {
     return this.#membership.id;
   }
 
-  /** The number of runs at work. */
   get running(): number {
     return this.#running.size;
   }
 
   /**
-   * Takes no more turns, and stops every run at the end of the step that it is at: other workers go on from there
-   * without repeating anything. Resolves when all of them are put back.
+   * Takes no more turns, and stops every run at the end of its current step: other workers continue from there without
+   * repeating anything. Resolves when all runs are back in the queue.
    */
   async drain(): Promise<void> {
     this.#isDraining = true;
     await this.#membership.drain();
     for (const { run } of this.#running.values()) run.edits.leave();
-    // Runs of a worker that was taken for dead never end here.
+    // Runs of a worker that was declared dead never end here.
     await Promise.race([this.#lost, this.#stopTurns(LONGEST_STEP_MS)]);
     this.#reaper.stop();
     await this.#membership.leave();
     await this.#traces?.close();
   }
 
-  /** Takes no more turns, and waits for those under way for so long. */
+  /** Takes no more turns, and waits for the current ones up to a time limit. */
   async #stopTurns(workflowCompletionTimeoutMS: number): Promise<void> {
     const { DBOS } = await loadDbos();
     await DBOS.shutdown({ deregister: true, workflowCompletionTimeoutMS });
   }
 
-  /** One turn of a thread: its next run, from where that is to its end. Does not throw, as DBOS has nothing to repeat. */
+  /** One turn of a thread: its next run, up to its end. Does not throw, so that DBOS retries nothing. */
   async #turn(thread: string): Promise<void> {
     const { queues = [QUEUE], limits = {} } = this.#options;
     const claimant = { worker: this.#membership.id, queues, limits };
@@ -162,13 +159,13 @@ export class ClusterWorker {
       if (stop) this.#stop(job.id, stop);
       await this.#run(run, job, stream);
     } catch (error) {
-      // Nobody else would end it: this worker is alive.
+      // Other workers take over only from dead ones.
       await this.#end(run, job, { status: "error", reason: (error as Error).message });
     } finally {
       this.#running.delete(job.id);
       if (stream) await this.#publisher.close(stream);
     }
-    if (isTemporary) await this.#tellGone(thread, identityOf(record));
+    if (isTemporary) await this.#tellRemoval(thread, identityOf(record));
   }
 
   async #run(run: Run, job: Job, stream: RunStream): Promise<void> {
@@ -195,9 +192,9 @@ export class ClusterWorker {
       },
       traces: this.#traces,
       isTakenOver: job.isTakenOver === true,
-      isTriedAgain: (error) => isBusy(error) || (isPassing(error) && job.attempt < MOST_ATTEMPTS),
+      isTriedAgain: (error) => isBusy(error) || (isTransient(error) && job.attempt < MOST_ATTEMPTS),
     });
-    // Others run what a worker had that they took for dead: nobody may read its events.
+    // Other workers have taken over the runs of a worker that was declared dead: its events must not be read.
     if (this.#isLost) return NEVER;
     if (!isLeft) stream.push({ kind: "end", status, result: run.result });
     await this.#publisher.close(stream);
@@ -227,7 +224,7 @@ export class ClusterWorker {
       this.#jobs.end({ ...job, ...(stop && { stop }) }, status, reason),
     );
     if (!isMine) return;
-    // A thread that was rolled back to nothing is still there to be run.
+    // A thread that was rolled back to nothing can still be run.
     await this.#noteEnd(job.thread, status, run.isRolledBack ? record : undefined);
     if (run.request.isTemporary && !(await this.#jobs.isBusy(job.thread))) await this.#discard(job.thread);
   }
@@ -243,34 +240,34 @@ export class ClusterWorker {
     return this.#options.store.ledger.thread(thread).catch(() => undefined);
   }
 
-  /** Deletes a thread that was for one run, of which servers may still have to read the end. What cannot be deleted stays. */
+  /** Deletes a temporary thread, but not its events: servers may still have to read them. Ignores failures. */
   async #discard(thread: string): Promise<void> {
     const { store } = this.#options;
     await store.deleteThread(thread).catch(() => {});
     await store.ledger.forget(thread).catch(() => {});
-    await this.#jobs.forget(thread, { isHeard: false }).catch(() => {});
+    await this.#jobs.forget(thread, { keepsEvents: true }).catch(() => {});
   }
 
-  /** Tells servers that a thread is gone that was for one run, after all that the run has said. */
-  async #tellGone(thread: string, known: ThreadIdentity | undefined): Promise<void> {
+  /** Notifies servers that a temporary thread was deleted, after the last event of its run. */
+  async #tellRemoval(thread: string, known: ThreadIdentity | undefined): Promise<void> {
     const { db, store } = this.#options;
     const removal = { thread, known, by: this.#membership.id, isEnding: true };
     try {
       if (!(await store.ledger.thread(thread))) await tellRemoval(db.pool, removal);
     } catch {
-      // Then they find it out when they look.
+      // Servers find out when they read the thread.
     }
   }
 
   #stop(id: string, how: Stop): void {
     const { run } = this.#running.get(id) ?? {};
-    // One that has just ended stays as it ended.
+    // The result of a run that has just ended stays.
     if (!run || run.isOver) return;
     run.isRolledBack = how === "rollback";
     run.abort();
   }
 
-  async #lookForStops(): Promise<void> {
+  async #checkStops(): Promise<void> {
     const jobs = await this.#jobs.stopped(this.#membership.id).catch(() => []);
     for (const { id, stop } of jobs) this.#stop(id, stop!);
   }
@@ -282,7 +279,7 @@ export class ClusterWorker {
       stream.giveUp();
       run.abort();
     }
-    // Else it would go on to take turns that it can do nothing with, and others would wait for them.
+    // Otherwise it would take more turns, and could not do their runs.
     void this.#stopTurns(0).then(this.#onLost, this.#onLost);
     this.#options.onLost();
   }
@@ -294,14 +291,14 @@ export class ClusterWorker {
       try {
         return await work();
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        if (!isTransient(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
   }
 }
 
-/** Surfaces read and stop a worker's runs on servers. */
+/** Surfaces read and stop a worker's runs through servers. */
 const UNREAD: RunHome = { events: new EventLog(), say: async () => {}, cancel: async () => false };
 const RETRY_MS = 250;
 const MAX_STOPS = 1000;

@@ -11,28 +11,28 @@ import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { isReadingCommand } from "./reading-commands.ts";
 import { isObeyedFile } from "./shell-approval.ts";
 
-/** Rules that a person may change during a run: each call is judged by their current value. */
+/** Rules that a person may change during a run. Each call is checked by their current value. */
 export interface LiveRules {
   readonly mode: Mode;
-  /** Rules for what is allowed besides. */
+  /** Additional rules for allowed calls. */
   readonly allow: readonly string[];
 }
 
-export interface ConsentRulesOptions {
+interface ConsentRulesOptions {
   mode: Mode;
   live?: LiveRules | undefined;
   rules: Pick<Config, "allow" | "ask" | "deny">;
   /** All tools but the plan's. */
   tools: readonly string[];
-  /** The tools among them that change nothing. */
+  /** The tools among them that only read. */
   reading: readonly string[];
-  /** The servers whose tools are used, too; they are known once they are called. */
+  /** MCP servers, whose tools are known only when they are called. */
   servers?: Pick<McpServers, "isReadOnly" | "changeOf"> | undefined;
-  /** The directory of the file tools, where they have one. Real path. */
+  /** The real path of the file tools' directory, if they have one. */
   dir?: string | undefined;
-  /** Whether somebody can be asked. Where nobody can, what would be asked for is refused. */
+  /** Whether somebody can be asked. If not, calls that need consent are refused. */
   canAsk: boolean;
-  /** Where the thread is kept: a helper that goes on after a stop looks up what its parent's plan has come to. */
+  /** For sub-agents that continue after a stop: they read their parent's plan from it. */
   checkpointer?: BaseCheckpointSaver | undefined;
 }
 
@@ -42,34 +42,32 @@ type Verdict = "allow" | "ask" | { refused: string };
 type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
 
 /**
- * The decision for each tool by a mode and rules: deny wins over ask, ask over allow, and the mode decides calls that
- * no rule matches.
+ * The consent rules of each tool, from a mode and rules: deny wins over ask, ask over allow, and the mode decides about
+ * calls that no rule matches.
  */
 export function consentRules(options: ConsentRulesOptions): Record<string, ConsentRule> {
   const { live, canAsk, tools, reading, servers } = options;
   const compiled = (list: readonly string[] = []): Rule[] => list.map(compileRule);
-  const [allow, ask, deny] = [
-    compiled(options.rules.allow),
-    compiled(options.rules.ask),
-    compiled(options.rules.deny),
-  ];
+  const allow = compiled(options.rules.allow);
+  const ask = compiled(options.rules.ask);
+  const deny = compiled(options.rules.deny);
   const phase = new PlanPhase(options.checkpointer);
 
   const verdict = async (request: Call): Promise<Verdict> => {
     const { mode } = live ?? options;
     const { name } = request.toolCall;
     const call = ruledCall(request.toolCall, options.dir);
-    const denied = deny.find((rule) => rule.catches(call));
-    if (denied) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denied.text) };
+    const denial = deny.find((rule) => rule.catches(call));
+    if (denial) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denial.text) };
     const isRead =
       reading.includes(name) ||
       (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true) ||
       (mode === "plan" && call.command !== undefined && isReadingCommand(call.command));
     const isWrite = isMutation(name);
-    // The file tools refuse frozen files themselves: nobody is asked.
+    // The file tools refuse frozen files themselves, so nobody is asked.
     if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
       return "allow";
-    // A plan counts as approved only if the run began in plan mode: one that changed to it has asked nobody.
+    // A plan counts as approved only if the run started in plan mode: otherwise nobody was asked.
     const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
     if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
     // The tool has changed since it was allowed.
@@ -77,7 +75,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     if (ask.some((rule) => rule.catches(call))) return "ask";
     const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
     if (isWrite && mode !== "auto" && options.dir !== undefined && isObeyedFile(call.path ?? "")) {
-      // A rule for the folder around it was not written with it in mind.
+      // A rule for the folder around it is not enough.
       return allowing.some(({ paths }) => isObeyedFile(paths ?? "")) ? "allow" : "ask";
     }
     const isServed = name.startsWith(PREFIX) && !isRead;
@@ -92,12 +90,12 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     notice: ({ name }) => servers?.changeOf(name),
     when: async (request) => canAsk && (await verdict(request)) === "ask",
     refuse: async (request) => {
-      const found = await verdict(request);
-      if (typeof found === "object") return found.refused;
-      return found === "ask" && !canAsk ? CONSENT_REASONS.nobody : undefined;
+      const result = await verdict(request);
+      if (typeof result === "object") return result.refused;
+      return result === "ask" && !canAsk ? CONSENT_REASONS.nobody : undefined;
     },
   };
-  // A tool with a rule costs a look into the thread before each call: only one that may be asked about or refused has it.
+  // Only tools that may need consent or be refused get a rule: it costs a read of the thread before each call.
   const isConcerned = (tool: string): boolean => {
     const { mode } = options;
     if (live && !reading.includes(tool)) return true;
@@ -110,10 +108,10 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
   return Object.fromEntries([...concerned, ...(servers ? [`${PREFIX}*`] : [])].map((tool) => [tool, rule]));
 }
 
-/** Whether work has begun in plan mode: it has while a plan is open that a person has approved. */
+/** The phase of plan mode: work has started while an approved plan is open. */
 class PlanPhase {
   readonly #checkpointer: BaseCheckpointSaver | undefined;
-  /** The main agent's values, which its sub-agents share, as their plans are their own. */
+  /** Values of the main agent's plan, for its sub-agents, too: these have plans of their own. */
   #isWorking: boolean | undefined;
   #files: readonly string[] = [];
 
@@ -122,7 +120,7 @@ class PlanPhase {
   }
 
   async isWorking({ runtime }: Call): Promise<boolean> {
-    // A middleware is shown its own fields alone.
+    // Not from the request: a middleware sees only its own fields there.
     if (ownerOf(runtime, "main") === "main") return this.#look(getCurrentTaskInput());
     return this.#isWorking ?? this.#look(await this.#saved(runtime));
   }
@@ -146,7 +144,7 @@ class PlanPhase {
   }
 }
 
-/** A call in the words that rules are written in. */
+/** A call in the form that rules are matched with. */
 export function ruledCall(
   { name, args }: { name: string; args: Record<string, unknown> },
   dir: string | undefined,
@@ -156,13 +154,13 @@ export function ruledCall(
   return {
     tool: name,
     command: name === "execute" ? (text("command") ?? "") : undefined,
-    // A file may be named by its address on the host.
+    // A path may be one of the host.
     path: path === undefined || dir === undefined ? path : (pathMeant(path, dir) ?? path),
     about: aboutOf(name, args),
   };
 }
 
-/** Other texts that identify a call's target. An MCP server's tools have none that are known. */
+/** Other texts that identify a call's target: for an MCP tool all of its texts. */
 function aboutOf(name: string, args: Record<string, unknown>): string[] {
   if (name.startsWith(PREFIX)) return wordsIn(args);
   const { subagent_type, pattern, url, query } = args;

@@ -9,17 +9,17 @@ const ACTIONS: Readonly<Record<string, FileAction>> = {
   delete_file: "delete",
 };
 
-/** Deny rules for calls whose arguments do not tell which files they touch. */
+/** Deny rules for calls whose arguments do not name the files that they touch. */
 export interface Denied {
-  /** For searches, listings and folders with something in them. */
+  /** For searches, listings and folders. */
   permissions: PermissionRule[];
-  /** Files and folders that no command sees, as addresses on the host. A pattern with stars hides nothing. */
+  /** Host paths that are hidden from commands. Patterns with wildcards hide nothing. */
   hidden: (dir: string) => string[];
-  /** For where a redirect leads, and for what a search finds. */
+  /** Whether an address is denied, for redirects and search results. */
   isAddress: (url: URL) => boolean;
 }
 
-/** Files that rules deny, and files of the harness, which are always denied, by their addresses on the host. */
+/** The files denied by rules, and the harness's own files, which are always denied. */
 export function denied(deny: readonly string[] = [], own: OwnFiles = { files: [] }): Denied {
   const rules = deny.map(compileRule).filter(({ isNarrow }) => isNarrow);
   const permissions = [...ownRules(own), ...rules.flatMap(permissionOf)];
@@ -37,12 +37,11 @@ export function denied(deny: readonly string[] = [], own: OwnFiles = { files: []
 }
 
 interface OwnFiles {
-  /** The folder of the file tools. */
   dir?: string | undefined;
   files: readonly string[];
 }
 
-/** Rules for the harness's own files: to open and close a database in this process would give up its locks. */
+/** Rules for the harness's own files: opening and closing a database file in this process would release its locks. */
 function ownRules({ dir, files }: OwnFiles): PermissionRule[] {
   const paths = files
     .filter((file) => dir !== undefined && isInside(file, dir))
@@ -55,7 +54,7 @@ function ownRules({ dir, files }: OwnFiles): PermissionRule[] {
   return paths.length > 0 ? [{ effect: "deny", paths }] : [];
 }
 
-/** Whether commands are run is for their own rules to say. */
+/** Commands have rules of their own. */
 const EXECUTE: PermissionRule = { effect: "allow", operations: ["execute"], paths: "/**" };
 
 function permissionOf({ names, paths }: Rule): PermissionRule[] {

@@ -1,10 +1,10 @@
 import { plainCommands } from "../../project/index.ts";
 
-/** Options of `git` that only choose what is shown. Git takes the beginning of a name for the whole, so this is all of it. */
+/** Options of `git` that only choose what is shown. An allowlist, because git accepts abbreviated option names. */
 const GIT_OPTION =
   /^(?:-\d+|-(?:[abpqrsvwz]|vv|sb|n\d*|S\w+|G\w+)|--(?:oneline|stat|shortstat|numstat|name-only|name-status|graph|all|branches|tags|remotes|decorate|merges|no-merges|first-parent|reverse|follow|cached|staged|short|branch|porcelain|abbrev-commit|abbrev-ref|show-toplevel|show-current|list|no-color|word-diff|patch|no-patch|(?:since|until|after|before|author|grep|max-count|format|pretty|date|diff-filter|unified)=\S*))$/;
 
-/** Commands of `git` that change nothing with the options above. `branch` without a name lists. */
+/** Commands of `git` that only read with the options above. `branch` is checked separately. */
 const GIT_COMMANDS = new Set([
   "log",
   "status",
@@ -17,12 +17,12 @@ const GIT_COMMANDS = new Set([
   "describe",
 ]);
 
-/** Filters of what another command prints; with a file they would read past the file tools' rules. */
+/** Filters of another command's output. With a file they would bypass the rules of the file tools. */
 const FILTERS = new Set(["head", "tail", "wc", "sort", "uniq", "cat"]);
 
 /**
- * Whether a command line only reads, in the working directory, and prints what it finds. Anything else that it could
- * mean is taken for a change: files are read by their own tools.
+ * Whether a command line only lists and prints things of the working directory. Everything else counts as a change: files
+ * are read with the file tools.
  */
 export function isReadingCommand(command: string): boolean {
   const commands = plainCommands(command) ?? [{ words: [undefined] }];
@@ -46,11 +46,11 @@ function isReading([program = "", ...args]: string[]): boolean {
 function isFilter([program = "", ...args]: string[]): boolean {
   const isOption = (arg: string): boolean => /^-[a-zA-Z]*\d*$/.test(arg) && !/^-[a-z]*[of]/.test(arg);
   if (FILTERS.has(program)) return args.every((arg) => isOption(arg) || /^\d+$/.test(arg));
-  // Its first word is what it looks for; a second would be a file.
+  // The first word is the pattern; a second one would be a file.
   return program === "grep" && args.filter((arg) => !isOption(arg)).length === 1;
 }
 
-/** Whether a word names something of the working directory, such as a path or a revision, and is no option. */
+/** Whether a word is a path or revision in the working directory, and no option. */
 function isInside(word: string): boolean {
   return !/^[-/~]|(?:^|[/:'"])\.\.(?:\/|$)|^['"][-/~]/.test(word);
 }

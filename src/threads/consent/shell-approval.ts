@@ -5,18 +5,18 @@ const [FOLDERS, FILES] = [true, false].map((isFolder) =>
   OBEYED.filter(({ name }) => name.endsWith("/") === isFolder).map(({ name }) => `/${name.toLowerCase()}`),
 ) as [string[], string[]];
 
-/** Whether other programs run or obey a file for the user, so that writing it is running code. However it is spelled. */
+/** Whether other programs run or obey a file, so that writing it means running code. Independent of spelling. */
 export function isObeyedFile(path: string): boolean {
   const segments = posix.normalize(path.replaceAll("\\", "/")).split("/").map(foldName);
   const whole = `/${segments.join("/")}`;
   return FOLDERS.some((folder) => `${whole}/`.includes(folder)) || FILES.some((file) => whole.endsWith(file));
 }
 
-/** Commands whose next use can be the one that does harm, by their programs and first words. */
+/** Commands that can do harm with other arguments, by their first words. */
 const NEVER_FOR_GOOD =
   /^(?:(?:rm|rmdir|shred|dd|mkfs\S*|truncate|sudo|doas|su|chmod|chown|kill|pkill|killall|curl|wget|ssh|scp|sh|bash|zsh|eval|exec|xargs|env|find)(?:\s|$)|git\s+(?:\S+\s+)*?(?:push|reset|clean)(?:\s|$)|(?:node|deno|bun|python[\d.]*|perl|ruby|php)\s+-)/;
 
-/** Whether a command is one to ask for each time: no rule for its first words is safe. */
+/** Whether a command needs consent each time: no rule for its first words is safe. */
 export function isNeverForGood(command: string): boolean {
   const [program = "", ...words] = command
     .trim()

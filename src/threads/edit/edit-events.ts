@@ -9,7 +9,7 @@ import { MAIN } from "../view/index.ts";
 
 type PlanChange = Extract<RunEventBody, { type: "plan-change" }>;
 
-/** A person's edit of a plan, as it is told. */
+/** A person's edit of a plan as an event. */
 export function editEvent(
   edit: PlanEdit,
   { before, todos }: { before: readonly Todo[]; todos: Todo[] },
@@ -19,7 +19,7 @@ export function editEvent(
   return { type: "plan-change", owner: MAIN, by: "person", ...plan, ...(rules && { rules }) };
 }
 
-/** Has a plan edited, and returns it as people see it, before and after: items of sub-agents at work are in progress. */
+/** Edits a plan with `write`, and returns it before and after, with the items of running sub-agents in progress. */
 export async function editedPlan(
   thread: Thread,
   write: () => Promise<Todo[]>,
@@ -36,11 +36,11 @@ interface Place {
   emit: (event: RunEventBody) => void;
 }
 
-/** Makes the edits of a run and tells of them at once: the middleware does when the model hears of them. */
+/** Makes the edits of a run and publishes them at once. The middleware reports them again when the model reads them. */
 export class EditEvents {
   readonly #place: Place;
-  /** The edits that were published since the model last heard of edits. */
-  #told = new Set<string>();
+  /** The targets of changes that were published since the model last read edits. */
+  #published = new Set<string>();
 
   constructor(place: Place) {
     this.#place = place;
@@ -50,22 +50,21 @@ export class EditEvents {
     const { thread, emit } = this.#place;
     const { before, todos } = await editedPlan(thread, () => thread.writePlan(edit, begin));
     const event = editEvent(edit, { before, todos });
-    for (const change of diffTodos(before, todos)) this.#told.add(targetOf(change));
+    for (const change of diffTodos(before, todos)) this.#published.add(targetOf(change));
     if (event.changes.length > 0 || event.rules) emit(event);
     return todos;
   }
 
-  /** Whether a chunk of the stream tells of nothing but what was told here. */
-  isKnown(chunk: unknown): boolean {
+  /** Whether all changes in a chunk of the stream were published here. */
+  isPublished(chunk: unknown): boolean {
     if (!isPlanChangeEvent(chunk) || chunk.owner !== MAIN || chunk.by !== "person") return false;
-    // The plan may have gone on between the edit and the model's next call: what the person changed is what counts.
-    const isTold = chunk.changes.every((change) => this.#told.has(targetOf(change)));
-    this.#told = new Set();
-    return isTold;
+    // Compared by targets: the plan may have changed between the edit and the model's next call.
+    const isPublished = chunk.changes.every((change) => this.#published.has(targetOf(change)));
+    this.#published = new Set();
+    return isPublished;
   }
 }
 
-/** The target of a change. */
 function targetOf(change: Change): string {
   if (change.type === "todo-add") return `${change.type} ${change.todo.id}`;
   return "id" in change ? `${change.type} ${change.id}` : change.type;

@@ -16,14 +16,14 @@ type Outcome =
   | { todos: Todo[] }
   | { code: HarnessErrorCode; message: string; conflict?: { conflicts: Conflict[]; todos: Todo[] } };
 
-/** The interval at which a run looks for requests of other processes, and they for its answers. */
+/** The interval at which a run polls for requests of other processes, and they for its answers. */
 const LOOK_MS = 200;
 
-/** Hands the edits and messages of other processes to the run of a thread, and answers them. */
+/** Gives the edits and messages of other processes to the run of a thread, and answers them. */
 export class MailboxService {
   readonly #thread: Thread;
   readonly #edits: PlanEdits;
-  /** The answering of each letter, by its id. */
+  /** Letters in work or answered, by id. */
   readonly #served = new Map<number, Promise<void>>();
   #round: MailRound | undefined;
   #cachedMailbox: Mailbox | undefined;
@@ -35,8 +35,8 @@ export class MailboxService {
   }
 
   /**
-   * Call before the first step: the present plan shows whether a killed process has finished what it had begun. Throws
-   * where the mailbox cannot be read.
+   * Call before the first step: the current plan shows whether a killed process has finished an edit that it began. Throws
+   * if the mailbox cannot be read.
    */
   async start(): Promise<void> {
     const waiting = await this.#waiting();
@@ -46,19 +46,19 @@ export class MailboxService {
     this.#round?.add(this.#thread.id, this.#lookAgain);
   }
 
-  /** Takes what has come by now, and nothing more. */
+  /** Takes the letters that have come by now, and no more. */
   async stop(): Promise<void> {
     this.#round?.remove(this.#thread.id, this.#lookAgain);
     await this.#look();
     this.#isOver = true;
   }
 
-  /** Resolves when everything that was taken is answered. */
+  /** Resolves when all letters that were taken are answered. */
   async answered(): Promise<void> {
     await Promise.all(this.#served.values());
   }
 
-  /** A new thread has none before its first step. */
+  /** Undefined for a new thread before its first step. */
   async #mailbox(): Promise<Mailbox | undefined> {
     return (this.#cachedMailbox ??= await mailboxOf(this.#thread));
   }
@@ -76,9 +76,9 @@ export class MailboxService {
   async #make(letter: number, content: Content): Promise<Todo[]> {
     const begin = async (work: unknown): Promise<void> => (await this.#mailbox())?.begin(letter, work);
     if (!("say" in content)) return this.#edits.submit(content, begin);
-    // After a kill it is said again, by the same id, and so once.
-    const { id, content: words } = content.say;
-    await this.#edits.say(words, { id, begin: () => begin(id) });
+    // The id keeps a message from being added twice when it is repeated after a kill.
+    const { id, content: message } = content.say;
+    await this.#edits.say(message, { id, begin: () => begin(id) });
     return [];
   }
 
@@ -87,13 +87,13 @@ export class MailboxService {
   async #look(): Promise<void> {
     try {
       const waiting = await this.#waiting();
-      // A look that took long must not take what is for the next holder.
+      // After a slow read the letters may be for the next holder.
       if (this.#isOver) return;
       for (const letter of waiting) {
         if (!this.#served.has(letter.id)) this.#served.set(letter.id, this.#serve(letter));
       }
     } catch {
-      // A look that fails, as at a file that is locked, is made up for by the next one.
+      // For example a locked file: the next poll makes up for it.
     }
   }
 
@@ -102,18 +102,18 @@ export class MailboxService {
     try {
       await (await this.#mailbox())?.answer(id, outcome);
     } catch {
-      // Whoever holds the thread next finds it begun, and answers.
+      // The next holder of the thread finds the letter begun, and answers it.
     }
   }
 }
 
-/** The poll for letters of all runs on one checkpointer: a single query finds the threads that have some. */
+/** The poll for letters of all runs on one checkpointer: a single query finds the threads with letters. */
 class MailRound {
   static readonly #rounds = new WeakMap<MailSaver, MailRound>();
   readonly #saver: MailSaver;
   readonly #looks = new Map<string, Set<() => void>>();
   #timer: NodeJS.Timeout | undefined;
-  /** A database may take longer than the time between two looks. */
+  /** Whether a poll is running: it may take longer than the interval. */
   #isLooking = false;
 
   private constructor(saver: MailSaver) {
@@ -149,7 +149,7 @@ class MailRound {
         for (const look of this.#looks.get(thread) ?? []) look();
       }
     } catch {
-      // As above: the next one makes up for it.
+      // The next poll makes up for it.
     } finally {
       this.#isLooking = false;
     }
@@ -157,15 +157,15 @@ class MailRound {
 }
 
 export interface RequestOptions {
-  /** Takes the request back, unless it is just being carried out. */
+  /** Withdraws the request, unless it is being carried out. */
   signal?: AbortSignal;
-  /** Called once when the process that runs the thread is to carry it out, between two steps. */
+  /** Called once if the request has to wait for the process that runs the thread. */
   onWait?: () => void;
 }
 
 /**
- * Makes an edit of a thread's plan, whoever runs the thread: the process that does is asked, and when there is none
- * it is made here. Throws what `writePlan` throws, and `edit-withdrawn`.
+ * Edits a thread's plan: through the process that runs the thread, or here if there is none. Throws what `writePlan`
+ * throws, and `edit-withdrawn`.
  */
 export async function requestEdit(
   thread: Thread,
@@ -177,8 +177,8 @@ export async function requestEdit(
 }
 
 /**
- * Gives a message to the agent at work on a thread, in whichever process. Throws `run-ended` where none is: then it is
- * the next task.
+ * Sends a message to the agent at work on a thread, in any process. Throws `run-ended` if there is none: then the message
+ * is the next task.
  */
 export async function requestSay(
   thread: Thread,
@@ -190,7 +190,6 @@ export async function requestSay(
   await ask(thread, { mailbox, content: { say: { id: crypto.randomUUID(), content } }, ...options });
 }
 
-/** Posts a request and waits for its outcome. */
 async function ask(
   thread: Thread,
   { mailbox, content, signal, onWait }: RequestOptions & { mailbox: Mailbox; content: Content },
@@ -211,7 +210,7 @@ async function ask(
   }
 }
 
-/** Makes what waits in the mailbox of a thread that is held from here. */
+/** Carries out the letters of a thread that this process holds. */
 async function makeAll(thread: Thread): Promise<void> {
   const edits = new PlanEdits();
   edits.open({
@@ -230,7 +229,7 @@ function notAtWork(): HarnessError {
   return new HarnessError("run-ended", "No agent is at work on the thread: give it as the next task.");
 }
 
-/** Acquires a thread, if nobody has it. */
+/** Acquires a thread; undefined if another process holds it. */
 async function acquireIfFree(thread: Thread): Promise<(() => Promise<void>) | undefined> {
   try {
     return await thread.acquire();
@@ -242,7 +241,7 @@ async function acquireIfFree(thread: Thread): Promise<(() => Promise<void>) | un
 
 type MailSaver = Pick<ThreadStore, "mailbox" | "threadsWithMail">;
 
-/** The checkpointer, where it has mailboxes. */
+/** The checkpointer, if it has mailboxes. */
 function saverOf({ agent: { graph } }: Thread): MailSaver | undefined {
   const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
   const saver = checkpointer as MailSaver | boolean | undefined;

@@ -1,7 +1,7 @@
 import { diffTodos, type Todo } from "../../plan/index.ts";
 import { describeChanges } from "../../plan/presets/index.ts";
 
-/** The command for the plan, wherever people type commands. */
+/** The `/plan` command, for all surfaces with commands. */
 export const PLAN_COMMAND = {
   name: "plan",
   usage: "[edit|approve|clear]",
@@ -10,7 +10,7 @@ export const PLAN_COMMAND = {
 
 export interface PlanWish {
   to: "show" | "edit" | "approve" | "clear";
-  /** The text after the word. */
+  /** The text after the subcommand. */
   rest: string;
 }
 
@@ -18,7 +18,6 @@ export const PLAN_SAYS = {
   none: "There is no plan.",
   unchanged: "Nothing was changed.",
   approve: "New plans wait for your approval from the next message on.",
-  /** Said when an edit is made. */
   heard: "The agent hears of it at its next call, in this run or with your next message.",
   waits: "Your edit goes in when the agent's step ends.",
   cleared: "What was not done is off the plan.",
@@ -33,7 +32,7 @@ export function planWish(args: string): PlanWish | undefined {
   return (word === "approve" || word === "clear") && rest === "" ? { to: word, rest } : undefined;
 }
 
-/** The line that an edit was saved, with what it changed and when the agent hears of it. */
+/** The confirmation of a saved edit: what it changed, and when the agent reads it. */
 export function savedWords(before: readonly Todo[], after: readonly Todo[]): string {
   const changes = diffTodos(before, after);
   if (changes.length === 0) return PLAN_SAYS.unchanged;

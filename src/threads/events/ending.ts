@@ -8,7 +8,6 @@ import type { RunEvent } from "./events.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
-/** The end of a run. */
 export type Ending = Pick<RunEnd, "outcome" | "counts" | "answer" | "error" | "reason">;
 
 interface ThreadValues {
@@ -16,7 +15,7 @@ interface ThreadValues {
   todos?: Todo[];
 }
 
-/** The ending of a run that nobody stopped: a model that declines the task has not done it. */
+/** The ending of a run that nobody stopped. It has failed if the model declined the task. */
 export function finished(state: StateSnapshot, { name }: Pick<ChosenModel, "name">): Ending {
   if (isUnfinished(state)) {
     const usedUp = usedUpOf(state);
@@ -26,7 +25,7 @@ export function finished(state: StateSnapshot, { name }: Pick<ChosenModel, "name
   return { ...ending(state, "failed"), error: `${name} declined the task.` };
 }
 
-/** Whether something is left to do: steps or turns of a run that was cut short, or items. */
+/** Whether something is left to do: a waiting step, turns beyond the budget, or open items. */
 export function isUnfinished(state: StateSnapshot): boolean {
   const { todos = [] } = state.values as ThreadValues;
   return state.tasks.length > 0 || finishReason(state) === BUDGET_REASON || !todos.every(isClosed);
@@ -35,8 +34,8 @@ export function isUnfinished(state: StateSnapshot): boolean {
 export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
   const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
   const last = messages.at(-1);
-  const said = last?.getType() === "ai" ? withoutThoughts(last.text) : "";
-  const answer = (outcome === "open" && state && budgetStopOf(state)?.text) || said;
+  const text = last?.getType() === "ai" ? withoutThoughts(last.text) : "";
+  const answer = (outcome === "open" && state && budgetStopOf(state)?.text) || text;
   return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
 }
 
@@ -64,7 +63,7 @@ function usedUpOf(state: StateSnapshot): Resource | undefined {
   return messages.at(-1)?.response_metadata[USED_UP] as Resource;
 }
 
-/** The budget stop of a sub-agent that has stopped a thread. */
+/** The budget stop of a sub-agent that stopped its thread. */
 function budgetStopOf({ tasks }: StateSnapshot): BudgetStop | undefined {
   const values: unknown[] = tasks.flatMap(({ interrupts }) =>
     interrupts.map(({ value }) => value as unknown),

@@ -1,6 +1,6 @@
 import type { RunEvent } from "./events.ts";
 
-/** Exit codes, by a run's outcome. */
+/** Exit codes, by a run's outcome. A file of its own: commands that run no agent load it without LangChain. */
 export const OUTCOME_CODES = {
   done: 0,
   failed: 1,

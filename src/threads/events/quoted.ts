@@ -1,11 +1,11 @@
 import { UNSEEN } from "../json-text/index.ts";
 
-/** A word as a shell reads it; with what nobody sees in it, as bash and zsh do. */
+/** A word quoted for a shell. Invisible characters are escaped as bash and zsh read them. */
 export function quoted(text: string): string {
   if (/^[\w./@:-]+$/.test(text)) return text;
   const marked = text.replaceAll(/['\\]/g, String.raw`\$&`);
-  const seen = marked.replaceAll(UNSEEN, escaped).replaceAll(/[\n\t]/g, escaped);
-  return seen === marked ? `'${text.replaceAll("'", `'\\''`)}'` : `$'${seen}'`;
+  const escapedText = marked.replaceAll(UNSEEN, escaped).replaceAll(/[\n\t]/g, escaped);
+  return escapedText === marked ? `'${text.replaceAll("'", `'\\''`)}'` : `$'${escapedText}'`;
 }
 
 function escaped(character: string): string {

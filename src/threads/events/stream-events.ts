@@ -3,7 +3,7 @@ import { isSummaryEvent } from "../../middleware/summarization/index.ts";
 import { isSubagentEvent } from "../../subagents/index.ts";
 import type { RunEventBody } from "./events.ts";
 
-/** The event in a chunk of the `custom` stream, where it is one of ours. */
+/** The event in a chunk of the `custom` stream; undefined if it is not one of ours. */
 export function eventIn(chunk: unknown): RunEventBody | undefined {
   if (isPlanChangeEvent(chunk)) {
     const { owner, by, changes, counts, todos, rules } = chunk;

@@ -4,8 +4,8 @@ const MINUTE = 60_000;
 
 /**
  * The estimated time for the rest of a plan, in milliseconds: its estimates, corrected by the real times of finished
- * items. Items without an estimate count as an average one. `elapsed` returns an item's time in progress. Undefined
- * until an item is finished or estimated.
+ * items. Items without an estimate count as an average one. `elapsed` returns an item's time in progress. Undefined until
+ * an item is finished or estimated.
  */
 export function timeLeft(todos: readonly Todo[], elapsed: (todo: Todo) => number): number | undefined {
   const finished = todos.filter((todo) => todo.status === "completed" && todo.actuals);

@@ -3,7 +3,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger } from "../../storage/index.ts";
-import { requestSay, type RequestOptions } from "../edit/index.ts";
+import { editedPlan, editEvent, requestEdit, requestSay, type RequestOptions } from "../edit/index.ts";
 import type { RunEventBody } from "../events/index.ts";
 import type { PlanEdit } from "../plan/index.ts";
 import type { RunSettings } from "../prepare/index.ts";
@@ -20,21 +20,20 @@ import { EventLog } from "./stream/event-log.ts";
 import type { HostEvent, StampedEvent } from "./stream/live-events.ts";
 import type { ThreadEvent } from "./stream/thread-protocol.ts";
 
-/** A value of this process, or a promise for one of another. */
 type Awaitable<T> = T | Promise<T>;
 
 export interface StartOptions {
   note?: ThreadNote;
-  /** The person at the run; only where the host runs threads itself. */
+  /** The person at the run; only for a host that runs threads itself. */
   attendance?: Attendance | undefined;
 }
 
 export interface CancelOptions {
-  /** Whether the thread goes back to where it was before the run. */
+  /** Whether the thread returns to its state before the run. */
   isRolledBack?: boolean;
 }
 
-/** The last of the host's events to keep: fewer where no page has read them for a while. */
+/** The number of host events to keep: fewer if no page has read them for a while. */
 const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
 
 /**
@@ -56,45 +55,45 @@ export abstract class Host {
     this.graphs = graphs;
   }
 
-  /** Makes a thread known, or adds to what is known of it. Throws `not-found` where it has another owner. */
+  /** Creates or updates the record of a thread. Throws `not-found` if it has another owner. */
   abstract noteThread(id: string, more: ThreadNote): Promise<HostedThread>;
   /** Deletes a thread. Throws `thread-busy` while it is at work. */
   abstract remove(thread: string): Promise<void>;
   /**
-   * Puts a person's list in the place of a thread's plan: at once, or between two steps of the run at work, in whichever
-   * process that is. Throws what `writePlan` throws.
+   * Replaces the plan of a thread by a person's list: at once, or between two steps of the run at work, in whichever
+   * process. Throws what `writePlan` throws.
    */
   abstract editPlan(thread: string, edit: PlanEdit, options?: RequestOptions): Promise<Todo[]>;
   abstract removeRun(id: string): Promise<void>;
   /** A run that is at work, or was a moment ago. */
   abstract run(id: string): Awaitable<Run | undefined>;
-  /** The run that a thread is at, if it is at any. */
+  /** The running run of a thread. */
   abstract active(thread: string): Awaitable<Run | undefined>;
   abstract isBusy(thread: string): Awaitable<boolean>;
   /** The events of a thread's runs in LangGraph's newer protocol. */
   abstract protocol(thread: string): Awaitable<EventLog<ThreadEvent>>;
   /**
-   * Begins a run, or puts it behind those that its thread is at, of which `note` is said. Throws `thread-busy` where
-   * that was asked for, and `not-found` where the thread has another owner.
+   * Starts a run, or queues it behind the runs of its thread, whose record gets `note`. Throws `thread-busy` if the
+   * strategy is `reject`, and `not-found` if the thread has another owner.
    */
   abstract start(thread: string, request: RunRequest, options?: StartOptions): Promise<Run>;
-  /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
+  /** Stops a run. Finished work stays, unless it is rolled back. Returns whether there was something to stop. */
   abstract cancel(id: string, options?: CancelOptions): Promise<boolean>;
-  /** Stops everything of a thread. */
+  /** Stops all runs of a thread. */
   abstract cancelAll(thread: string, options?: CancelOptions): Promise<boolean>;
   /** Whether it takes runs now. */
   abstract isReady(): Awaitable<boolean>;
-  /** Goes on with what a killed process left unfinished, and begins what is for later when its time has come. */
+  /** Continues the unfinished runs of killed processes, and from then on starts delayed runs when they are due. */
   abstract recover(): Promise<void>;
-  /** Ends its part, where nothing is lost. */
+  /** Ends this host's part. No work is lost. */
   abstract stop(): Promise<void>;
 
-  /** A thread to talk to, whether or not it is there yet. */
+  /** A handle of a thread, which need not exist yet. */
   thread(id: string): HostThread {
     return new HostThread(this, id);
   }
 
-  /** Throws `invalid-request` where there is none of this name. */
+  /** Throws `invalid-request` for an unknown name. */
   graph(name: string): HostedGraph {
     const graph = this.graphs.get(name);
     if (graph) return graph;
@@ -108,40 +107,53 @@ export abstract class Host {
     return this.graphName(await this.ledger.thread(thread));
   }
 
-  /** The same, where it is known already what the ledger says. */
+  /** The same for a record of the ledger. */
   graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
     const name = thread?.graph;
     return name !== undefined && this.graphs.has(name) ? name : [...this.graphs.keys()][0]!;
   }
 
-  /** Tells everybody that a thread has gone on in another process. */
+  /** Publishes that more of a thread is saved than its events tell. */
   async noteMove(thread: string): Promise<void> {
-    const owner = await this.#tellOwner(thread);
+    const owner = await this.tellThreadId(thread);
     this.events.push({ kind: "moved", thread, owner });
   }
 
   /**
-   * Gives a message to the agent at work on a thread, in whichever process; it reads it at its next call. Throws
-   * `run-ended` where none is: then the message is the next task.
+   * Sends a message to the agent at work on a thread, in whichever process; it reads it at its next model call. Throws
+   * `run-ended` if none is at work: then the message is the next task.
    */
   async say(thread: string, content: MessageContent, options?: RequestOptions): Promise<void> {
     await requestSay(await this.thread(thread).read(), content, options);
   }
 
-  /** Tells everybody that something about a thread has changed. */
+  /** Publishes that something about a thread has changed. */
   protected tellThread({ id: thread, owner }: Pick<HostedThread, "id" | "owner">): void {
     this.events.push({ kind: "thread", thread, owner });
   }
 
-  /** Publishes an edit that was made while no run was at work. */
-  protected async tellEdit(thread: string, news: RunEventBody): Promise<void> {
-    const owner = (await this.ledger.thread(thread))?.owner;
-    const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;
-    event.n = this.events.push({ kind: "run", thread, owner, event });
-    await this.#tellOwner(thread);
+  /** Edits the plan in the store, and publishes the edit unless a run does. */
+  protected async editStored(
+    id: string,
+    edit: PlanEdit,
+    options?: RequestOptions,
+    isRunning = false,
+  ): Promise<Todo[]> {
+    const thread = await this.thread(id).read();
+    const { before, todos } = await editedPlan(thread, () => requestEdit(thread, edit, options));
+    if (!isRunning) await this.#tellEdit(id, editEvent(edit, { before, todos }));
+    return todos;
   }
 
-  async #tellOwner(thread: string): Promise<string | undefined> {
+  async #tellEdit(thread: string, body: RunEventBody): Promise<void> {
+    const owner = (await this.ledger.thread(thread))?.owner;
+    const event = { ...body, version: 1, at: Date.now(), thread } as StampedEvent;
+    event.n = this.events.push({ kind: "run", thread, owner, event });
+    await this.tellThreadId(thread);
+  }
+
+  /** Publishes that a thread has changed, and returns its owner. */
+  protected async tellThreadId(thread: string): Promise<string | undefined> {
     const { owner } = (await this.ledger.thread(thread)) ?? {};
     this.tellThread({ id: thread, ...(owner !== undefined && { owner }) });
     return owner;
@@ -150,7 +162,7 @@ export abstract class Host {
 
 export interface StartThreadOptions extends Omit<RunRequest, "graph" | "input" | "command">, StartOptions {}
 
-/** A thread of a host: surfaces read it, start runs in it, and send commands to the run at work. */
+/** A thread of a host, for surfaces: reading, starting runs, and commands to the run at work. */
 export class HostThread {
   readonly id: string;
   readonly #host: Host;
@@ -160,10 +172,13 @@ export class HostThread {
     this.id = id;
   }
 
-  /** The thread to read, and to change while nobody runs it. */
+  /** The thread, for reading, and for changes while nobody runs it. */
   async read(): Promise<Thread> {
-    const graph = this.#host.graph(await this.#host.graphOf(this.id));
-    return new Thread(await graph.reader(this.id), this.id);
+    return new Thread(await (await this.#graph()).reader(this.id), this.id);
+  }
+
+  async #graph(): Promise<HostedGraph> {
+    return this.#host.graph(await this.#host.graphOf(this.id));
   }
 
   async plan(): Promise<Pick<ThreadContent, "todos" | "rules">> {
@@ -174,26 +189,26 @@ export class HostThread {
     return (await this.read()).questions();
   }
 
-  /** Begins a run with a message; null continues where the thread stopped. */
+  /** Starts a run with a message; null continues where the thread stopped. */
   start(message: MessageContent | null, options?: StartThreadOptions): Promise<Run> {
     const input = message === null ? null : { messages: [{ role: "user", content: message }] };
     return this.#start({ input }, options);
   }
 
-  /** The thread to change, where its graph is this host's. Throws `invalid-request` where it is another program's. */
+  /** The thread, for changes. Throws `invalid-request` if it is another program's. */
   async #own(): Promise<Thread> {
     await this.checkOwn();
     return this.read();
   }
 
   async checkOwn(): Promise<void> {
-    await this.#host.graph(await this.#host.graphOf(this.id)).checkThread?.(this.id);
+    await (await this.#graph()).checkThread?.(this.id);
   }
 
-  /** Continues with what is left; undefined where the thread is finished. */
+  /** Continues with what is left; undefined if the thread is finished. */
   async goOn(options?: StartThreadOptions): Promise<Run | undefined> {
-    const words = await (await this.#own()).nextInput();
-    return words === undefined ? undefined : this.start(words, options);
+    const input = await (await this.#own()).nextInput();
+    return input === undefined ? undefined : this.start(input, options);
   }
 
   /** Continues with answers, by the ids of their questions. */
@@ -202,58 +217,56 @@ export class HostThread {
   }
 
   async #start(
-    what: Pick<RunRequest, "input" | "command">,
+    content: Pick<RunRequest, "input" | "command">,
     { note, attendance, ...request }: StartThreadOptions = {},
   ): Promise<Run> {
     const graph = await this.#host.graphOf(this.id);
-    const started = { ...(note && { note }), attendance };
-    return this.#host.start(this.id, { graph, ...request, ...what }, started);
+    const options = { ...(note && { note }), attendance };
+    return this.#host.start(this.id, { graph, ...request, ...content }, options);
   }
 
-  /** The run that the thread is at. */
   async active(): Promise<Run | undefined> {
     return this.#host.active(this.id);
   }
 
-  /** Gives a message to the agent at work. Throws `run-ended` where none is. */
+  /** Sends a message to the agent at work. Throws `run-ended` if there is none. */
   say(content: MessageContent, options?: RequestOptions): Promise<void> {
     return this.#host.say(this.id, content, options);
   }
 
-  /** Stops everything that the thread is at. */
   stop(): Promise<boolean> {
     return this.#host.cancelAll(this.id);
   }
 
-  /** Puts a person's list in the place of the plan. Throws what `Thread.writePlan` throws. */
+  /** Replaces the plan by a person's list. Throws what `Thread.writePlan` throws. */
   async editPlan(edit: PlanEdit, options?: RequestOptions): Promise<Todo[]> {
     await this.checkOwn();
     return this.#host.editPlan(this.id, edit, options);
   }
 
-  /** Takes off the plan what is not done. */
+  /** Removes the items that are not completed. */
   async clearPlan(options?: RequestOptions): Promise<Todo[]> {
     const { todos: base } = await this.plan();
     const todos = base.filter(({ status }) => status === "completed");
     return this.editPlan({ todos, base }, options);
   }
 
-  /** Takes back the last message; undefined where there is none. Throws `thread-busy`. */
+  /** Takes back the last message; undefined if there is none. Throws `thread-busy`. */
   async undo(): Promise<UndoResult | undefined> {
     const thread = await this.#own();
     const { run } = (await thread.state()).values as { run?: RunSettings };
-    const graph = this.#host.graph(await this.#host.graphOf(this.id));
-    const undone = await undoLast(thread, graph.copies?.(this.id, run?.dir));
-    if (undone) await this.#host.noteMove(this.id);
-    return undone;
+    const { copies } = await this.#graph();
+    const result = await undoLast(thread, copies?.(this.id, run?.dir));
+    if (result) await this.#host.noteMove(this.id);
+    return result;
   }
 
-  /** Saves a new thread with its settings, for another process to open. */
+  /** Saves a new thread with its settings, so that another process can open it. */
   async create(settings: RunSettings): Promise<void> {
     await (await this.read()).create(settings);
   }
 
-  /** Changes settings that the thread keeps, from its next run on. Throws `thread-busy`. */
+  /** Changes the settings in the thread, for its next runs. Throws `thread-busy`. */
   async changeSettings(change: Partial<RunSettings>): Promise<void> {
     await (await this.#own()).changeSettings(change);
     await this.#host.noteMove(this.id);

@@ -1,16 +1,16 @@
 import type { Run } from "./hosted-run.ts";
 
-/** The time for which logs of ended runs are kept, and the most runs: a disconnected reader can still read them. */
+/** How long ended runs are kept, and how many at most: a reader that was disconnected can still read them. */
 export const KEPT_MS = 10 * 60_000;
 const KEPT_RUNS = 100;
 
-/** The runs of a host that have ended and can still be read. */
+/** The ended runs of a host that can still be read. */
 export class EndedRuns {
   /** Ended runs with the timers that drop them, oldest first. */
   readonly #runs = new Map<Run, NodeJS.Timeout>();
   readonly #onForget: (run: Run) => void;
 
-  /** `onForget` hears of each that is kept no longer. */
+  /** `onForget` is called with each run that is dropped. */
   constructor(onForget: (run: Run) => void) {
     this.#onForget = onForget;
   }
@@ -22,7 +22,7 @@ export class EndedRuns {
   }
 
   forget(run: Run): void {
-    // A timer holds its run, and all that it said, until its time is up.
+    // The timer would keep the run and its log in memory.
     clearTimeout(this.#runs.get(run));
     if (this.#runs.delete(run)) this.#onForget(run);
   }

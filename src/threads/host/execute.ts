@@ -13,33 +13,33 @@ import { beginning } from "./request/begin.ts";
 import type { CheckpointPlace } from "./request/request.ts";
 import type { FeedSinks, LangGraphFeed } from "./stream/langgraph-feed.ts";
 
-/** A lower limit than this, as user interfaces send it without being asked, would cut a plan short. */
+/** Lower recursion limits are ignored: user interfaces send them by default, and they would cut a plan short. */
 const LOWEST_LIMIT = 10_000;
 
-/** A thread may be held for a moment, while a person's edit of its plan is written. */
+/** The wait for a thread that is held for a moment while a person's plan edit is written. */
 const EDIT_MS = 2000;
 
 export interface Execution extends FeedSinks {
   graph: HostedGraph;
   emit: (event: RunEvent) => void;
-  /** Writes down how far the run is. Returns whether it is still to be run here, and was not taken by somebody else. */
+  /** Saves the progress of the run. Returns false if another process has taken the run. */
   save: (change: Partial<RunRecord>) => Promise<boolean>;
   traces?: Traces | undefined;
-  /** Whether the thread is taken from a process that is known to be dead. */
+  /** Whether the thread is taken over from a process that is known to be dead. */
   isTakenOver?: boolean;
-  /** Whether a run that failed so is to be begun again: then nobody is told that it has ended. */
+  /** Whether to retry a run after this failure. If so, no end is published. */
   isTriedAgain?: (failure: unknown) => boolean | Promise<boolean>;
 }
 
-/** The result of a run; `isLeft` if it has not ended, and continues elsewhere or later. */
-export interface Executed {
+interface ExecutionResult {
   status: RunStatus;
+  /** Whether it has not ended, and continues elsewhere or later. */
   isLeft: boolean;
   failure?: unknown;
 }
 
-/** Runs a run from its start to its end, says how it ended, and feeds everything that follows it. Does not throw. */
-export async function execute(run: Run, execution: Execution): Promise<Executed> {
+/** Does a run from start to end, and publishes its events, chunks and result. Does not throw. */
+export async function execute(run: Run, execution: Execution): Promise<ExecutionResult> {
   const { graph, emit, save, isTakenOver = false, isTriedAgain, traces } = execution;
   const { thread, request, signal, attendance } = run;
   const events = new RunEvents(thread, (event, view) => {
@@ -62,27 +62,27 @@ export async function execute(run: Run, execution: Execution): Promise<Executed>
     run.head = headOf(state);
     const { base } = run.record;
     const isAgain = base !== undefined;
-    // With the thread in hand: who has the run now has it alone.
+    // Only now, while holding the thread: from here on no other process can take the run.
     if (!(await save({ base: base ?? run.head ?? "" }))) {
       await run.edits.close();
       await held().catch(() => {});
       return { status: "pending", isLeft: true };
     }
-    const begun = await beginning(run.record, { graph, ready, thread: owned, state, isAgain });
+    const start = await beginning(run.record, { graph, ready, thread: owned, state, isAgain });
     const notice = attendance ? await attendance.onBegin?.({ thread: owned, ready }) : ready.notice;
     if (attendance) signal.throwIfAborted();
     run.notify = (text) => events.emit({ type: "notice", text });
-    const asked = Object.keys(begun.answers).length > 0 ? await owned.questions(state) : [];
-    for (const event of answerEvents(begun.answers, asked)) events.emit(event);
-    const end = await runThread(begun.input, {
+    const questions = Object.keys(start.answers).length > 0 ? await owned.questions(state) : [];
+    for (const event of answerEvents(start.answers, questions)) events.emit(event);
+    const end = await runThread(start.input, {
       thread: owned,
       held,
       model: ready.model,
       events,
       signal,
-      // Questions end a run that nobody attends: whoever answers begins another.
+      // Questions end a run that nobody attends: the answer starts another run.
       answer: async (question) => attendance?.answer(question),
-      task: begun.task,
+      task: start.task,
       resumed: run.head !== undefined,
       dir: ready.dir,
       notice,
@@ -102,9 +102,9 @@ export async function execute(run: Run, execution: Execution): Promise<Executed>
         onChunk: () => {},
         ...feed?.tap,
         options: () => {
-          const { checkpoint } = begun;
-          // It is left once: what goes on after an edit goes on from there.
-          delete begun.checkpoint;
+          const { checkpoint } = start;
+          // Used once: after a plan edit the run continues from the newest checkpoint.
+          delete start.checkpoint;
           return optionsOf(run, checkpoint);
         },
       },
@@ -112,15 +112,15 @@ export async function execute(run: Run, execution: Execution): Promise<Executed>
     const isStopped = end.outcome === "interrupted";
     status = isStopped ? "interrupted" : end.outcome === "failed" ? "error" : "success";
     if (feed) {
-      const after = await owned.state();
-      const interrupts = waitingOf(after);
+      const finalState = await owned.state();
+      const interrupts = waitingOf(finalState);
       const error = { name: "RunError", message: end.error ?? "The run failed." };
-      const { values } = after as { values: Record<string, unknown> };
+      const { values } = finalState as { values: Record<string, unknown> };
       run.result = { values, interrupts, ...(end.outcome === "failed" && { error }) };
       feed.ask(interrupts);
     }
   } catch (error) {
-    // It did not get as far as its first step: another process has the thread, or no agent can be built for it.
+    // It did not reach its first step: another process holds the thread, or its agent cannot be built.
     await run.edits.close();
     const { name, message } = HarnessError.from(error) ?? (error as Error);
     const isStopped = signal.aborted;
@@ -132,26 +132,26 @@ export async function execute(run: Run, execution: Execution): Promise<Executed>
     if (attendance) run.failure = failure;
     else events.emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[outcome], usage: events.view.usage });
   }
-  const isTried = failure !== undefined && (await isTriedAgain?.(failure)) === true;
+  const isRetried = failure !== undefined && (await isTriedAgain?.(failure)) === true;
   const isDrained = status === "interrupted" && run.edits.isLeaving && !signal.aborted;
-  const isLeft = isDrained || isTried;
-  // In the same moment as the look at what is wanted: who comes later is told that it is over.
+  const isLeft = isDrained || isRetried;
+  // No await since `isLeft` was decided: a request that comes later sees that the run is over.
   run.settle(status);
   if (!isLeft) feed?.end();
   if (run.isRolledBack && owned) await rollBack(owned, run).catch(() => {});
-  // A lease that cannot be given back, as on a full disk, ends with this process.
+  // A lease that cannot be released, for example on a full disk, ends with this process.
   await held?.().catch(() => {});
   return { status, isLeft, failure };
 }
 
-/** Whoever attends reads events alone, and waits for nothing that other readers need. */
+/** LangGraph's protocols of a run. An attended run has none: its person reads the events alone. */
 async function feedOf(run: Run, sinks: FeedSinks): Promise<LangGraphFeed | undefined> {
   if (run.attendance) return undefined;
   const { LangGraphFeed: Feed } = await import("./stream/langgraph-feed.ts");
   return new Feed(run, sinks);
 }
 
-/** Puts a thread back to where it was before a run was first begun, in this process or in one that was killed. */
+/** Returns a thread to the checkpoint before the run's first attempt. */
 async function rollBack({ agent: { graph }, id: thread }: Thread, { record: { base } }: Run): Promise<void> {
   if (base === undefined) return;
   const config = { configurable: { thread_id: thread, checkpoint_id: base } };
@@ -162,7 +162,6 @@ async function rollBack({ agent: { graph }, id: thread }: Thread, { record: { ba
 function optionsOf({ id, request }: Run, checkpoint: CheckpointPlace | undefined): Partial<RunStreamOptions> {
   const { configurable, context, metadata, recursionLimit, interruptBefore, interruptAfter } = request;
   return {
-    // What LangChain streams by itself.
     version: "v2",
     configurable: { ...configurable, ...checkpoint },
     metadata: { ...metadata, run_id: id },

@@ -3,37 +3,34 @@ import type { FileCopies } from "../undo/index.ts";
 import type { Attendance, Begun } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 
-/** A graph that a host runs threads on. */
 export interface HostedGraph {
   /** The agent for one run. */
   prepare: (thread: string, request: RunRequest, attendance?: Attendance) => Promise<PreparedRun>;
-  /** The model that a run will have, where that is known before. */
+  /** The model of a run, if it is known before the run. */
   modelName?: (thread: string, request: RunRequest) => Promise<string | undefined>;
-  /** Copies of the files that a thread's turns change in a directory, where they are kept. */
+  /** Copies of the files that a thread's turns change in a directory, if copies are kept. */
   copies?: (
     thread: string,
     dir: string | undefined,
     onFailure?: (error: Error) => void,
   ) => FileCopies | undefined;
-  /** An agent to read threads with; nothing is run on it. */
+  /** An agent that only reads threads. */
   reader: (thread?: string) => Promise<RunAgent>;
-  /** Throws `invalid-request` for a thread of another program: anybody may read it, and nobody else changes it. */
+  /** Throws `invalid-request` for a thread of another program: hosts may read it, but not change it. */
   checkThread?: (thread: string) => Promise<void>;
-  /** Returns whether a client may write a channel of an agent's state. */
+  /** Whether a client may write a channel of an agent's state. */
   isWritable: (channel: string, agent: RunAgent) => boolean;
-  /** Prepares a thread that is held for a message, and returns the values that only the harness may add to it. */
+  /** Prepares a held thread for a message, and returns the values that the harness adds to the input. */
   begin?: (begun: Begun, message: TurnMessage) => Promise<Record<string, unknown>>;
 }
 
-/** A message that a run starts with. */
 export interface TurnMessage {
   /** The message as its author typed it. */
   task: string | undefined;
-  /** Whether it answers the open question. */
   isAnswer: boolean;
 }
 
-/** The values that a client may write; settings of a thread and the harness's own channels are not among them. */
+/** The values that a client may write, without a thread's settings and the harness's own channels. */
 export function writable(
   values: Record<string, unknown>,
   { graph, agent }: { graph: HostedGraph; agent: RunAgent },

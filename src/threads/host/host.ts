@@ -4,7 +4,7 @@ import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
 import { isForLater } from "../../storage/store/index.ts";
-import { editedPlan, editEvent, requestEdit, type RequestOptions } from "../edit/index.ts";
+import type { RequestOptions } from "../edit/index.ts";
 import type { RunEvent } from "../events/index.ts";
 import type { PlanEdit } from "../plan/index.ts";
 import type { Traces } from "../traces/index.ts";
@@ -19,7 +19,6 @@ import {
   dueTime,
   firstNumber,
   ifStillAt,
-  isAmong,
   isTakenByAnother,
   newRecord,
   notedThread,
@@ -43,7 +42,7 @@ export interface RunHostOptions {
   traces?: Traces | undefined;
 }
 
-/** The interval at which the host looks for due runs, and for threads that another process has released. */
+/** The interval of checks for due runs, and for threads that another process has released. */
 const LOOK_MS = 1000;
 
 /** Runs threads in this process, one run per thread at a time. */
@@ -54,13 +53,13 @@ export class RunHost extends Host {
   readonly #traces: Traces | undefined;
   readonly #queues = new Map<string, ThreadQueue>();
   readonly #runs = new Map<string, Run>();
-  /** Runs for later that somebody awaits here. They do not block their thread. */
+  /** Delayed runs with a `Run` in this process. They do not block their thread. */
   readonly #later = new Set<Run>();
   readonly #ended = new EndedRuns((run) => {
     this.#runs.delete(run.id);
     this.#clear(run.thread);
   });
-  /** The runs that are to be begun here once another process lets go of their thread. */
+  /** The ids of runs that start here once another process releases their thread. */
   readonly #held = new Set<string>();
   #warned = "";
   #isStopping = false;
@@ -94,7 +93,7 @@ export class RunHost extends Host {
     return (await this.#noteThread(id, more))!;
   }
 
-  /** Returns nothing where there is a moment that another server was faster to take. */
+  /** Returns undefined if another server has taken the schedule's `moment` first. */
   async #noteThread(
     id: string,
     more: ThreadNote,
@@ -117,8 +116,8 @@ export class RunHost extends Host {
     const record = this.#newRecord(thread, request);
     const { strategy = "reject" } = request;
     if (strategy !== "enqueue") {
-      // Nothing is waited for between the last look and the run's place: another could take it.
-      while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
+      // No await between the last check and joining the queue: another request could get in between.
+      while (this.isBusy(thread)) await this.#clearTheWay(thread, strategy);
     }
     if (this.#isStopping) throw stopping();
     const { graph } = request;
@@ -133,25 +132,25 @@ export class RunHost extends Host {
     return newRecord(thread, this.#queues.get(thread)?.protocol.isRead ? inAllModes(request) : request);
   }
 
-  /** Takes its place at once, and is done when those before it are, in the order of the calls; the thread is busy meanwhile. */
+  /** Does work on a thread's queue, in the order of the calls. The thread counts as busy from the call on. */
   #inTurn<T>(thread: string, work: (queue: ThreadQueue) => Promise<T>): Promise<T> {
     const queue = this.#queue(thread);
     queue.arriving += 1;
-    const done = queue.arrival
+    const result = queue.arrival
       .then(() => work(queue))
       .finally(() => {
         queue.arriving -= 1;
         this.#clear(thread);
       });
-    queue.arrival = done.catch(() => {});
-    return done;
+    queue.arrival = result.catch(() => {});
+    return result;
   }
 
   async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
     const run = this.#runs.get(id);
     if (!run || this.#later.has(run)) return this.#cancelLater(id, { isRolledBack });
     if (run.isOver) {
-      // Its thread is free when its end is written down.
+      // The thread is free once the end of the run is saved.
       await run.done;
       return false;
     }
@@ -163,16 +162,16 @@ export class RunHost extends Host {
     } else {
       queue.waiting = queue.waiting.filter((other) => other !== run);
       run.settle("interrupted");
-      this.#close(run, await this.#note(run));
+      this.#close(run, await this.#saveEnd(run));
     }
     if (isRolledBack) await this.removeRun(id);
     return true;
   }
 
-  /** Stops a run whose time has not come, whichever server was asked for it. */
+  /** Cancels a delayed run, whichever server accepted it. */
   async #cancelLater(id: string, { isRolledBack }: Required<CancelOptions>): Promise<boolean> {
-    const record = await this.ledger.changeRun(id, (found) =>
-      isForLater(found) ? { ...found, status: "interrupted", updatedAt: Date.now() } : undefined,
+    const record = await this.ledger.changeRun(id, (saved) =>
+      isForLater(saved) ? { ...saved, status: "interrupted", updatedAt: Date.now() } : undefined,
     );
     if (!record) return false;
     const { thread } = record;
@@ -180,7 +179,7 @@ export class RunHost extends Host {
       this.#runs.get(id) ?? new Run(record, { host: this, owner: (await this.ledger.thread(thread))?.owner });
     this.#later.delete(run);
     run.record = record;
-    this.#close(run, await this.#note(run));
+    this.#close(run, await this.#saveEnd(run));
     if (isRolledBack) await this.removeRun(id);
     if (run.request.isTemporary) await this.#discard(thread);
     return true;
@@ -189,7 +188,7 @@ export class RunHost extends Host {
   async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
     await this.#queues.get(thread)?.arrival;
     const { active, waiting = [] } = this.#queues.get(thread) ?? {};
-    // Those that wait first: else each would begin when the one before it ends.
+    // Waiting runs first: otherwise each would start when the one before it ends.
     const all = [...waiting.toReversed(), ...(active ? [active] : [])];
     const stopped = await Promise.all(all.map((run) => this.cancel(run.id, options)));
     return stopped.includes(true);
@@ -207,10 +206,7 @@ export class RunHost extends Host {
     } catch (error) {
       if (HarnessError.from(error)?.code !== "run-ended") throw error;
     }
-    const found = await this.thread(thread).read();
-    const { before, todos } = await editedPlan(found, () => requestEdit(found, edit, options));
-    await this.tellEdit(thread, editEvent(edit, { before, todos }));
-    return todos;
+    return this.editStored(thread, edit, options);
   }
 
   override async say(thread: string, content: MessageContent, options?: RequestOptions): Promise<void> {
@@ -246,29 +242,32 @@ export class RunHost extends Host {
     if (!this.#isStopping) this.#clock = setTimeout(() => void this.#lookAgain(), LOOK_MS).unref();
   }
 
-  /** Begins what has become due, here or in a process that has gone. The host calls it every second. */
+  /** Starts what has become due, here or in a process that has died. The host calls it every second. */
   async look(): Promise<void> {
     const now = Date.now();
-    const held = new Set(this.#held);
+    const heldIds = new Set(this.#held);
     this.#held.clear();
-    if (held.size > 0) await this.#takeUp((await this.ledger.unfinished()).filter(({ id }) => held.has(id)));
+    if (heldIds.size > 0)
+      await this.#takeUp((await this.ledger.unfinished()).filter(({ id }) => heldIds.has(id)));
     const later = (await this.ledger.forLater()).filter((run) => dueTime(run) <= now);
     await this.#takeUp(later);
-    // Another server has begun it, or it is not there any more.
-    const gone = [...this.#later].filter(({ record }) => dueTime(record) <= now && !isAmong(later, record));
-    for (const run of gone) this.#drop(run);
+    const waitingIds = new Set(later.map(({ id }) => id));
+    for (const run of this.#later) {
+      // Another server has started it, or it was deleted.
+      if (dueTime(run.record) <= now && !waitingIds.has(run.id)) this.#drop(run);
+    }
     const due = await this.schedules.due((error) => this.#warn(error));
     await Promise.all(due.map((one) => this.#startDue(one).catch((error: unknown) => this.#warn(error))));
   }
 
-  /** Lets go of a run that is not for this process. */
+  /** Forgets a run that another process does. */
   #drop(run: Run): void {
     this.#later.delete(run);
     this.#runs.delete(run.id);
     run.end();
   }
 
-  /** Starts what a schedule is for. Where that fails it is tried again as long as its moment has not passed. */
+  /** Starts the run of a due schedule. A failure is retried until the schedule's moment has passed. */
   async #startDue({ schedule, moment }: Due): Promise<void> {
     const { request, thread = crypto.randomUUID() } = schedule;
     if (!this.#canBegin(request)) return;
@@ -281,9 +280,9 @@ export class RunHost extends Host {
     });
   }
 
-  /** Goes on with what is in the ledger. What another process is still at is looked at again. */
-  async #takeUp(found: readonly RunRecord[]): Promise<void> {
-    for (const run of found) {
+  /** Queues runs of the ledger. A run whose thread another process holds is checked again later. */
+  async #takeUp(runs: readonly RunRecord[]): Promise<void> {
+    for (const run of runs) {
       if (!this.#canBegin(run.request as RunRequest)) continue;
       const { thread } = run;
       await this.#inTurn(thread, async (queue) => {
@@ -295,15 +294,15 @@ export class RunHost extends Host {
     }
   }
 
-  /** Another server may have the graph. */
+  /** False for a graph that only another server has. */
   #canBegin({ graph }: RunRequest): boolean {
     return !this.#isStopping && this.graphs.has(graph);
   }
 
-  /** Makes a run in the ledger this server's to begin. Returns nothing where another has taken it. */
-  #claim(found: RunRecord): Promise<RunRecord | undefined> {
-    return this.ledger.changeRun(found.id, (now) => {
-      if (now.updatedAt !== found.updatedAt || now.status !== found.status) return undefined;
+  /** Claims a run of the ledger for this server. Returns undefined if another has taken it. */
+  #claim(run: RunRecord): Promise<RunRecord | undefined> {
+    return this.ledger.changeRun(run.id, (now) => {
+      if (now.updatedAt !== run.updatedAt || now.status !== run.status) return undefined;
       const { delay: _, ...request } = now.request as RunRequest;
       const attempt = now.status === "running" ? now.attempt + 1 : now.attempt;
       return { ...now, request, attempt, updatedAt: Math.max(Date.now(), now.updatedAt + 1) };
@@ -323,7 +322,7 @@ export class RunHost extends Host {
     return (await index.getThread?.(thread))?.state === "running";
   }
 
-  /** Stops every run, where nothing is lost; what is queued is begun by the next process. */
+  /** Stops every run; finished work stays, and the next process starts what is queued. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#clock);
@@ -340,15 +339,15 @@ export class RunHost extends Host {
     await this.#traces?.close();
   }
 
-  async #makeWay(thread: string, strategy: Strategy): Promise<void> {
+  async #clearTheWay(thread: string, strategy: Strategy): Promise<void> {
     if (strategy === "reject") return this.#awaitEnd(thread);
     await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
   }
 
-  /** A client may know that a run has asked, and answer, before its end is written down. Throws where there is more to do. */
+  /** Waits for a run that is about to end, as a client may answer its question before that. Throws if there is more to do. */
   async #awaitEnd(thread: string): Promise<void> {
     const { active, waiting, arriving } = this.#queue(thread);
-    // A thread for one run is gone with it.
+    // A temporary thread is deleted with its run.
     const isEnding = active && !active.request.isTemporary && (active.isOver || active.isAsking);
     if (!isEnding || waiting.length + arriving > 0 || !(await active.endsSoon())) throw alreadyRunning();
   }
@@ -369,14 +368,14 @@ export class RunHost extends Host {
     return run;
   }
 
-  #queue(thread: string, { createdAt: madeAt }: Partial<HostedThread> = {}): ThreadQueue {
+  #queue(thread: string, { createdAt }: Partial<HostedThread> = {}): ThreadQueue {
     const queue = this.#queues.get(thread) ?? new ThreadQueue(() => this.#clear(thread));
     this.#queues.set(thread, queue);
-    queue.noteMade(madeAt);
+    queue.noteCreation(createdAt);
     return queue;
   }
 
-  /** Runs what a thread has to do, one after the other. Never throws: a run that fails says so itself. */
+  /** Does the queued runs of a thread, one after the other. Never throws: a run reports its own failure. */
   async #work(thread: string): Promise<void> {
     const queue = this.#queue(thread);
     if (queue.active || this.#isStopping) return;
@@ -384,7 +383,7 @@ export class RunHost extends Host {
       queue.active = run;
       if (run.noted) this.tellThread(run.noted);
       let n = firstNumber(run.record);
-      const { updatedAt: taken } = run.record;
+      const { updatedAt: claimedAt } = run.record;
       const { isLeft } = await execute(run, {
         graph: this.graph(run.request.graph),
         chunks: { push: (chunk) => run.push(chunk, n++) },
@@ -392,24 +391,24 @@ export class RunHost extends Host {
         emit: (event) => this.#emit(run, event),
         traces: this.#traces,
         save: async (change) => {
-          run.record = { ...run.record, ...change, updatedAt: Math.max(Date.now(), taken + 1) };
-          // One of which nobody knows where it began is begun anew by the next process, as one that waits.
+          run.record = { ...run.record, ...change, updatedAt: Math.max(Date.now(), claimedAt + 1) };
+          // Without a base checkpoint the ledger keeps it as pending, and the next process starts it from the beginning.
           if (change.base === undefined || run.attendance) return true;
-          // Another server may have taken it, as long as nobody had its thread.
-          return (await this.ledger.changeRun(run.id, ifStillAt(taken, run.record))) !== undefined;
+          // Another server may have claimed it before this one held its thread.
+          return (await this.ledger.changeRun(run.id, ifStillAt(claimedAt, run.record))) !== undefined;
         },
         isTriedAgain: (failure) =>
-          !run.attendance && isTakenByAnother(failure, { ledger: this.ledger, id: run.id, taken }),
+          !run.attendance && isTakenByAnother(failure, { ledger: this.ledger, id: run.id, claimedAt }),
       });
-      const ended = isLeft ? undefined : await this.#note(run);
+      const hosted = isLeft ? undefined : await this.#saveEnd(run);
       queue.active = undefined;
       if (isLeft) this.#drop(run);
-      else this.#close(run, ended);
+      else this.#close(run, hosted);
       if (!isLeft && run.request.isTemporary) await this.#discard(thread);
     }
   }
 
-  /** Deletes a thread that was for one run. What cannot be deleted stays. */
+  /** Deletes a temporary thread; ignores failures. */
   async #discard(thread: string): Promise<void> {
     if (!this.isBusy(thread) && !this.#isStopping) await this.remove(thread).catch(() => {});
   }
@@ -420,31 +419,31 @@ export class RunHost extends Host {
     run.live.push(stamped);
   }
 
-  /** Writes down how a run ended, and returns its thread, if that is still there. */
-  async #note(run: Run): Promise<HostedThread | undefined> {
+  /** Saves how a run ended. Returns the record of its thread; undefined if there is none. */
+  async #saveEnd(run: Run): Promise<HostedThread | undefined> {
     const { thread: id, record, isRolledBack, noted, attendance } = run;
     if (attendance) return undefined;
-    const change = (found: HostedThread | undefined): HostedThread | undefined => {
-      // A thread that was rolled back to nothing is still there to be run.
-      const before = found ?? (isRolledBack ? noted : undefined);
+    const change = (saved: HostedThread | undefined): HostedThread | undefined => {
+      // A thread that was rolled back to nothing can still be run.
+      const before = saved ?? (isRolledBack ? noted : undefined);
       return before && { ...before, updatedAt: Date.now(), hasFailed: record.status === "error" };
     };
     try {
       return await this.ledger.changeThread(id, change, record);
     } catch {
-      // As on a full disk: the next process takes it for unfinished, and finds nothing left to do.
+      // For example a full disk: the next process takes the run for unfinished, and finds nothing left to do.
       return undefined;
     }
   }
 
-  /** Tells everybody that a run has ended; its thread may be at the next one already. */
+  /** Publishes the end of a run. Its thread may be at the next run already. */
   #close(run: Run, thread: HostedThread | undefined): void {
     run.end();
     if (thread) this.tellThread(thread);
     this.#ended.add(run);
   }
 
-  /** Forgets a thread that nobody is at, reads or may come back to. */
+  /** Forgets a thread without runs and readers, unless an ended run can still be read. */
   #clear(thread: string): void {
     const isUsed = this.isBusy(thread) || this.#queues.get(thread)?.protocol.isRead === true;
     if (!isUsed && !this.#ended.hasAny(thread)) this.#queues.delete(thread);

@@ -11,7 +11,7 @@ import { LiveEvents, type HostEvent, type StampedEvent } from "./stream/live-eve
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
-/** A run that has asked is at its end in a moment, unless something else runs beside the question. */
+/** How long to wait for a run that has asked a question: it ends soon, unless something runs beside the question. */
 const SOON_MS = 2000;
 
 /** A chunk of LangGraph's stream, or the host's own message about the run. */
@@ -19,7 +19,6 @@ export type Chunk =
   | { namespace: string[]; mode: StreamMode | "events"; payload: unknown }
   | { event: "metadata" | "error"; data: object };
 
-/** The result of a run. */
 export interface RunResult {
   values: Record<string, unknown>;
   interrupts: Interrupt[];
@@ -40,28 +39,30 @@ export interface RunOptions {
   attendance?: Attendance | undefined;
 }
 
-/** A run, in whichever process it works: surfaces read its events and send commands to it. */
+/** A run in this or another process: surfaces read its events and send commands to it. */
 export class Run {
   record: RunRecord;
   readonly chunks = new EventLog<Chunk>({ isKept: isWholeState });
   readonly live = new LiveEvents();
   readonly edits = new PlanEdits();
   readonly #abort = new AbortController();
-  readonly #done = withResolvers();
+  #resolveDone!: () => void;
+  /** Resolves when the run has ended, however it ended. */
+  readonly done = new Promise<void>((resolve) => (this.#resolveDone = resolve));
   result: RunResult | undefined;
-  /** Whether its readers know that it waits for a person: then it ends when what runs beside the question has ended. */
+  /** Whether its readers have seen a question: then it ends once what runs beside the question has ended. */
   isAsking = false;
-  /** Whether the thread goes back to where it was before the run. */
+  /** Whether the thread returns to its state before the run. */
   isRolledBack = false;
-  /** The newest checkpoint when this process began it; undefined before, or for a thread without any. */
+  /** The newest checkpoint when this process started it; undefined before that, or for a thread without checkpoints. */
   head: string | undefined;
 
   /** Why an attended run could not begin. */
   failure: unknown;
-  /** Shows whoever attends the run a notice. */
+  /** Shows a notice to the person at the run. */
   notify: (text: string) => void = () => {};
 
-  /** Its thread as it was known when it was put in the queue. */
+  /** The record of its thread when the run was queued. */
   noted: HostedThread | undefined;
   readonly owner: string | undefined;
   readonly attendance: Attendance | undefined;
@@ -90,21 +91,16 @@ export class Run {
     return this.#abort.signal;
   }
 
-  /** Resolves when the run has ended, however it ended. */
-  get done(): Promise<void> {
-    return this.#done.promise;
-  }
-
   get isOver(): boolean {
     return this.record.status !== "pending" && this.record.status !== "running";
   }
 
-  /** Whether it waits for a person: unless somebody attends it, it ends then, and whoever answers begins another. */
+  /** Whether it waits for a person. A run that nobody attends ends with its question; the answer starts another. */
   get hasAsked(): boolean {
     return this.live.all().some(({ type }) => type === "question");
   }
 
-  /** Gives the agent a message, which it reads at its next call. Throws `run-ended` where none comes. */
+  /** Sends a message, which the agent reads at its next model call. Throws `run-ended` if no call follows. */
   say(content: MessageContent): Promise<void> {
     return this.#host.say(this.thread, content);
   }
@@ -114,31 +110,31 @@ export class Run {
     return this.#host.cancel(this.id);
   }
 
-  /** The last event; undefined before it, and where the run was stopped before it began. */
+  /** The last event; undefined before the end, and for a run that was stopped before it started. */
   get lastEvent(): RunEnd | undefined {
     return this.live.all().findLast((event) => event.type === "run-end");
   }
 
-  /** Resolves to the last event. Throws what kept an attended run from beginning. */
+  /** Resolves to the last event. Throws the error that kept an attended run from starting. */
   async ended(): Promise<RunEnd | undefined> {
     await this.done;
     if (this.failure !== undefined) throw this.failure;
     return this.lastEvent;
   }
 
-  /** Gives the events after a number: those so far, then those to come, until the run has ended. */
+  /** Yields the events after a number: past ones first, then new ones until the run has ended. */
   async *events(after = 0, signal?: AbortSignal): AsyncGenerator<StampedEvent, void> {
     const { events } = this.#host;
     let at = events.last;
     yield* this.live.all().filter(({ n = 0 }) => n > after);
-    const over = new AbortController();
-    void this.done.then(() => over.abort());
-    const until = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    const ending = new AbortController();
+    void this.done.then(() => ending.abort());
+    const until = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
     for await (const entries of events.read(at, { signal: until })) {
       yield* this.#own(entries);
       at = entries.at(-1)!.n;
     }
-    // The end of the run may come before its last events are read.
+    // The run may end before its last events are read.
     if (!signal?.aborted) yield* this.#own(events.since(at));
   }
 
@@ -150,7 +146,6 @@ export class Run {
     );
   }
 
-  /** Hands its readers a chunk. */
   push(chunk: Chunk, n?: number): void {
     this.chunks.push(chunk, n);
     this.isAsking ||= isQuestion(chunk);
@@ -160,26 +155,24 @@ export class Run {
     this.#abort.abort(new Error("The run was stopped."));
   }
 
-  /** Says how it ended. */
   settle(status: RunStatus): void {
     const reason = status === "error" ? this.result?.error?.message : undefined;
     const updatedAt = Date.now();
     this.record = { ...this.record, status, updatedAt, ...(reason !== undefined && { reason }) };
   }
 
-  /** Whether it ends within a moment. */
   endsSoon(): Promise<boolean> {
     return Promise.race([this.done.then(() => true), sleep(SOON_MS, false, { ref: false })]);
   }
 
-  /** Lets go of everybody who waits for its end. */
+  /** Resolves `done`, and ends the readers of its chunks. */
   end(): void {
     this.chunks.close();
-    this.#done.resolve();
+    this.#resolveDone();
   }
 }
 
-/** Whether a chunk has the whole state of its thread: one that only asks comes by itself. */
+/** Whether a chunk has the whole state of its thread. A chunk with an interrupt has nothing else. */
 function isWholeState(chunk: Chunk): boolean {
   return (
     "mode" in chunk &&
@@ -189,16 +182,8 @@ function isWholeState(chunk: Chunk): boolean {
   );
 }
 
-/** Whether a graph says in what it streams by itself that it waits for a person. */
+/** Whether a chunk tells that the graph waits for a person. */
 function isQuestion(chunk: Chunk): boolean {
   if (!("mode" in chunk) || chunk.namespace.length > 0) return false;
   return (chunk.mode === "values" || chunk.mode === "updates") && isInterrupted(chunk.payload);
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

@@ -5,7 +5,7 @@ import type { HostedGraph } from "./graphs.ts";
 import { withMessageIds } from "./request/begin.ts";
 import type { RunRequest } from "./request/request.ts";
 
-/** A run that was just asked for. Throws for an input that is none. */
+/** The record of a new run. Throws for an input that is no message. */
 export function newRecord(thread: string, request: RunRequest): RunRecord {
   const input = request.input && withMessageIds(request.input);
   const now = Date.now();
@@ -20,7 +20,7 @@ export function newRecord(thread: string, request: RunRequest): RunRecord {
   };
 }
 
-/** When a run may begin. */
+/** The earliest start of a run. */
 export function dueTime({ createdAt, request }: RunRecord): number {
   const { delay = 0 } = request as RunRequest;
   return createdAt + delay * 1000;
@@ -38,7 +38,7 @@ export function notedThread(
     graphs,
   }: { before: HostedThread | undefined; more: ThreadNote; graphs: ReadonlyMap<string, HostedGraph> },
 ): HostedThread {
-  // Of two who take a new name at once, the second comes too late.
+  // When two callers create the same name at once, the later one fails.
   const isTaken = before?.owner !== undefined && more.owner !== undefined && more.owner !== before.owner;
   if (isTaken) throw new HarnessError("not-found", `Thread with ID ${id} not found`);
   const now = Date.now();
@@ -54,17 +54,17 @@ export function notedThread(
   };
 }
 
-/** A number that is above all that an earlier process gave out: clients drop what they take for old. */
+/** A first event number above those of earlier processes: clients drop events with lower numbers as old. */
 export function risingNumber(): number {
   return Date.now() * 1000;
 }
 
-/** More than a run says in one attempt. */
-const MOST_SAID = 1_000_000_000;
+/** More chunks than one attempt streams. */
+const MOST_CHUNKS = 1_000_000_000;
 
-/** The number of the first that an attempt says: above all that the one before it gave out, in a process that was killed. */
+/** The number of an attempt's first chunk: above those of the attempt before it, whose process was killed. */
 export function firstNumber({ attempt }: RunRecord): number {
-  return (attempt - 1) * MOST_SAID + 1;
+  return (attempt - 1) * MOST_CHUNKS + 1;
 }
 
 export function alreadyRunning(): HarnessError {
@@ -81,30 +81,26 @@ export function atWork(thread: string): HarnessError {
   return busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
 }
 
-export function busy(message: string): HarnessError {
+function busy(message: string): HarnessError {
   return new HarnessError("thread-busy", message);
 }
 
-/** Whether somebody else has the thread. */
+/** Whether a failure means that another process holds the thread. */
 export function isBusy(failure: unknown): boolean {
   return HarnessError.from(failure)?.code === "thread-busy";
 }
 
-/** A run in the place of the one in the ledger, unless somebody has changed that since. */
+/** A change of the ledger that puts `run` in, unless the stored run has changed since `updatedAt`. */
 export function ifStillAt(updatedAt: number, run: RunRecord): (now: RunRecord) => RunRecord | undefined {
   return (now) => (now.updatedAt === updatedAt ? run : undefined);
 }
 
-/** Whether a run failed because another server had taken it. A record that cannot be read counts as taken. */
+/** Whether a run failed because another server has claimed it. An unreadable record counts as claimed. */
 export async function isTakenByAnother(
   failure: unknown,
-  { ledger, id, taken }: { ledger: Ledger; id: string; taken: number },
+  { ledger, id, claimedAt }: { ledger: Ledger; id: string; claimedAt: number },
 ): Promise<boolean> {
   if (!isBusy(failure)) return false;
   const now = await ledger.run(id).catch(() => undefined);
-  return now?.updatedAt !== taken;
-}
-
-export function isAmong(runs: readonly RunRecord[], { id }: RunRecord): boolean {
-  return runs.some((run) => run.id === id);
+  return now?.updatedAt !== claimedAt;
 }

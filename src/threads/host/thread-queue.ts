@@ -3,18 +3,18 @@ import { risingNumber } from "./records.ts";
 import { EventLog } from "./stream/event-log.ts";
 import type { ThreadEvent } from "./stream/thread-protocol.ts";
 
-/** A thread that is at work, or was a moment ago. */
+/** The runs of a thread in this process: the active one, and those that wait. */
 export class ThreadQueue {
   active: Run | undefined;
   waiting: Run[] = [];
   /** The number of requests that are about to join the queue, and the last of them. */
   arriving = 0;
   arrival: Promise<unknown> = Promise.resolve();
-  /** LangGraph's newer protocol, of all runs. */
+  /** The events of all its runs in LangGraph's newer protocol. */
   protocol: EventLog<ThreadEvent>;
   readonly #onUnread: () => void;
-  /** When its thread was made: another may have the name later. */
-  #madeAt: number | undefined;
+  /** When its thread was created: a later thread may have the same name. */
+  #createdAt: number | undefined;
 
   constructor(onUnread: () => void) {
     this.#onUnread = onUnread;
@@ -25,18 +25,18 @@ export class ThreadQueue {
     return this.isAtWork || this.arriving > 0;
   }
 
-  /** Whether it has something to run, beside what is about to arrive. */
+  /** Whether it has a run, not counting requests that are about to join. */
   get isAtWork(): boolean {
     return this.active !== undefined || this.waiting.length > 0;
   }
 
-  noteMade(madeAt: number | undefined): void {
-    // Another server may have deleted it: what was said in it is not for who has its name now.
-    if (madeAt !== undefined && this.#madeAt !== undefined && madeAt !== this.#madeAt) {
+  noteCreation(createdAt: number | undefined): void {
+    // Another server may have deleted the thread: a new thread of the same name must not get its events.
+    if (createdAt !== undefined && this.#createdAt !== undefined && createdAt !== this.#createdAt) {
       this.protocol.close();
       this.protocol = this.#newProtocol();
     }
-    this.#madeAt = madeAt ?? this.#madeAt;
+    this.#createdAt = createdAt ?? this.#createdAt;
   }
 
   #newProtocol(): EventLog<ThreadEvent> {

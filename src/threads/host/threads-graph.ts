@@ -19,15 +19,14 @@ import type { Begun } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
 
 export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" | "live" | "place"> {
-  /** Settings of a new thread. */
   defaults: WantedSettings;
   /** The folder of copies for an undo. Default: none are kept. */
   copies?: string | undefined;
-  /** Where the offline model works, which knows nothing but directories. Default: nowhere. */
+  /** The directory of the offline model, which can only survey one. Default: none. */
   cwd?: string | undefined;
 }
 
-/** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
+/** The channels that clients may write. Settings and title are channels, too, and not among them. */
 const WRITABLE = ["messages", "files", "todos", "planRules"];
 
 /** A host that runs Holdfast's own threads in this process. */
@@ -40,20 +39,20 @@ export function localHost({
   return new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger, traces });
 }
 
-/** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
+/** The graph of Holdfast's own threads, as `holdfast run` creates them: each runs with its own settings. */
 export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
   const { saver, defaults, cwd, copies, projectOf } = options;
   const readers = new Map<string, RunAgent>();
   const wantedFor = async (thread: string | undefined, { settings }: Partial<RunRequest> = {}) => {
-    const known = thread === undefined ? undefined : await settingsOfThread(saver, thread);
-    const wanted: WantedSettings = known ?? { ...defaults, ...(settings as Partial<RunSettings>) };
-    return { wanted, isNew: known === undefined };
+    const saved = thread === undefined ? undefined : await settingsOfThread(saver, thread);
+    const wanted: WantedSettings = saved ?? { ...defaults, ...(settings as Partial<RunSettings>) };
+    return { wanted, isNew: saved === undefined };
   };
   const reader = async (thread?: string): Promise<RunAgent> => {
-    // To build an agent takes longer than to read a thread, and the same settings make the same agent.
+    // Building an agent takes longer than reading a thread, and the same settings make the same agent.
     const { model = "", ...rest } = (await wantedFor(thread)).wanted;
     const settings = { ...rest, model };
-    // Settings files that cannot be used keep nobody from reading.
+    // Invalid settings files must not prevent reading.
     const project = await projectOf?.(settings).catch(() => undefined);
     const key = JSON.stringify([settings, project?.config.mode]);
     const agent = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver, project });
@@ -68,7 +67,7 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
   return {
     checkThread,
     prepare: async (thread, request, attendance) => {
-      // A run that somebody attends is in no ledger, and so was not checked before.
+      // An attended run is not in the ledger, and was not checked before.
       if (attendance) await checkThread(thread);
       const { wanted, isNew } = await wantedFor(thread, request);
       const isCompacted = request.compact === true && !isNew;
@@ -88,8 +87,8 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
 }
 
 /**
- * Prepares a thread for a message: the turn that it stopped in is ended, and a new thread gets a title. In mode `plan`
- * the open plan has to be approved again, with an answer only where the mode is new.
+ * Prepares a thread for a message: ends the turn that it stopped in, and gives a new thread a title. In mode `plan` the
+ * open plan has to be approved again; for an answer only if the mode is new.
  */
 async function begin(
   { thread, ready: { agent, settings } }: Begun,

@@ -1,10 +1,10 @@
 /**
- * Characters that steer a terminal, or that nobody sees: controls, separators of lines, marks of direction, and what
- * has no width. Line feeds and tabs are none of them; nor are joiners where a script or an emoji is written with them.
+ * Control characters and invisible ones: line separators, direction marks, and characters without width. Line feeds and
+ * tabs are allowed; so are joiners in scripts and emojis that need them.
  */
 export const UNSEEN = new RegExp(
   [
-    // Asked first: nearly every character is done with here.
+    // First, as it rules out nearly every character.
     String.raw`(?=[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb])`,
     String.raw`(?![\n\t])`,
     String.raw`(?!(?<=[\p{Extended_Pictographic}\p{EMod}\ufe0f])\u200d\p{Extended_Pictographic})`,
@@ -15,12 +15,12 @@ export const UNSEEN = new RegExp(
   "gu",
 );
 
-/** JSON in which everything unseen is an escape: the same value, harmless and in plain sight. */
+/** JSON in which unseen characters are escaped: the same value, fully visible. */
 export function jsonText(value: unknown, indent?: number): string {
   return inPlainSight(JSON.stringify(value ?? null, undefined, indent));
 }
 
-/** A text in which everything unseen is an escape. */
+/** A text in which unseen characters are escaped. */
 export function inPlainSight(text: string): string {
   return text.replaceAll(UNSEEN, (character) =>
     character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),

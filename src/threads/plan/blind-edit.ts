@@ -2,8 +2,8 @@ import type { Todo } from "../../plan/index.ts";
 import { PlanConflict, type PlanEdit } from "./merged-plan.ts";
 
 /**
- * A list in the place of the plan `now` of a run at work, from somebody who does not say which plan it was made of.
- * Throws a `PlanConflict` where it would take back what the agent has done.
+ * Replaces the plan `now` of an active run by a list whose base is unknown. Throws a `PlanConflict` if it would undo the
+ * agent's progress.
  */
 export function blindEdit(todos: readonly unknown[], now: readonly Todo[]): PlanEdit {
   const ahead = now.find((todo) =>
@@ -20,14 +20,14 @@ export function blindEdit(todos: readonly unknown[], now: readonly Todo[]): Plan
   );
 }
 
-function isSame(given: unknown, { id, content }: Todo): boolean {
-  const one = (given ?? {}) as Partial<Todo>;
+function isSame(item: unknown, { id, content }: Todo): boolean {
+  const one = (item ?? {}) as Partial<Todo>;
   return one.id === undefined ? one.content === content : one.id === id;
 }
 
-function isBehind(given: unknown, { status }: Todo): boolean {
-  const wanted = PROGRESS.indexOf((given as Partial<Todo> | undefined)?.status ?? "");
-  return wanted >= 0 && wanted < PROGRESS.indexOf(status);
+function isBehind(item: unknown, { status }: Todo): boolean {
+  const progress = PROGRESS.indexOf((item as Partial<Todo> | undefined)?.status ?? "");
+  return progress >= 0 && progress < PROGRESS.indexOf(status);
 }
 
 /** The statuses of an item, in order. */

@@ -6,21 +6,20 @@ import { diffTodos, type Todo } from "../../plan/index.ts";
 import { describeChanges } from "../../plan/presets/index.ts";
 import type { RunAgent } from "../prepare/index.ts";
 
-/** A person's change of a plan. */
 export interface PlanEdit {
-  /** The list as it should be: items that stay with their ids, new ones without. */
+  /** The new list: existing items with their ids, new ones without. */
   todos: readonly unknown[];
-  /** The list that it was made of: what the agent has done since then stays. Default: the plan as it is. */
+  /** The list that the edit started from: the agent's changes since then are kept. Default: the current plan. */
   base?: readonly Todo[] | undefined;
-  /** The rules as they should be. Default: as they are. */
+  /** The new rules. Default: unchanged. */
   rules?: readonly string[] | undefined;
 }
 
-/** The plan has moved on since a person looked at it, in a way that does not go with the edit. */
+/** The error for an edit that conflicts with changes since the person read the plan. */
 export class PlanConflict extends HarnessError {
-  /** The items that both changed; none where each edit is right and both together break a rule. */
+  /** The items that both changed; none if both edits are valid and together break a rule. */
   readonly conflicts: readonly Conflict[];
-  /** The plan as it is, for another try. */
+  /** The current plan, for a retry. */
   readonly todos: readonly Todo[];
 
   constructor(message: string, { conflicts, todos }: Pick<PlanConflict, "conflicts" | "todos">) {
@@ -30,7 +29,7 @@ export class PlanConflict extends HarnessError {
   }
 }
 
-/** The plan `now` with an edit. Throws `invalid-plan` for one that is wrong by itself, and a `PlanConflict`. */
+/** Merges an edit into the plan `now`. Throws `invalid-plan` for an invalid edit, and a `PlanConflict`. */
 export function mergedPlan(agent: RunAgent, now: readonly Todo[], { todos, base = now }: PlanEdit): Todo[] {
   const read = readEdit(base, todos);
   if (!read.ok) {
@@ -43,15 +42,15 @@ export function mergedPlan(agent: RunAgent, now: readonly Todo[], { todos, base 
   try {
     return planAfter(agent, now, [merge.todos]);
   } catch (error) {
-    const known = HarnessError.from(error);
-    if (known?.code !== "invalid-plan" || isDeepStrictEqual(base, now)) throw error;
-    // Throws where the edit breaks a rule by itself.
+    const cause = HarnessError.from(error);
+    if (cause?.code !== "invalid-plan" || isDeepStrictEqual(base, now)) throw error;
+    // Throws if the edit breaks a rule by itself.
     planAfter(agent, base, [mine]);
-    throw conflict(now, [], known.message);
+    throw conflict(now, [], cause.message);
   }
 }
 
-/** Applies updates to a plan, each as if it came in a step of its own. Throws `invalid-plan`. */
+/** Applies updates to a plan, each as a step of its own. Throws `invalid-plan`. */
 export function planAfter(
   { graph }: RunAgent,
   start: readonly Todo[] | undefined,
@@ -74,10 +73,9 @@ function conflict(
 }
 
 function moved(conflicts: readonly Conflict[]): string {
-  const side = (list: readonly (Todo | undefined)[]): Todo[] => list.filter((todo) => todo !== undefined);
   const changes = diffTodos(
     conflicts.map(({ base }) => base),
-    side(conflicts.map(({ theirs }) => theirs)),
+    conflicts.flatMap(({ theirs }) => theirs ?? []),
   );
   return `You changed the same as the agent: ${describeChanges(changes)}`;
 }

@@ -12,44 +12,44 @@ export const INPUT_TASK = "00000000-0000-0000-0000-000000000000";
 const TODOS = "todos";
 
 /**
- * Returns what puts a list in the place of the plan of a thread that stopped in the middle of a step. It becomes input
- * of that step: a new checkpoint, as `updateState` makes one, would begin the calls that wait anew, and drop them where
- * others of their turn have finished. Throws `turn-unfinished` where the plan would not come out as edited, since a
- * finished call of the turn changed the same items.
+ * Returns a function that replaces the plan of a thread that stopped in the middle of a step. The plan becomes input of
+ * that step: a new checkpoint, as `updateState` makes one, would restart the waiting calls, or drop them if others of
+ * their turn have finished. Throws `turn-unfinished` if the result would differ from the edit, because a finished call of
+ * the turn changed the same items.
  */
 export async function waitingEdit(
   agent: RunAgent,
   { config, tasks, values }: StateSnapshot,
-  wanted: readonly Todo[],
+  newTodos: readonly Todo[],
 ): Promise<() => Promise<void>> {
   const saver = agent.graph.checkpointer as BaseCheckpointSaver;
-  const saved = await saver.getTuple(config);
-  const writes = saved?.pendingWrites ?? [];
+  const tuple = await saver.getTuple(config);
+  const writes = tuple?.pendingWrites ?? [];
   const edits = editsIn(writes);
-  const finished = tasks.flatMap(({ id }) =>
+  const finishedWrites = tasks.flatMap(({ id }) =>
     writes.flatMap(([task, channel, value]) => (task === id && channel === TODOS ? [value] : [])),
   );
 
-  const { todos: seen = [] } = values as { todos?: Todo[] };
-  // What has finished is applied to the edit and not the other way round, so the edit must be one of what was before.
-  const start = saved?.checkpoint.channel_values[TODOS] as Todo[] | undefined;
-  const edit = patchTodos([...planAfter(agent, start, edits)], diffTodos(seen, wanted));
-  if (!isKept(() => planAfter(agent, start, [...edits, edit], finished), wanted)) {
+  const { todos: current = [] } = values as { todos?: Todo[] };
+  // LangGraph applies finished tasks after the input, so the edit is based on the plan before them.
+  const start = tuple?.checkpoint.channel_values[TODOS] as Todo[] | undefined;
+  const edit = patchTodos([...planAfter(agent, start, edits)], diffTodos(current, newTodos));
+  if (!isKept(() => planAfter(agent, start, [...edits, edit], finishedWrites), newTodos)) {
     const thread = String(config.configurable?.["thread_id"]);
     const message = `The plan cannot be changed like this while ${thread} waits in the middle of a turn: go on with holdfast resume ${thread} first.`;
     throw new HarnessError("turn-unfinished", message);
   }
-  return () => addInput(saver, saved!, [TODOS, edit]);
+  return () => addInput(saver, tuple!, [TODOS, edit]);
 }
 
-/** The plan of a checkpoint, with what people changed while its step waited. */
+/** The plan of a checkpoint, with people's edits while its step waited. */
 export function planAt(agent: RunAgent, { checkpoint, pendingWrites = [] }: CheckpointTuple): Todo[] {
   const start = checkpoint.channel_values[TODOS] as Todo[] | undefined;
   const edits = editsIn(pendingWrites);
   return edits.length > 0 ? planAfter(agent, start, edits) : (start ?? []);
 }
 
-/** Adds input to the step that a thread stopped before or in: it is there when the step goes on. */
+/** Adds input to the step that a thread stopped before or in. */
 export async function waitingInput(
   agent: RunAgent,
   { config }: Pick<StateSnapshot, "config">,
@@ -59,7 +59,7 @@ export async function waitingInput(
   await addInput(saver, (await saver.getTuple(config))!, write);
 }
 
-/** Appends an input: a checkpointer keeps the first write of a task, so earlier values stay in front. */
+/** Appends an input. All earlier ones are written again: a checkpointer keeps the first writes of a task by index. */
 async function addInput(
   saver: BaseCheckpointSaver,
   { config, pendingWrites = [] }: CheckpointTuple,
@@ -77,9 +77,9 @@ function inputWrites(writes: readonly CheckpointPendingWrite[]): CheckpointPendi
   return writes.filter(([task, channel]) => task === INPUT_TASK && !channel.startsWith("__"));
 }
 
-function isKept(result: () => Todo[], wanted: readonly Todo[]): boolean {
+function isKept(result: () => Todo[], newTodos: readonly Todo[]): boolean {
   try {
-    return isDeepStrictEqual(result(), wanted);
+    return isDeepStrictEqual(result(), newTodos);
   } catch (error) {
     if (HarnessError.from(error)?.code === "invalid-plan") return false;
     throw error;

@@ -4,14 +4,14 @@ import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { PlanEdit } from "./merged-plan.ts";
 
-/** Gets the plan that is about to be written, and may throw to call the edit off. */
+/** Called with the plan before it is written; may throw to cancel the edit. */
 export type BeginEdit = (todos: readonly Todo[]) => void | Promise<void>;
 
 /** Carries out edits and messages while no step runs. */
-interface Hands {
+interface Executor {
   write: (edit: PlanEdit, begin: BeginEdit | undefined) => Promise<Todo[]>;
   say: (message: Said, begin: (() => Promise<void>) | undefined) => Promise<void>;
-  /** Gives words to the sub-agent at work that they are for, at once; false where they are for none. */
+  /** Sends a message to the running sub-agent that it names, at once; false if it names none. */
   sayToHelper: (content: MessageContent) => boolean;
 }
 
@@ -27,68 +27,65 @@ interface SayOptions {
 }
 
 interface Waiting {
-  make: (hands: Hands) => Promise<void>;
+  make: (executor: Executor) => Promise<void>;
   reject: (error: unknown) => void;
 }
 
 /**
- * People's plan edits and messages to the agent of a running thread. Make one for each run, give it to `runThread`,
- * and submit at any time: each takes effect between two steps, and the model reads it at its next call. Plans of
- * working sub-agents cannot be edited.
+ * People's plan edits and messages to the agent of a running thread. Create one for each run, pass it to `runThread`, and
+ * submit at any time: each takes effect between two steps, and the model reads it at its next call. Plans of running
+ * sub-agents cannot be edited.
  */
 export class PlanEdits {
+  /** Whether the run is to stop at the end of the current step. */
+  isLeaving = false;
   #waiting: Waiting[] = [];
-  #hands: Hands | undefined;
+  #executor: Executor | undefined;
   #control: RunControl | undefined;
   #isInStep = false;
-  #isLeaving = false;
   #isOver = false;
   #work: Promise<void> = Promise.resolve();
 
   /**
-   * Resolves to the plan with the edit in it. Rejects, and leaves the plan and the run as they are, with the errors of
-   * `writePlan`, and with `run-ended` after the run: then `writePlan` itself is the way.
+   * Resolves to the edited plan. Rejects with the errors of `writePlan`, and with `run-ended` after the run: use `writePlan`
+   * then. A rejection changes nothing.
    */
   submit(edit: PlanEdit, begin?: BeginEdit): Promise<Todo[]> {
     return this.#queue(({ write }) => write(edit, begin));
   }
 
   /**
-   * Tells the agent something, or the sub-agent at work that it begins with (`@title …`). Resolves when it is in the thread, behind the results of the turn, and rejects with
-   * `run-ended` where the model is not called again: then it is the next task. The same `id` is said once. `begin` is
-   * called before, and may throw to call it off.
+   * Sends a message to the agent, or to the running sub-agent that it starts with (`@title …`). Resolves when the message is
+   * in the thread, behind the results of the turn. Rejects with `run-ended` if no model call follows: then it is the next
+   * task. A repeated `id` is sent once. `begin` is called before, and may throw to cancel.
    */
   async say(content: MessageContent, { id = crypto.randomUUID(), begin }: SayOptions = {}): Promise<void> {
-    if (this.#hands?.sayToHelper(content)) return;
+    if (this.#executor?.sayToHelper(content)) return;
     return this.#queue(({ say }) => say({ id, content }, begin));
   }
 
-  #queue<T>(work: (hands: Hands) => Promise<T>): Promise<T> {
+  #queue<T>(work: (executor: Executor) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const make = async (hands: Hands): Promise<void> => resolve(await work(hands));
+      const make = async (executor: Executor): Promise<void> => resolve(await work(executor));
       this.#waiting.push({ make, reject });
       if (!this.#control) void this.settle();
       else if (this.#isInStep) this.#control.requestDrain("edit");
     });
   }
 
-  /** Asks the run to stop at the end of the step that is under way; another process goes on from there. */
+  /** Asks the run to stop at the end of the current step; another process continues from there. */
   leave(): void {
-    this.#isLeaving = true;
+    this.isLeaving = true;
     if (this.#isInStep) this.#control?.requestDrain("leave");
   }
 
-  get isLeaving(): boolean {
-    return this.#isLeaving;
-  }
-
-  /** @internal The run begins: what waits is made by these hands from now on. */
-  open(hands: Hands): void {
-    this.#hands = hands;
+  /** @internal Call at the start of the run: `executor` carries out what waits and what comes. */
+  open(executor: Executor): void {
+    this.#executor = executor;
     void this.settle();
   }
 
-  /** @internal Steps are about to run, which `control` can ask to stop. */
+  /** @internal Call before steps run, which `control` can stop. */
   async enter(control: RunControl): Promise<void> {
     for (let work: unknown; work !== this.#work;) {
       work = this.#work;
@@ -97,40 +94,45 @@ export class PlanEdits {
     this.#control = control;
   }
 
-  /** @internal A step is under way. Before the first one a run that stops would lose the answers it goes on with. */
+  /** @internal Call when a step runs. A stop before the first one would lose the answers that the run continues with. */
   noteStep(): void {
     if (!this.#control || this.#isInStep) return;
     this.#isInStep = true;
-    if (this.#waiting.length > 0 || this.#isLeaving) this.#control.requestDrain("edit");
+    if (this.#waiting.length > 0 || this.isLeaving) this.#control.requestDrain("edit");
   }
 
-  /** @internal No step runs. */
+  /** @internal Call when no more steps run. */
   exit(): void {
     this.#control = undefined;
     this.#isInStep = false;
   }
 
-  /** @internal Makes the edits that wait, each once. One that the turn is in the way of waits for its end. */
+  /** @internal Carries out what waits, each once. An edit that conflicts with the current turn waits for its end. */
   settle(): Promise<void> {
     this.#work = this.#work.then(() => this.#tryAll());
     return this.#work;
   }
 
-  /** @internal The run is over: whatever waits is made now, or refused. */
+  /** @internal Call at the end of the run: what waits is carried out now, or refused. */
   async close(): Promise<void> {
     this.#isOver = true;
     await this.settle();
-    this.#hands = undefined;
+    this.#executor = undefined;
   }
 
   async #tryAll(): Promise<void> {
-    // Those that come before the run begins wait for it.
-    if (!this.#hands && !this.#isOver) return;
+    // Requests before the start of the run wait for it.
+    if (!this.#executor && !this.#isOver) return;
     const later: Waiting[] = [];
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       try {
-        if (!this.#hands) throw ended();
-        await next.make(this.#hands);
+        if (!this.#executor) {
+          throw new HarnessError(
+            "run-ended",
+            "The run has ended: nothing was changed. Change it in the thread.",
+          );
+        }
+        await next.make(this.#executor);
       } catch (error) {
         if (!this.#isOver && HarnessError.from(error)?.code === "turn-unfinished") later.push(next);
         else next.reject(error);
@@ -138,8 +140,4 @@ export class PlanEdits {
     }
     this.#waiting = later;
   }
-}
-
-function ended(): HarnessError {
-  return new HarnessError("run-ended", "The run has ended: nothing was changed. Change it in the thread.");
 }

@@ -37,7 +37,7 @@ import { forkNoteMiddleware } from "./fork-note.ts";
 import { streamGraph } from "./graph-stream.ts";
 import { chosenMode, DEFAULT_MODES, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
-/** The folder of the harness's own files: never in the user's directory. */
+/** The folder of the harness's own files, which is never in the user's directory. */
 const RESULTS = "/.holdfast/results";
 
 /** The tools of a run that consent can be asked for. */
@@ -49,21 +49,21 @@ export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "m
   roles?: readonly SubagentSpec[];
 };
 
-/** The agent of a thread: a graph with a checkpointer, and how it is run. */
+/** The agent of a thread: a graph with a checkpointer, and the way to stream it. */
 export interface RunAgent {
   graph: RunGraph;
-  /** The mode of its runs, of an agent of Holdfast's own. */
+  /** The mode of its runs; undefined for another program's agent. */
   mode?: Mode | undefined;
   stream(input: never, options: RunStreamOptions): Promise<AsyncIterable<unknown>>;
 }
 
-/** A layer between an agent and its directory, such as an editor with unsaved text and a terminal of its own. */
+/** A layer between an agent and its directory, such as an editor with unsaved files and its own terminal. */
 export interface RunPlace {
   files?: (disk: FileBackend) => FileBackend;
   run?: ShellOptions["run"];
 }
 
-/** The methods that are needed of an agent's graph. */
+/** The methods of an agent's graph that are used here. */
 export interface RunGraph {
   checkpointer?: BaseCheckpointSaver | boolean | undefined;
   channels: Record<string, object>;
@@ -82,7 +82,7 @@ export interface RunStreamOptions extends RunnableConfig {
   subgraphs: boolean;
   durability: "sync";
   version?: "v2";
-  /** Can ask the run to stop between two steps. LangChain's types do not know of it, and pass it on. */
+  /** Can stop the run between two steps. Missing in LangChain's types, but passed on. */
   control?: RunControl;
   interruptBefore?: string[] | "*";
   interruptAfter?: string[] | "*";
@@ -90,8 +90,8 @@ export interface RunStreamOptions extends RunnableConfig {
 }
 
 /**
- * Builds the agent that the settings of a thread describe, for one run: its model calls are counted from here, however
- * many questions are answered on the way.
+ * Builds the agent for one run from the settings of a thread. Its budget covers the whole run, however many questions are
+ * answered on the way.
  */
 export function createRunAgent({
   settings,
@@ -103,22 +103,22 @@ export function createRunAgent({
   compactAt,
   live,
   place,
-  // To read a thread takes no servers, but what it keeps of their tools is part of it.
+  // Reading needs no servers, but the state channels of their tools.
   mcp = model ? undefined : new McpServers({ mcpServers: {} }),
 }: {
   settings: RunSettings;
   /** Settings, instructions, skills and servers of the user and of the project in `dir`. */
   project?: RunProject | undefined;
-  /** Its tools beside those for files, plan and sub-agents. */
+  /** More tools, besides those for files, plan and sub-agents. */
   tools?: readonly AnyTool[];
-  /** Whether somebody can be asked. Where nobody can, a mode that was chosen refuses what it would ask for. */
+  /** Whether somebody can be asked. If not, a chosen mode refuses calls that need consent. Default true. */
   canAsk?: boolean | undefined;
-  /** The conversation is summarized when it has so many messages; default: when it is too long for the model. */
+  /** The number of messages at which the conversation is summarized. Default: when it is too long for the model. */
   compactAt?: number | undefined;
-  /** A mode and rules that may change meanwhile, in the place of the mode that the settings name. */
+  /** A mode and rules that may change during the run, instead of the mode in the settings. */
   live?: LiveRules | undefined;
   place?: RunPlace | undefined;
-  /** May be left out to read or change a thread without running it. */
+  /** Optional for reading or changing a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
   /** The servers that the settings name; see `RunServers`. */
@@ -130,7 +130,7 @@ export function createRunAgent({
   if (mode === "plan" && !plan) {
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
   }
-  // Who chose not to be asked and has no terminal is not there to answer either.
+  // A user who chose not to be asked and has no terminal cannot answer questions either.
   const isAlone = !canAsk && mode === "auto";
   const dir = settings.dir === undefined ? undefined : realFolder(settings.dir);
   const forbidden = denied(project?.config.deny, { dir, files: databaseFiles(checkpointer) });
@@ -140,10 +140,10 @@ export function createRunAgent({
     plan: plan
       ? {
           preset,
-          // In plan mode a person approves a plan before it is begun, and whatever leaves it.
+          // In plan mode a person approves the plan before work starts, and each departure from it.
           approval: mode === "plan" ? "always" : approve,
           askTools: [CLARIFICATION_TOOL],
-          // Who can change the rules meanwhile is there to talk to.
+          // Live rules mean that a person attends the run.
           conversation: live !== undefined,
         }
       : false,
@@ -171,34 +171,32 @@ export function createRunAgent({
       checkpointer,
     }),
     tools,
-    // As with servers: what a thread keeps of them is part of it.
+    // Without a model as with servers: only their state channels are needed.
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
     subagents: project?.roles ?? [],
     ...(isAlone && { systemPrompt: ALONE_PROMPT }),
     ...(mode === "plan" && { systemPrompt: PLAN_MODE_PROMPT }),
     ...directory(settings, { config: project?.config, place, forbidden }),
-    ...(compactAt !== undefined && { summarization: compaction(compactAt) }),
+    ...(compactAt !== undefined && {
+      summarization: { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } },
+    }),
   });
-  // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
+  // Not the agent's own `stream`: it reads the whole thread, and writes all of it into each message's step again.
   const account = accountOf(settings);
   const run = graph.withConfig({ configurable: { [BUDGET_KEY]: account } });
   return {
     graph: run,
     mode,
     stream: (input, options) => {
-      // A person may have been asked since the last one.
+      // Restarts the clock: a person may have been asked since the last stream.
       account.begin();
       return streamGraph(run, input, options);
     },
   };
 }
 
-function compaction(compactAt: number) {
-  return { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } };
-}
-
-/** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
+/** The budget of a run. Sub-agents that use it up wait for a resume: an answer would be taken for their report. */
 function accountOf({ maxTurns, budget }: RunSettings): Account {
   const limits = { ...DEFAULT_BUDGET, ...(budget as BudgetOptions | undefined) };
   if (maxTurns === undefined) return new Account({ limits, isResumable: true });
@@ -208,26 +206,26 @@ function accountOf({ maxTurns, budget }: RunSettings): Account {
 
 /** The tools of a run, and those among them that only read. */
 function toolNames(tools: readonly AnyTool[], settings: RunSettings) {
-  const named = tools as readonly { name: string; metadata?: { annotations?: { readOnlyHint?: unknown } } }[];
-  const hinted = named.filter(({ metadata }) => metadata?.annotations?.readOnlyHint === true);
+  const extra = tools as readonly { name: string; metadata?: { annotations?: { readOnlyHint?: unknown } } }[];
+  const hinted = extra.filter(({ metadata }) => metadata?.annotations?.readOnlyHint === true);
   return {
-    tools: [...ownTools(settings), ...named.map(({ name }) => name)],
+    tools: [...ownTools(settings), ...extra.map(({ name }) => name)],
     reading: ["ls", "read_file", "glob", "grep", ...WEB_TOOLS, ...hinted.map(({ name }) => name)],
   };
 }
 
-/** The tools that settings give a run, but for those of the plan and of servers. */
+/** The tools of a run by its settings, without those of the plan and of servers. */
 export function ownTools({ dir, shell, web }: Pick<RunSettings, "dir" | "shell" | "web">): string[] {
   const canExecute = shell && dir !== undefined;
   return RUN_TOOLS.filter((name) => (name !== "execute" || canExecute) && (web || !WEB_TOOLS.includes(name)));
 }
 
-/** The real path of a folder, or its path where it is not made yet. */
+/** The real path of a folder, or `dir` itself if it does not exist yet. */
 function realFolder(dir: string): string {
   return attempt(() => realpathSync(dir)) ?? dir;
 }
 
-/** The database's files and SQLite's files beside them: no tool reads other threads there. */
+/** The files of the SQLite database, which no tool may read: they have all threads. */
 function databaseFiles(checkpointer: BaseCheckpointSaver): string[] {
   const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
   if (path === undefined) return [];
@@ -251,7 +249,7 @@ function directory(
     : withPermissions(diskBackend(dir), [FROZEN_FILES]);
   const files = place.files ? { ...disk, ...withPermissions(place.files(disk), [FROZEN_FILES]) } : disk;
   return {
-    // The rest of the folder is the project's, and frozen: what is written there is refused, and not kept elsewhere.
+    // Only `results`: the rest of `.holdfast` is the project's, and frozen.
     backend: ({ state }) => compositeBackend(files, { [`${RESULTS}/`]: state }),
     canExecute: shell,
     resultFolder: RESULTS,

@@ -5,7 +5,7 @@ import { runGraph, taskInput } from "../../../test/drive-alone.ts";
 import { ScriptedModel, type Step } from "../../testing/index.ts";
 import { Thread } from "../thread/thread.ts";
 import { createRunAgent } from "./agent.ts";
-import { pricedBudget, readBudget } from "./budget.ts";
+import { readBudget, withPricedBudget } from "./budget.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
 
 const usage_metadata = { input_tokens: 900, output_tokens: 100, total_tokens: 1000 };
@@ -75,10 +75,13 @@ describe("--budget", () => {
 
   it("needs prices for dollars", () => {
     const prices = { input: 3, output: 15, cached: 0.3 };
-    expect(() => pricedBudget({ cost: 5 }, undefined)).toThrow("set HOLDFAST_PRICES");
-    expect(() => pricedBudget({ perItem: { cost: 5 } }, undefined)).toThrow("set HOLDFAST_PRICES");
-    expect(pricedBudget({ cost: 5 }, prices)).toEqual({ cost: 5, prices });
+    expect(() => withPricedBudget({ budget: { cost: 5 } }, undefined)).toThrow("set HOLDFAST_PRICES");
+    expect(() => withPricedBudget({ budget: { perItem: { cost: 5 } } }, undefined)).toThrow(
+      "set HOLDFAST_PRICES",
+    );
+    expect(withPricedBudget({ budget: { cost: 5 } }, prices)).toEqual({ budget: { cost: 5, prices } });
     // A thread knows the prices that it was begun with.
-    expect(pricedBudget({ cost: 5, prices }, undefined)).toEqual({ cost: 5, prices });
+    const priced = { budget: { cost: 5, prices } };
+    expect(withPricedBudget(priced, undefined)).toEqual(priced);
   });
 });

@@ -3,7 +3,7 @@ import type { BudgetOptions, Limits } from "../../middleware/budget/index.ts";
 import type { Prices } from "../../middleware/prices/index.ts";
 import type { RunSettings } from "./settings.ts";
 
-/** Resources by the words that name them on a command line. */
+/** Resources by their names on the command line. */
 const RESOURCES: Readonly<Record<string, { resource: keyof Limits; unit: number; isWhole: boolean }>> = {
   tokens: { resource: "tokens", unit: 1, isWhole: true },
   cost: { resource: "cost", unit: 1, isWhole: false },
@@ -20,17 +20,22 @@ export function readBudget(text: string): BudgetOptions {
   for (const part of text.split(",")) {
     const [key = "", value = "", ...rest] = part.split("=").map((word) => word.trim());
     const isItem = key.startsWith(ITEM);
-    const known = RESOURCES[isItem ? key.slice(ITEM.length) : key];
+    const entry = RESOURCES[isItem ? key.slice(ITEM.length) : key];
     const amount = Number(value);
     const isAmount = value !== "" && amount > 0 && Number.isFinite(amount) && rest.length === 0;
-    if (!known || !isAmount || (known.isWhole && !Number.isInteger(amount))) fail(text, `${part.trim()}: `);
-    (isItem ? item : run)[known.resource] = Math.max(amount * known.unit, known.resource === "ms" ? 1 : 0);
+    if (!entry || !isAmount || (entry.isWhole && !Number.isInteger(amount))) fail(text, `${part.trim()}: `);
+    (isItem ? item : run)[entry.resource] = Math.max(amount * entry.unit, entry.resource === "ms" ? 1 : 0);
   }
   return { ...run, ...(Object.keys(item).length > 0 && { perItem: item }) };
 }
 
-/** A budget that knows what tokens of the model cost. Throws `invalid-options` where it has to and does not. */
-export function pricedBudget(budget: BudgetOptions, prices: Prices | undefined): BudgetOptions {
+/** Settings with the prices of the model in their budget. Throws `invalid-options` for a cost limit without prices. */
+export function withPricedBudget<Settings extends Pick<RunSettings, "budget">>(
+  settings: Settings,
+  prices: Prices | undefined,
+): Settings {
+  const budget = settings.budget as BudgetOptions | undefined;
+  if (!budget) return settings;
   const priced = { ...budget, ...(prices && { prices }) };
   if (!priced.prices && (budget.cost ?? budget.perItem?.cost) !== undefined) {
     throw new HarnessError(
@@ -38,16 +43,7 @@ export function pricedBudget(budget: BudgetOptions, prices: Prices | undefined):
       "--budget has a cost: set HOLDFAST_PRICES, such as 3,15,0.3, or prices in your settings, to know what tokens of this model cost.",
     );
   }
-  return priced;
-}
-
-/** Settings whose budget knows what tokens of the model cost. Throws `invalid-options` as `pricedBudget` does. */
-export function withPricedBudget<Settings extends Pick<RunSettings, "budget">>(
-  settings: Settings,
-  prices: Prices | undefined,
-): Settings {
-  const { budget } = settings;
-  return budget ? { ...settings, budget: pricedBudget(budget as BudgetOptions, prices) } : settings;
+  return { ...settings, budget: priced };
 }
 
 function fail(text: string, part: string): never {

@@ -5,12 +5,12 @@ import { z } from "zod";
 import { lastValue } from "../../middleware/state/index.ts";
 import { FORKED } from "./agent.prompt.ts";
 
-/** The state field with the last message before each fork of a thread, by its id. */
+/** The state field with the id of the last message before each fork of a thread. */
 export const FORKS = "_forks";
 
 /**
- * Tells the model of a forked thread what it is, behind the last message that was copied. The note has its place in
- * every request, so the provider's cache holds. `hasDisk`: files are on a disk, and no fork takes them back.
+ * Tells the model that the thread is a fork, after the last copied message. The note is at the same place in every
+ * request, which keeps the provider's cache valid. `hasDisk`: files are on a disk, and a fork does not restore them.
  */
 export function forkNoteMiddleware({ hasDisk }: { hasDisk: boolean }) {
   return createMiddleware({
@@ -28,7 +28,7 @@ function withNotes(messages: BaseMessage[], forks: readonly string[], note: Huma
   let isDue = false;
   return messages.flatMap((message, at) => {
     isDue ||= forks.includes(message.id ?? "");
-    // The results of a turn's calls stand together.
+    // Not between the results of a turn's calls.
     if (!isDue || messages[at + 1]?.type === "tool") return [message];
     isDue = false;
     return [message, note];

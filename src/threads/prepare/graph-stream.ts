@@ -2,15 +2,15 @@ import { ensureConfig, type RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton as CONTEXTS } from "@langchain/core/singletons";
 import { isPregel } from "../../langgraph/loop/index.ts";
 
-/** A graph of LangGraph's, as far as it is streamed. */
-export interface StreamedGraph {
+/** The parts of a LangGraph graph that are used to stream it. */
+interface StreamedGraph {
   config?: { recursionLimit?: number | undefined } | undefined;
   _streamIterator(input: unknown, options: RunnableConfig): AsyncGenerator;
 }
 
 /**
- * Streams a graph without LangGraph's two outer streams: one keeps a promise, half a kilobyte, for every chunk until
- * the run ends, the other makes a tracing tree for each. A caller stops the run by its `signal`.
+ * Streams a graph without LangGraph's two outer streams: one keeps a promise of half a kilobyte for every chunk until the
+ * run ends, the other makes a tracing tree for each. A caller stops the run by its `signal`.
  */
 export async function streamGraph(
   graph: StreamedGraph,
@@ -24,7 +24,7 @@ export async function streamGraph(
   });
   const chunks = graph._streamIterator(input, config);
   const unlessStopped = stopping(config.signal);
-  // The run goes on in the context that it is begun in.
+  // The run keeps the async context of its first read.
   let first: Promise<Read> | undefined = unlessStopped(
     CONTEXTS.runWithConfig(config, () => chunks.next(), true),
   );
@@ -40,8 +40,8 @@ export async function streamGraph(
 type Read = IteratorResult<unknown>;
 
 /**
- * Lets go of what is read when a run is stopped: LangGraph itself does not hear of it while one of several nodes waits to
- * be tried again. One listener for all that a run streams, one thing after the other.
+ * Rejects the current read when a run is stopped: LangGraph does not notice a stop while one of several nodes waits for a
+ * retry. One abort listener for all reads of a run.
  */
 function stopping(signal: AbortSignal | undefined): (reading: Promise<Read>) => Promise<Read> {
   if (!signal) return (reading) => reading;
@@ -66,7 +66,7 @@ function stopping(signal: AbortSignal | undefined): (reading: Promise<Read>) => 
     });
 }
 
-/** Tells a graph from what is wrapped around one. */
-export function isGraph(given: object): given is StreamedGraph {
-  return isPregel(given);
+/** Whether an object is a LangGraph graph, and not a wrapper around one. */
+export function isGraph(value: object): value is StreamedGraph {
+  return isPregel(value);
 }

@@ -4,10 +4,7 @@ import { NO_ISOLATION } from "../../files/shell/index.ts";
 import type { Config } from "../../project/index.ts";
 import { chosenMode, type RunSettings } from "./settings.ts";
 
-/**
- * A warning that nothing isolates the commands of a run; undefined if something does. Throws `invalid-options` if
- * isolation is required and not available.
- */
+/** A warning if the commands of a run are not isolated. Throws `invalid-options` if isolation is required and missing. */
 export function isolationNotice(
   settings: Pick<RunSettings, "shell" | "sandbox" | "mode">,
   config: Pick<Config, "sandbox" | "mode"> = {},
@@ -20,7 +17,6 @@ export function isolationNotice(
   return `Commands ${why}: they run with your rights, and ${asking}.`;
 }
 
-/** Whether something isolates the commands of a run. */
 export function hasIsolation(
   settings: Pick<RunSettings, "sandbox">,
   config: Pick<Config, "sandbox"> = {},

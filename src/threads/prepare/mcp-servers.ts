@@ -5,9 +5,9 @@ import type { Environment } from "../../models/index.ts";
 import { PinnedTools, type Project } from "../../project/index.ts";
 import type { RunSettings } from "./settings.ts";
 
-/** The MCP servers of runs: those of the same files are shared, until they are closed together. */
+/** The MCP servers of runs. Runs with the same files share theirs; all are closed together. */
 export class RunServers {
-  readonly #known = new Map<string, McpServers>();
+  readonly #cache = new Map<string, McpServers>();
   readonly #env: Environment;
   readonly #onNote: (note: string) => void;
 
@@ -17,20 +17,20 @@ export class RunServers {
   }
 
   /**
-   * The servers that settings name, and those of the user and of a trusted project, not started yet; of two with one
-   * name that of the settings counts. Throws `invalid-options` for what cannot be used.
+   * The servers of the settings, of the user and of a trusted project, not started yet. Those of the settings win over
+   * others of the same name. Throws `invalid-options` for an invalid file.
    */
   async of(
     { mcp: files = [], dir }: Pick<RunSettings, "mcp" | "dir">,
     project?: Pick<Project, "mcp">,
   ): Promise<McpServers | undefined> {
-    const named = Object.keys(project?.mcp.mcpServers ?? {}).length > 0 ? [project!.mcp] : [];
-    if (files.length + named.length === 0) return undefined;
-    const key = JSON.stringify([files, dir, named]);
-    const known = this.#known.get(key);
-    if (known) return known;
+    const projectServers = Object.keys(project?.mcp.mcpServers ?? {}).length > 0 ? [project!.mcp] : [];
+    if (files.length + projectServers.length === 0) return undefined;
+    const key = JSON.stringify([files, dir, projectServers]);
+    const cached = this.#cache.get(key);
+    if (cached) return cached;
     const configs = [
-      ...named.map((json) => this.#usable(json)),
+      ...projectServers.map((json) => this.#usable(json)),
       ...(await Promise.all(files.map(readMcpFile))),
     ];
     const servers = new McpServers({
@@ -40,16 +40,16 @@ export class RunServers {
       ) as McpConfig["mcpServers"],
       ...(dir !== undefined && { dir }),
       env: this.#env,
-      // The rules of the run say which calls are asked for.
+      // The run's own consent rules decide.
       ask: "none",
       pins: new PinnedTools(dir, this.#env),
       onNote: this.#onNote,
     });
-    this.#known.set(key, servers);
+    this.#cache.set(key, servers);
     return servers;
   }
 
-  /** The servers of a project that can be used: other agents, which know other kinds, share its file. */
+  /** The usable servers of a project. Its file may have other kinds, for other agents. */
   #usable({ mcpServers }: Project["mcp"]): McpConfig {
     const usable = Object.entries(mcpServers).flatMap(([name, server]) => {
       try {
@@ -63,11 +63,11 @@ export class RunServers {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#known.values()].map((servers) => servers.close()));
+    await Promise.all([...this.#cache.values()].map((servers) => servers.close()));
   }
 }
 
-/** Reads a file with MCP servers. Throws `invalid-options`. */
+/** Throws `invalid-options`. */
 export async function readMcpFile(file: string): Promise<McpConfig> {
   let json: unknown;
   try {

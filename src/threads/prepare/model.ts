@@ -3,13 +3,13 @@ import { chooseModel, type ChosenModel, type Environment } from "../../models/in
 
 export const OFFLINE = "offline";
 
-/** Models whose part a program plays. */
+/** Models that are programs. */
 export const PLAYED = [OFFLINE, "demo"] as const;
 
-/** The pace of a program for a person who watches. */
+/** The default pace of a program for a person who watches. */
 const READABLE = { thinkMs: 250, wordMs: 15 };
 
-/** The model of a run. `isFallback` when nothing is configured and `offline` takes the place. */
+/** The model of a run. `isFallback`: nothing is configured, so `offline` is used. */
 export async function modelFor(
   name: string | undefined,
   {
@@ -19,12 +19,12 @@ export async function modelFor(
   }: {
     env: Environment;
     isWatched: boolean;
-    /** After how many seconds a silent server is given up. */
+    /** The time limit for a silent server, in seconds. */
     timeout?: number | undefined;
   },
 ): Promise<ChosenModel & { isFallback: boolean }> {
-  const wanted = name ?? (env["HOLDFAST_MODEL"]?.trim() || undefined);
-  const played = async (program: (typeof PLAYED)[number], isFallback: boolean) => {
+  const requested = name ?? (env["HOLDFAST_MODEL"]?.trim() || undefined);
+  const programModel = async (program: (typeof PLAYED)[number], isFallback: boolean) => {
     const { OfflineModel } = await import("../../models/offline/model.ts");
     return {
       model: new OfflineModel({ name: program, ...(isWatched && { pace: paceOf(env) }) }),
@@ -33,19 +33,19 @@ export async function modelFor(
       isFallback,
     };
   };
-  const program = PLAYED.find((one) => one === wanted);
-  if (program) return played(program, false);
+  const program = PLAYED.find((one) => one === requested);
+  if (program) return programModel(program, false);
   try {
     const settings = timeout === undefined ? {} : { timeout: timeout * 1000 };
     const chosen = await chooseModel({ env, settings, ...(name !== undefined && { model: name }) });
     return { ...chosen, isFallback: false };
   } catch (error) {
     if (HarnessError.from(error)?.code !== "no-model" || name !== undefined) throw error;
-    return played(OFFLINE, true);
+    return programModel(OFFLINE, true);
   }
 }
 
-/** The pace of a program: readable, or as many times slower as `HOLDFAST_PACE` says; 0 is no delay at all. */
+/** The pace of a program, multiplied by `HOLDFAST_PACE`; 0 means no delay. */
 function paceOf(env: Environment): { thinkMs: number; wordMs: number } {
   const times = Number(env["HOLDFAST_PACE"] || 1);
   if (!(times >= 0)) {

@@ -11,7 +11,7 @@ import type { RunServers } from "./mcp-servers.ts";
 import { OFFLINE, type modelFor } from "./model.ts";
 import type { RunSettings } from "./settings.ts";
 
-/** The settings of a run. Without a model: the one of the environment. */
+/** The settings of a run. Default model: that of the environment. */
 export type WantedSettings = Omit<RunSettings, "model"> & { model?: string | undefined };
 
 export interface PrepareOptions {
@@ -24,7 +24,7 @@ export interface PrepareOptions {
   projectOf?: ((settings: Pick<RunSettings, "dir" | "project">) => Promise<RunProject>) | undefined;
   /** Finds the MCP servers that the settings name. */
   servers?: Pick<RunServers, "of"> | undefined;
-  /** The directory of the offline model where none is given: it knows nothing else. */
+  /** The directory of the offline model if the settings have none. */
   offlineDir?: string | undefined;
   /** Whether somebody can answer questions. Default true. */
   canAsk?: boolean;
@@ -34,13 +34,12 @@ export interface PrepareOptions {
   place?: RunPlace | undefined;
 }
 
-/** An agent for one run, and what a surface shows of it. */
+/** An agent for one run, with facts that surfaces show. */
 export interface PreparedRun {
   agent: RunAgent;
   model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
-  /** The working directory. */
   dir?: string;
-  /** A notice for the person, before the run begins. */
+  /** A notice for the person before the run starts. */
   notice?: string;
   /** The settings that the thread keeps. */
   settings?: RunSettings;
@@ -56,10 +55,10 @@ export async function prepareRun(
     options;
   const model = await modelOf(wanted.model);
   const dir = wanted.dir ?? (model.name === OFFLINE ? offlineDir : undefined);
-  const named = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
-  const project = await projectOf?.(named);
+  const resolved = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
+  const project = await projectOf?.(resolved);
   const prices = pricesOf?.(model.name, project);
-  const settings = withPricedBudget(named, prices);
+  const settings = withPricedBudget(resolved, prices);
   const roles = await withModels(project?.roles ?? [], modelOf);
   const effortNotes: string[] = [];
   const thinking = withEffort(model.model, wanted.effort ?? project?.config.effort, (note) =>
@@ -97,7 +96,7 @@ export async function prepareRun(
 export const FALLBACK =
   'No model is configured, so "offline" is used: it can only survey a directory. See a task with holdfast demo. Set up a real one with holdfast login, or set HOLDFAST_MODEL.';
 
-/** Roles with the models that they name. One that cannot be used is a note: its role has the agent's. */
+/** Roles with their models. If a model cannot be used, the role has the agent's model, and there is a note. */
 async function withModels(roles: readonly SubagentSpec[], modelOf: PrepareOptions["modelOf"]) {
   const specs: SubagentSpec[] = [];
   const notes: string[] = [];

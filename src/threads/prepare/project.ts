@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import type { Project } from "../../project/index.ts";
 import { quoted, shortList } from "../events/index.ts";
 
-/** The model that settings files name, where the environment names none. */
+/** The model of the settings files, unless the environment names one. */
 export function settledModel(
   { config }: Pick<Project, "config">,
   env: Readonly<Record<string, string | undefined>>,
@@ -16,7 +16,7 @@ const REASONS: Partial<Record<Project["trust"], string>> = {
   changed: "as they have changed since this folder was trusted",
 };
 
-/** A notice of the project files that are not used; undefined if all are. */
+/** A notice about project files that are not used; undefined if all are used. */
 export function projectNotice(project: Project): string | undefined {
   const reason = REASONS[project.trust];
   const odd = project.files.filter(({ isUsed, isUntrusted }) => !isUsed && !isUntrusted).length;
@@ -31,7 +31,7 @@ export function projectNotice(project: Project): string | undefined {
   return lines.length > 0 ? `${lines.join(". ")}.` : undefined;
 }
 
-/** The names of what is not used because nobody has said yes to it. */
+/** The names of files that are not used because nobody has trusted them. */
 export function leftOut({ files, root = "" }: Project): string {
   const names = files
     .filter(({ isUntrusted }) => isUntrusted)

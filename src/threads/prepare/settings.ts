@@ -6,7 +6,7 @@ import { EFFORTS, MODES, type Mode } from "../../project/index.ts";
 
 export const APPROVALS = ["first", "always", "never"] as const;
 
-/** Settings of a thread's runs. They are kept in the thread, so that `resume` builds the same agent. */
+/** Settings of a thread's runs. They are stored in the thread, so that `resume` builds the same agent. */
 export const RUN_SETTINGS = z.object({
   model: z.string(),
   /** The thinking effort; else settings files decide, or the model. */
@@ -16,11 +16,10 @@ export const RUN_SETTINGS = z.object({
   approve: z.enum(APPROVALS),
   /** A working directory on disk, absolute; without one, files live in the thread. */
   dir: z.string().optional(),
-  /** The directory that its latest task was given in, absolute. */
+  /** The directory in which its latest task was entered, absolute. */
   startedIn: z.string().optional(),
-  /** Whether commands may be run in `dir`. */
   shell: z.boolean(),
-  /** Whether commands are isolated: where that works, always, or never. Default `auto`. */
+  /** Whether commands are isolated: if possible (`auto`, the default), always, or never. */
   sandbox: z.enum(ISOLATIONS).optional(),
   /** Whether isolated commands reach the network. */
   network: z.boolean().optional(),
@@ -28,11 +27,11 @@ export const RUN_SETTINGS = z.object({
   mode: z.enum(MODES).optional(),
   /** Files with MCP servers, absolute. */
   mcp: z.array(z.string()).optional(),
-  /** Whether pages of the web are read, and searched where there is a key. */
+  /** Whether web pages are read, and searched if there is a key. */
   web: z.boolean().optional(),
-  /** Rules for what waits for consent in every mode. */
+  /** Rules for calls that need consent in every mode. */
   ask: z.array(z.string()),
-  /** `false`: the files are not read by which the project in `dir` tells agents how to work. */
+  /** `false`: the project's own settings, instructions and skills in `dir` are not read. */
   project: z.boolean().optional(),
   maxTurns: z.number().optional(),
   /** The budget of a run besides its turns. */
@@ -41,10 +40,10 @@ export const RUN_SETTINGS = z.object({
   background: z.boolean().optional(),
 });
 
-/** The modes where nobody has chosen one: of a person who attends each run, and of runs that go on alone. */
+/** The default modes: for runs that a person attends, and for runs that nobody attends. */
 export const DEFAULT_MODES = { attended: "ask", alone: "edits" } as const satisfies Record<string, Mode>;
 
-/** The mode of a thread's runs, for every surface: that of the thread, else of settings files, else the default. */
+/** The mode of a thread's runs: that of the thread, else of settings files, else the default. */
 export function modeOf(
   settings: Pick<RunSettings, "mode">,
   { config, at }: { config?: { mode?: Mode | undefined } | undefined; at: keyof typeof DEFAULT_MODES },
@@ -52,7 +51,7 @@ export function modeOf(
   return chosenMode(settings, config) ?? DEFAULT_MODES[at];
 }
 
-/** The mode that somebody has chosen, if somebody has. */
+/** The mode of the thread, else of settings files; undefined if nobody has chosen one. */
 export function chosenMode(
   { mode }: Pick<RunSettings, "mode">,
   config: { mode?: Mode | undefined } = {},

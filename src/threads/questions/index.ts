@@ -19,18 +19,16 @@ type QuestionEvent = Extract<RunEvent, { type: "question" }>;
 
 /** A question of a run to a person. */
 export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
-  /** The sub-agent that asks, where it is one. */
+  /** The sub-agent that asks; undefined for the main agent. */
   owner?: string;
   todos?: readonly Todo[];
-  /** The conditions that the plan comes with. */
   rules?: readonly string[];
-  /** The call that it is about, where it is about one. */
   call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
-  /** The call was under way when an earlier run was stopped. */
+  /** The call was running when an earlier run was stopped. */
   repeated?: true;
   /** Facts for the person beside the arguments. */
   notice?: string;
-  /** More about the call, which is in `text`, too: what a stopped command had done, or LangChain's description. */
+  /** More about the call, also in `text`: what a stopped command had done, or LangChain's description. */
   remark?: string;
   error?: string;
   /** A review of one call as LangChain's `humanInTheLoopMiddleware` asks for it. */
@@ -41,7 +39,7 @@ interface LangChainReview {
   actionRequests: readonly [{ name: string; args: Record<string, unknown>; description?: string }];
 }
 
-/** Reads what an interrupt of a thread asks for. */
+/** Reads the question of an interrupt. */
 export function readQuestion({ id, value }: Interrupt): Question {
   const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const base = { id: id ?? "" };
@@ -89,14 +87,14 @@ export function readQuestion({ id, value }: Interrupt): Question {
   }
   if (isReview(request)) {
     const [{ name, args, description = "" }] = request.actionRequests;
-    // LangChain's default has nothing but name and arguments.
+    // LangChain's default description has only name and arguments.
     const remark = description.includes(`Tool: ${name}`) ? "" : description;
     return {
       ...base,
       kind: "permission",
       text: `The agent asks for permission:\n${name} ${jsonText(args)}${remark && `\n${remark}`}`,
       options: ["approve", "reject"],
-      // LangChain does not say which of its calls it is.
+      // LangChain does not tell the id of the call.
       call: { owner: MAIN, call: base.id, name, args },
       ...(remark && { remark }),
       review: request,
@@ -110,7 +108,7 @@ function isReview(request: object): request is LangChainReview {
   return Array.isArray(actionRequests) && actionRequests.length === 1;
 }
 
-/** The most characters that are shown of each call beside a plan. */
+/** The most characters of each call beside a plan. */
 const MOST_OF_CALL = 500;
 
 function proposalText(calls: PlanApprovalRequest["calls"], difference: string | undefined): string {
@@ -123,7 +121,6 @@ function proposalText(calls: PlanApprovalRequest["calls"], difference: string | 
   return `With the plan you approve these calls:\n${lines.join("\n")}\n${proposal}`;
 }
 
-/** A question as an event of its run. */
 export function questionEvent(asked: Question): RunEventBody {
   const { todos, rules, call, text, remark: _, review: __, ...question } = asked;
   return {
@@ -142,9 +139,9 @@ export function answerEvents(
   questions: readonly Question[],
 ): RunEventBody[] {
   return Object.entries(answers).map(([id, answer]) => {
-    const asked = questions.find((question) => question.id === id);
-    if (!asked) return { type: "answer", id, answer };
-    const { kind, call, text } = asked;
+    const match = questions.find((question) => question.id === id);
+    if (!match) return { type: "answer", id, answer };
+    const { kind, call, text } = match;
     const about = { ...(call && { name: call.name }), ...(kind === "clarification" && { text }) };
     return { type: "answer", id, answer, question: { kind, ...about } };
   });
@@ -157,8 +154,8 @@ function boundedCall({ args, ...call }: NonNullable<Question["call"]>): NonNulla
 }
 
 /**
- * The value that a run goes on with, from words such as `approve` or `reject: too long`, or the number of an option; a plan can be answered with
- * a Markdown list, and everything but a clarification with JSON. Throws `invalid-options` for what cannot be meant.
+ * The value to resume with, from words such as `approve` or `reject: too long`, or the number of an option. A plan can be
+ * answered with a Markdown list, and everything but a clarification with JSON. Throws `invalid-options` for other answers.
  */
 export function readAnswer(question: Question, words: string): unknown {
   const text = optionOf(question, words.trim());
@@ -177,13 +174,13 @@ export function readAnswer(question: Question, words: string): unknown {
   );
 }
 
-/** The option that a number stands for; any other text is itself. */
+/** The option of a number; any other text stays as it is. */
 function optionOf({ options }: Question, text: string): string {
   const option = /^[1-9]\d?$/.test(text) && !options.includes(text) ? options[Number(text) - 1] : undefined;
   return option ?? text;
 }
 
-/** Only words that stand alone: "approve, but …" is no approval, and "no problem" no refusal. */
+/** Reads only whole answers: "approve, but …" is no approval, and "no problem" no refusal. */
 function readWords(question: Question, text: string): unknown {
   if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return { type: "approve" };
   const [refusal, reason = ""] = /^(?:reject|no|n)(?:\s*:\s*([\s\S]*))?$/i.exec(text) ?? [];

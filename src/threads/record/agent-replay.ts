@@ -9,25 +9,24 @@ import { isSame } from "../../plan/todo/index.ts";
 import { failuresIn, helpersIn, labelOf, titleOf, type Verdict } from "../../subagents/index.ts";
 import type { RunEventBody } from "../events/index.ts";
 import { withTasks } from "../thread/index.ts";
-import { detailsOf, ended, resultOf, remindersIn, saidIn } from "./recorder.ts";
+import { detailsOf, endFields, resultOf, remindersIn, contentIn } from "./recorder.ts";
 
-/** A saved agent at a moment. */
+/** The saved state of an agent at a moment. */
 export interface Frame {
   at: number;
-  /** The milliseconds before it in which nothing ran in the thread. */
+  /** The time in milliseconds in which nothing ran in the thread so far. */
   idle: number;
-  /** A person changed it, between two runs. */
+  /** Whether a person made it, between two runs. */
   isEdit: boolean;
   messages: readonly BaseMessage[];
   todos: readonly Todo[];
   rules: readonly string[];
-  /** The summary that requests carried from here on. */
+  /** The summary in requests from here on. */
   summary?: Summary | undefined;
-  /** The calls that were run from here, with the namespace of what a sub-agent saved meanwhile. */
+  /** The calls that ran from here, with the checkpoint namespaces of their sub-agents. */
   jobs: readonly { call: string; ns: string }[];
 }
 
-/** An event with its time. */
 export interface TimedEvent {
   at: number;
   body: RunEventBody;
@@ -37,29 +36,27 @@ const TASK = "task";
 
 /** The replay of one agent: the difference from frame to frame, as events. */
 export class AgentReplay {
-  /** The agent's last words. */
   answer = "";
   todos: readonly Todo[] = [];
   rules: readonly string[] = [];
   #summaries = 0;
-  /** The time of its last event. */
   at = 0;
-  /** Its caller went on while it worked. */
   readonly isInBackground: boolean;
   readonly #reminders: string[] = [];
   readonly #owner: string;
+  /** The ids of messages that were replayed. */
   readonly #seen: Set<string>;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
   readonly #helpers = new Map<string, AgentReplay>();
-  /** The calls that started sub-agents, by the ids that these are asked again by. */
+  /** The calls that started sub-agents, by the ids with which these can be called again. */
   readonly #askedBy = new Map<string, string>();
-  /** The items of sub-agents that ended in the step that is being told, by call, as long as their ends are not told. */
-  readonly #untold = new Map<string, string>();
-  /** Calls that started no sub-agent, and why sub-agents did not succeed, by call. */
+  /** The items of sub-agents that ended in the current step, by call, until their ends are replayed. */
+  readonly #running = new Map<string, string>();
+  /** Calls that started no sub-agent, and the failures of sub-agents by call. */
   readonly #refused = new Set<string>();
   readonly #failures = new Map<string, Verdict>();
 
-  /** `known`: messages of others, which a fork begins with. */
+  /** `known`: ids of messages that a fork has from its caller. */
   constructor(
     owner: string,
     { known = [], isInBackground = false }: { known?: Iterable<string>; isInBackground?: boolean } = {},
@@ -69,7 +66,7 @@ export class AgentReplay {
     this.isInBackground = isInBackground;
   }
 
-  /** Takes note of how its sub-agents will have ended. To be called before any of it is told. */
+  /** Reads the results of its sub-agents from the last messages. Call it before the first frame. */
   expect(messages: readonly BaseMessage[]): void {
     for (const message of messages) {
       for (const [call, why] of Object.entries(failuresIn(message))) this.#failures.set(call, why);
@@ -83,53 +80,53 @@ export class AgentReplay {
     }
   }
 
-  /** New events. `other` receives messages that are neither the agent's answers nor tool results. */
+  /** The events of a frame. `onForeign` receives messages that are neither the agent's answers nor tool results. */
   *tell(
     frame: Frame,
-    other: (message: BaseMessage) => Iterable<TimedEvent> = () => [],
+    onForeign: (message: BaseMessage) => Iterable<TimedEvent> = () => [],
   ): Generator<TimedEvent, void> {
     const { at, messages, summary } = frame;
     const askedAt = this.at || at;
     this.at = at;
     yield* this.#summarized(summary);
-    const news = messages.filter((message, index) => {
+    const newMessages = messages.filter((message, index) => {
       const id = message.id ?? `${this.#owner} ${index}`;
       const isNew = !this.#seen.has(id);
       this.#seen.add(id);
       return isNew;
     });
-    for (const message of this.#byEnd(news)) {
+    for (const message of this.#byEnd(newMessages)) {
       if (AIMessage.isInstance(message)) {
-        // One that follows a reminder was asked for behind the answer that was sent back.
+        // After a reminder the model was called when its answer had been sent back.
         yield* this.#answered(message, this.#reminders.length > 0 ? at : askedAt);
       } else if (!ToolMessage.isInstance(message)) {
         this.#reminders.push(...remindersIn([message]));
-        yield* other(message);
+        yield* onForeign(message);
       }
       // A tool changes the plan before it ends.
       else {
-        this.#untold.delete(message.tool_call_id);
-        const planned = this.#plan(frame, this.#endOf(message) ?? (this.#untold.size > 0 ? askedAt : at));
-        yield* [...planned, ...this.#decision(message), ...this.#result(message)];
+        this.#running.delete(message.tool_call_id);
+        const planEvents = this.#plan(frame, this.#endOf(message) ?? (this.#running.size > 0 ? askedAt : at));
+        yield* [...planEvents, ...this.#decision(message), ...this.#result(message)];
       }
     }
-    this.#untold.clear();
+    this.#running.clear();
     yield* this.#plan(frame);
   }
 
-  /** The same messages, those of tasks in the order in which their sub-agents ended: a step is saved as a whole. */
+  /** The same messages, with task results in the order in which the sub-agents ended: a step is saved as a whole. */
   #byEnd(messages: readonly BaseMessage[]): BaseMessage[] {
     const tasks = messages.filter((message) => this.#endOf(message) !== undefined);
     for (const message of tasks) {
       const { tool_call_id: call } = message as ToolMessage;
       const { todo_id: item } = this.#calls.get(call)!.args as { todo_id?: string | number };
-      if (item !== undefined) this.#untold.set(call, String(item));
+      if (item !== undefined) this.#running.set(call, String(item));
     }
     const sorted = tasks.toSorted((one, other) => this.#endOf(one)! - this.#endOf(other)!);
     return messages.map((message) => (tasks.includes(message) ? sorted.shift()! : message));
   }
 
-  /** When the sub-agent of a task ended that was waited for. */
+  /** The end of a foreground sub-agent, by the result of its task. */
   #endOf(message: BaseMessage): number | undefined {
     const helper = ToolMessage.isInstance(message) ? this.#helpers.get(message.tool_call_id) : undefined;
     return helper && !helper.isInBackground ? helper.at || this.at : undefined;
@@ -153,12 +150,12 @@ export class AgentReplay {
     return { ok: verdict === "done", verdict, ...(error !== undefined && { error }) };
   }
 
-  /** The sub-agent that a call started, where it is such a call. */
+  /** The sub-agent that a call started. */
   helper(call: string): AgentReplay | undefined {
     return this.#helpers.get(call);
   }
 
-  /** A summary comes before the answer that was given on it. */
+  /** The events of a summary, which comes before the answer that used it. */
   #summarized(summary: Summary | undefined): TimedEvent[] {
     const { number = 0, messages = 0, tokens = 0, at = 0, used } = summary ?? {};
     const isNew = number > this.#summaries;
@@ -170,21 +167,21 @@ export class AgentReplay {
   }
 
   #answered(message: AIMessage, askedAt: number): TimedEvent[] {
-    const said = saidIn(message);
-    this.answer = said.text;
+    const content = contentIn(message);
+    this.answer = content.text;
     const calls = message.tool_calls ?? [];
     const owner = this.#owner;
     const usage = unsaidTokens(message);
     return [
-      { at: askedAt, body: { type: "model-start", owner, ...this.#remindedOf() } },
+      { at: askedAt, body: { type: "model-start", owner, ...this.#takeReminders() } },
       ...(usage ? [{ at: askedAt, body: { type: "model-end", owner, text: "", usage } as const }] : []),
-      this.#now({ type: "model-end", owner, ...said, usage: usedTokens(message) }),
+      this.#now({ type: "model-end", owner, ...content, usage: usedTokens(message) }),
       ...calls.flatMap((call) => this.#call(call, calls)),
     ];
   }
 
-  /** The reminders that stayed in front of an answer. */
-  #remindedOf(): { reminders?: string[] } {
+  /** The reminders in front of an answer. */
+  #takeReminders(): { reminders?: string[] } {
     const reminders = this.#reminders.splice(0);
     return reminders.length > 0 ? { reminders } : {};
   }
@@ -196,16 +193,19 @@ export class AgentReplay {
     if (name !== TASK || this.#refused.has(call)) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
     const owner = `${this.#owner}/${labelOf(helper, titleOf(call, turn))}:${call}`;
-    // One that is asked again begins with what it has done before.
+    // A repeated call continues the earlier sub-agent.
     const before = this.#helpers.get(this.#askedBy.get(String(args["again"])) ?? "");
     const known = [...this.#seen, ...(before ? before.#seen : [])];
     this.#helpers.set(call, new AgentReplay(owner, { known, isInBackground: args["background"] === true }));
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
-    const begun = this.#planChange(withTasks(this.todos, [{ name, args }]), { by: "harness", at: this.at });
-    return [start, ...begun, this.#now({ type: "subagent-start", ...job })];
+    const planEvents = this.#planChange(withTasks(this.todos, [{ name, args }]), {
+      by: "harness",
+      at: this.at,
+    });
+    return [start, ...planEvents, this.#now({ type: "subagent-start", ...job })];
   }
 
-  /** A person's decision about a call, or their answer to its question, as its result records it. */
+  /** A person's decision about a call, or answer to its question, as recorded in the result. */
   #decision(message: ToolMessage): TimedEvent[] {
     const { tool_call_id: id, name = "tool" } = message;
     const { user_answered: isAnswer } = message.additional_kwargs;
@@ -226,11 +226,11 @@ export class AgentReplay {
     const { name, args } = this.#calls.get(call) ?? { name: message.name ?? "tool", args: {} };
     const result = resultOf(message);
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
-    const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...ended(result) });
-    // One in the background ends when its own story does.
+    const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...endFields(result) });
+    // A background sub-agent ends with its own replay.
     const helper = this.#helpers.get(call);
     if (!helper || helper.isInBackground) return [end];
-    // It may have ended long before the others of its step.
+    // It may have ended long before the rest of its step.
     const at = this.#endOf(message)!;
     const owner = helper.#owner;
     const outcome = this.#outcomeOf(call);
@@ -244,13 +244,13 @@ export class AgentReplay {
   #plan({ todos, rules, isEdit }: Frame, at = this.at): TimedEvent[] {
     const newRules = isSame(this.rules, rules) ? undefined : [...rules];
     this.rules = rules;
-    const working = new Set(this.#untold.values());
-    const then = todos.map((todo) => (working.has(todo.id) ? this.#atWork(todo) : todo));
-    return this.#planChange(then, { by: isEdit ? "person" : "model", rules: newRules, at });
+    const runningIds = new Set(this.#running.values());
+    const current = todos.map((todo) => (runningIds.has(todo.id) ? this.#inProgress(todo) : todo));
+    return this.#planChange(current, { by: isEdit ? "person" : "model", rules: newRules, at });
   }
 
-  /** An item while its sub-agent worked. */
-  #atWork({ id, content, dependsOn }: Todo): Todo {
+  /** An item as it was while its sub-agent ran. */
+  #inProgress({ id, content, dependsOn }: Todo): Todo {
     const before = this.todos.find((todo) => todo.id === id);
     return { ...(before ?? { id, content, ...(dependsOn && { dependsOn }) }), status: "in_progress" };
   }
@@ -271,7 +271,7 @@ export class AgentReplay {
   }
 }
 
-/** The changes between two saved plans. A finished one of which nothing is left was replaced by another. */
+/** The changes between two saved plans. A finished plan without any item left was replaced by a new one. */
 function planChanges(before: readonly Todo[], after: readonly Todo[]): Change[] {
   const words = new Map(before.map(({ id, content }) => [id, content]));
   const isNew =

@@ -1,3 +1,2 @@
-export { Recorder } from "./recorder.ts";
+export { Recorder, textArguments } from "./recorder.ts";
 export { replay, type ReplayOptions } from "./replay.ts";
-export { textArguments } from "./text-arguments.ts";

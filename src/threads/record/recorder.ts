@@ -22,19 +22,17 @@ import { boundedArgs, boundedText, type RunEventBody } from "../events/index.ts"
 import type { Question } from "../questions/index.ts";
 import { resultsOf } from "../thread/index.ts";
 import { MAIN } from "../view/index.ts";
-import { textArguments } from "./text-arguments.ts";
 
-/** A model's or a tool's run, from its start to its end. */
+/** A running call of a model or a tool. */
 interface Started {
   owner: string;
-  /** A call that is the harness's own, such as a summary. */
+  /** Whether it is a call of the harness itself, such as a summary. */
   isHidden: boolean;
-  /** Takes the thinking out of a model's text as it comes. */
+  /** Removes thinking from a model's streamed text. */
   shown: (piece: string) => Shown;
   tool?: ToolDetails;
 }
 
-/** Fields of every event of a tool call. */
 interface ToolDetails {
   name: string;
   call: string;
@@ -53,25 +51,23 @@ interface ToolResult {
 
 const COMMAND = "execute";
 
-type Metadata = Record<string, unknown> | undefined;
-
-/** Turns LangChain's callbacks of a run, also those of sub-agents, into events. `signal` is what aborts the run. */
+/** Turns the callbacks of a run and its sub-agents into events. `signal` aborts the run. */
 export class Recorder extends BaseCallbackHandler {
   name = "holdfast-recorder";
   /** Asks models to stream, as LangGraph's own handlers do. */
   readonly lc_prefer_streaming: boolean;
   override awaitHandlers = true;
-  // Every node of a graph is one, or several: LangChain would call for each, and nothing is made of it.
+  // Not needed, and LangChain would call it several times for every node.
   override ignoreChain = true;
   readonly #emit: (event: RunEventBody) => void;
   readonly #signal: AbortSignal;
   readonly #runs = new Map<string, Started>();
-  /** The last answers of each owner with calls that could not be read, and with others, until all is known of them. */
+  /** The last answer of each owner with unreadable calls, and the calls of the last answer, until all are settled. */
   readonly #unread = new Map<string, AIMessage>();
   readonly #called = new Map<string, ToolCall[]>();
-  /** The calls that were made. */
+  /** The ids of calls that were made. */
   readonly #made = new Set<string>();
-  /** Calls that may be repetitions, until they are run. */
+  /** The ids of calls that may be repetitions, until they run. */
   readonly #repeated = new Set<string>();
 
   constructor(
@@ -85,13 +81,13 @@ export class Recorder extends BaseCallbackHandler {
     this.#signal = signal;
   }
 
-  /** A call that waits for a person: another process may have recorded the answer that it is in. */
+  /** Adds a call that waits for a person: another process may have recorded the model's answer with it. */
   expect({ owner, call: id, name, args }: NonNullable<Question["call"]>): void {
     const calls = this.#called.get(owner) ?? [];
     if (!calls.some((call) => call.id === id)) this.#called.set(owner, [...calls, { id, name, args }]);
   }
 
-  /** Tells of calls that were answered and never made: of a tool that does not exist, or refused by a person. */
+  /** Emits calls that have a result and were never made: of an unknown tool, or refused by a person. */
   settleUnmade(owner: string, messages: readonly BaseMessage[]): void {
     const calls = this.#called.get(owner) ?? [];
     const replies = resultsOf(
@@ -140,7 +136,7 @@ export class Recorder extends BaseCallbackHandler {
     this.#emit({ type: "model-retry", owner, seconds, reason });
   }
 
-  /** A call that may be a repetition is run next, or was answered for the model. */
+  /** Notes a possible repetition: the call runs next, or was answered without a run. */
   #repeat(owner: string, { call, name, args, answer }: CallRepetition): void {
     if (answer === undefined) return void this.#repeated.add(call);
     this.#made.add(call);
@@ -157,8 +153,8 @@ export class Recorder extends BaseCallbackHandler {
     const { message } = (fields?.chunk ?? {}) as { message?: AIMessage };
     const thought = message ? thoughtsOf(message) : "";
     if (thought) this.#emit({ type: "thought", owner: run.owner, text: thought });
-    const { text: shown, anew } = run.shown(text);
-    if (shown) this.#emit({ type: "text", owner: run.owner, text: shown, ...(anew && { anew }) });
+    const { text: piece, anew } = run.shown(text);
+    if (piece) this.#emit({ type: "text", owner: run.owner, text: piece, ...(anew && { anew }) });
   }
 
   override handleLLMEnd({ generations }: LLMResult, runId: string): void {
@@ -168,8 +164,8 @@ export class Recorder extends BaseCallbackHandler {
     if (!run || !AIMessage.isInstance(message)) return;
     if (!run.isHidden && message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
     if (!run.isHidden && message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
-    const said = run.isHidden ? { text: "" } : saidIn(message);
-    this.#emit({ type: "model-end", owner: run.owner, ...said, usage: usedTokens(message) });
+    const content = run.isHidden ? { text: "" } : contentIn(message);
+    this.#emit({ type: "model-end", owner: run.owner, ...content, usage: usedTokens(message) });
   }
 
   override handleLLMError(_error: unknown, runId: string): void {
@@ -181,8 +177,10 @@ export class Recorder extends BaseCallbackHandler {
     const run = started(tags, metadata);
     const call = callId ?? runId;
     const isRepeated = this.#repeated.delete(call);
-    const known = detailsOf({ name: runName ?? tool.id.at(-1) ?? "tool", call, input });
-    const details: ToolDetails = { ...known, ...(isRepeated && { repeated: true }) };
+    const details: ToolDetails = {
+      ...detailsOf({ name: runName ?? tool.id.at(-1) ?? "tool", call, input }),
+      ...(isRepeated && { repeated: true }),
+    };
     this.#settleUnread(run.owner);
     this.#runs.set(runId, { ...run, tool: details });
     this.#made.add(details.call);
@@ -195,19 +193,19 @@ export class Recorder extends BaseCallbackHandler {
   }
 
   override handleToolError(error: unknown, runId: string): void {
-    // An interrupt stops a tool half way: it has not failed, and it has not ended.
+    // An interrupted tool has neither failed nor ended.
     if (isGraphBubbleUp(error)) this.#take(runId);
     else if (this.#signal.aborted) this.#stop(runId);
     else this.#endTool(runId, { ok: false, result: error instanceof Error ? error.message : String(error) });
   }
 
-  /** Says what became of everything that is still open when a run ends. */
+  /** Settles everything that is open at the end of a run. */
   finish(): void {
     for (const owner of this.#unread.keys()) this.#settleUnread(owner);
     if (this.#signal.aborted) for (const runId of this.#runs.keys()) this.#stop(runId);
   }
 
-  /** Ctrl-C ends a command. Another tool has not failed then: it may go on for a while, and has not ended. */
+  /** A stop ends a command. Other tools may go on for a while, and have neither failed nor ended. */
   #stop(runId: string): void {
     const isCommand = this.#runs.get(runId)?.tool?.name === COMMAND;
     if (isCommand) this.#endTool(runId, { ok: false, result: "Stopped.", exitCode: null });
@@ -216,10 +214,10 @@ export class Recorder extends BaseCallbackHandler {
 
   #endTool(runId: string, result: ToolResult): void {
     const run = this.#take(runId);
-    if (run?.tool) this.#emit({ type: "tool-end", owner: run.owner, ...run.tool, ...ended(result) });
+    if (run?.tool) this.#emit({ type: "tool-end", owner: run.owner, ...run.tool, ...endFields(result) });
   }
 
-  /** Calls whose arguments could not be read, after whoever repairs some has done so in the message. */
+  /** Emits calls with unreadable arguments, unless a middleware has repaired them in the message. */
   #settleUnread(owner: string): void {
     const answer = this.#unread.get(owner);
     this.#unread.delete(owner);
@@ -231,7 +229,7 @@ export class Recorder extends BaseCallbackHandler {
 
   #fail(owner: string, details: ToolDetails, result: ToolResult): void {
     this.#emit({ type: "tool-start", owner, ...details });
-    this.#emit({ type: "tool-end", owner, ...details, ...ended(result) });
+    this.#emit({ type: "tool-end", owner, ...details, ...endFields(result) });
   }
 
   #take(runId: string): Started | undefined {
@@ -241,43 +239,35 @@ export class Recorder extends BaseCallbackHandler {
   }
 }
 
-function started(tags: string[] | undefined, metadata: Metadata): Started {
-  return { ...callerOf(tags, metadata), shown: thoughtFilter() };
-}
-
-/** The words of an answer, and the thoughts before them. */
-export function saidIn(message: AIMessage): { text: string; thoughts?: string } {
-  const thoughts = allThoughts(message);
-  return { text: withoutThoughts(message.text), ...(thoughts && { thoughts: boundedText(thoughts) }) };
-}
-
-/** The caller of a model or a tool, and whether the call is the harness's own. */
-export function callerOf(
-  tags: string[] | undefined,
-  metadata: Metadata,
-): Pick<Started, "owner" | "isHidden"> {
+/** A call by the model or tool of an agent, or of the harness itself. */
+function started(tags: string[] | undefined, metadata: Record<string, unknown> | undefined): Started {
   const owner = metadata?.[OWNER_KEY];
   const isHidden =
     (tags ?? []).some((tag) => tag.endsWith("nostream")) || metadata?.["lc_source"] === "summarization";
-  return { owner: typeof owner === "string" ? owner : MAIN, isHidden };
+  return { owner: typeof owner === "string" ? owner : MAIN, isHidden, shown: thoughtFilter() };
+}
+
+/** The text of an answer, and its thoughts. */
+export function contentIn(message: AIMessage): { text: string; thoughts?: string } {
+  const thoughts = allThoughts(message);
+  return { text: withoutThoughts(message.text), ...(thoughts && { thoughts: boundedText(thoughts) }) };
 }
 
 export function detailsOf({ name, call, input }: { name: string; call: string; input: string }): ToolDetails {
   return { name, call, about: aboutCall(input), args: boundedArgs(input) };
 }
 
-export function ended({ ok, result, exitCode, verdict }: ToolResult) {
-  const output = boundedText(result);
+export function endFields({ ok, result, exitCode, verdict }: ToolResult) {
   return {
     ok,
     result: cut(result.trim().split("\n", 1)[0] ?? ""),
-    output,
+    output: boundedText(result),
     ...(exitCode !== undefined && { exitCode }),
     ...(verdict && { verdict }),
   };
 }
 
-/** The result in a message. A command that failed is no error to the model: it did what the model asked for. */
+/** The result in a message. A failed command is a failure here, but no error for the model. */
 export function resultOf(message: ToolMessage): ToolResult {
   const failure = failedCommand(message);
   if (failure) return { ok: false, result: message.text, exitCode: failure.exitCode };
@@ -286,11 +276,11 @@ export function resultOf(message: ToolMessage): ToolResult {
   return { ok: message.status !== "error", result: message.text };
 }
 
-/** The names of the reminders at the end of a request: others stayed from an earlier one. */
+/** The names of the reminders at the end of a request. Those before it are from earlier requests. */
 export function remindersIn(messages: readonly BaseMessage[]): string[] {
-  const said = messages.findLastIndex(({ type }) => type === "ai" || type === "tool");
+  const last = messages.findLastIndex(({ type }) => type === "ai" || type === "tool");
   return messages
-    .slice(said + 1)
+    .slice(last + 1)
     .flatMap(({ name, additional_kwargs }) =>
       name?.endsWith("_reminder") && additional_kwargs["hide_from_ui"] === true ? [name] : [],
     );
@@ -298,12 +288,33 @@ export function remindersIn(messages: readonly BaseMessage[]): string[] {
 
 const MOST = 120;
 
-/** The telling part of a tool call's arguments: what people want to know of it in a list. */
+/** The most informative arguments of a call, for a list. */
 function aboutCall(input: string): string {
   const args = attempt((): unknown => JSON.parse(input));
   if (typeof args !== "object" || args === null) return cut(input);
   const texts = textArguments(args as Record<string, unknown>);
   return cut(texts.length > 0 ? texts.slice(0, 2).join(" ") : input);
+}
+
+const ARGUMENTS = [
+  "file_path",
+  "path",
+  "pattern",
+  "command",
+  "title",
+  "description",
+  "question",
+  "query",
+  "url",
+  "name",
+];
+
+/** The informative text arguments of a call, the most informative first. */
+export function textArguments(args: Readonly<Record<string, unknown>>): string[] {
+  return ARGUMENTS.flatMap((key) => {
+    const value = args[key];
+    return typeof value === "string" && value !== "" ? value : [];
+  });
 }
 
 function cut(text: string): string {

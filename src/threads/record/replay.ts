@@ -29,7 +29,7 @@ interface Values {
   _plan?: { idle?: number };
 }
 
-/** Past so many checkpoints the oldest are read as one. */
+/** The most checkpoints to read one by one; older ones are read as one. */
 const MOST_FRAMES = 2000;
 
 export interface ReplayOptions {
@@ -37,18 +37,18 @@ export interface ReplayOptions {
   state?: StateSnapshot;
   /** The questions that are open at the end. Default: those of the state. */
   questions?: readonly Question[];
-  /** Why its last run failed, and what that was asked for, which may be nowhere in the thread. */
+  /** The error of its last run, and the task of that run, which may be missing in the thread. */
   failure?: { error: string; task?: string } | undefined;
-  /** Whether it is still at work: then the last run has no end yet. */
+  /** Whether it is running: then the last run has no end yet. */
   isRunning?: boolean;
-  /** Epoch milliseconds: what sub-agents did later is left out. A step's own checkpoint comes when all have ended. */
+  /** The time, in epoch milliseconds, after which events of sub-agents are left out. Default: none is. */
   until?: number | undefined;
 }
 
 /**
- * A saved thread as the events that its runs would have had, up to `state`, sub-agents included: who shows runs shows
- * old ones with the same code. What only a listener could know is missing: pieces of text, calls under way in a
- * sub-agent, and a sub-agent of a sub-agent until it has ended.
+ * The events that the runs of a saved thread would have had, up to `state`, including sub-agents: surfaces draw old runs
+ * with the same code. Missing is what is not saved: pieces of text, running calls of a sub-agent, and a sub-agent of a
+ * sub-agent until it has ended.
  */
 export async function replay(thread: Thread, options: ReplayOptions = {}): Promise<RunEvent[]> {
   const { graph } = thread.agent;
@@ -56,57 +56,52 @@ export async function replay(thread: Thread, options: ReplayOptions = {}): Promi
   const { questions = await thread.questions(state) } = options;
   const frames = await framesOf(graph, state);
   const { run } = (state.values ?? {}) as Values;
-  const story = new Story(thread.id, run?.model ?? "", run?.dir);
+  const events = new RunEventList(thread.id, run?.model ?? "", run?.dir);
   const { checkpointer: saver } = graph;
   const open = new Set(Object.values(readBackground(state.values).jobs).map(({ call }) => call));
-  story.main.expect(frames.at(-1)?.messages ?? []);
+  events.main.expect(frames.at(-1)?.messages ?? []);
   for (const frame of frames) {
-    story.tell(frame);
+    events.tell(frame);
     if (typeof saver !== "object") continue;
-    story.note(await helpersOf(story.main, frame, { saver, thread: thread.id, until, open }));
+    events.note(await helpersOf(events.main, frame, { saver, thread: thread.id, until, open }));
   }
-  story.end(state, { ...options, questions });
-  // What was done in the background was done beside what came later.
-  return story.events.toSorted((a, b) => a.at - b.at);
+  events.end(state, { ...options, questions });
+  // Background work overlaps with later events.
+  return events.list.toSorted((a, b) => a.at - b.at);
 }
 
-/** The checkpoints that led to a state, oldest first, and the state itself: it may have more than its checkpoint. */
+/** The checkpoints that led to a state, oldest first, and the state itself, which may have more than its checkpoint. */
 async function framesOf(graph: RunGraph, state: StateSnapshot): Promise<Frame[]> {
   const { thread_id, checkpoint_id } = state.config.configurable ?? {};
   if (checkpoint_id === undefined) return [];
-  const frames: Frame[] = [frameOf(state)];
+  const frames: Frame[] = [frameOfState(state)];
   let parent: unknown = state.parentConfig?.configurable?.["checkpoint_id"];
   const before = { configurable: { thread_id, checkpoint_id } };
   const earlier = graph.getStateHistory({ configurable: { thread_id } }, { before, limit: MOST_FRAMES });
   for await (const one of earlier) {
-    // A thread that was taken back to an earlier checkpoint has others that did not lead here.
+    // After an undo there are checkpoints that did not lead here.
     if (one.config.configurable?.["checkpoint_id"] !== parent) continue;
     parent = one.parentConfig?.configurable?.["checkpoint_id"];
-    frames.push(frameOf(one));
+    frames.push(frameOfState(one));
   }
   return frames.toReversed();
 }
 
-function frameOf({ values, createdAt, metadata, tasks }: StateSnapshot): Frame {
-  const { messages = [], todos = [], planRules: rules = [], _context, _plan } = (values ?? {}) as Values;
+function frameOfState({ values, createdAt, metadata, tasks }: StateSnapshot): Frame {
+  const saved = (values ?? {}) as Values;
   const isEdit = (metadata?.source as string | undefined) === "update";
   const at = createdAt === undefined ? 0 : Date.parse(createdAt);
-  const { idle = 0 } = _plan ?? {};
-  return {
-    at,
-    idle,
-    isEdit,
-    messages,
-    todos,
-    rules,
-    summary: _context?.summary,
-    jobs: jobsOf(messages, tasks),
-  };
+  return frameOf(saved, { at, isEdit, jobs: jobsOf(saved.messages ?? [], tasks) });
+}
+
+function frameOf(values: Values, rest: Pick<Frame, "at" | "isEdit" | "jobs">): Frame {
+  const { messages = [], todos = [], planRules: rules = [], _context, _plan } = values;
+  return { ...rest, idle: _plan?.idle ?? 0, messages, todos, rules, summary: _context?.summary };
 }
 
 const TOOLS = "tools";
 
-/** LangGraph has a task for each call of a turn that is to be run, in their order. */
+/** The calls that are due, with their namespaces. LangGraph has a task for each, in the same order. */
 function jobsOf(messages: readonly BaseMessage[], tasks: StateSnapshot["tasks"]): Frame["jobs"] {
   const due = tasks.filter(({ name }) => name === TOOLS);
   if (due.length === 0) return [];
@@ -121,47 +116,41 @@ interface Saved {
   saver: BaseCheckpointSaver;
   thread: string;
   until: number;
-  /** The calls whose sub-agents are still at work in the background. */
+  /** The calls whose sub-agents are still running in the background. */
   open: ReadonlySet<string>;
 }
 
-/** Events of the sub-agents that were run from a frame, in the order of time. */
+/** Events of the sub-agents that ran from a frame, by time. */
 async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Promise<TimedEvent[]> {
-  const told: TimedEvent[] = [];
+  const events: TimedEvent[] = [];
   for (const { call, ns } of jobs) {
     const helper = agent.helper(call);
     if (!helper) continue;
     const frames = await helperFrames(ns, saved);
     helper.expect(frames.at(-1)?.messages ?? []);
     for (const frame of frames) {
-      told.push(...helper.tell(frame), ...(await helpersOf(helper, frame, saved)));
+      events.push(...helper.tell(frame), ...(await helpersOf(helper, frame, saved)));
     }
-    if (helper.isInBackground && !saved.open.has(call)) told.push(...agent.endOf(call));
+    if (helper.isInBackground && !saved.open.has(call)) events.push(...agent.endOf(call));
   }
-  return told.toSorted((a, b) => a.at - b.at);
+  return events.toSorted((a, b) => a.at - b.at);
 }
 
-/** The checkpoints of a sub-agent, oldest first. LangGraph's history does not know of those that a tool runs. */
+/** The checkpoints of a sub-agent, oldest first. LangGraph's history has none of graphs that a tool runs. */
 async function helperFrames(ns: string, { saver, thread, until }: Saved): Promise<Frame[]> {
   const frames: Frame[] = [];
   const config = { configurable: { thread_id: thread, checkpoint_ns: ns } };
   for await (const { checkpoint, metadata, pendingWrites } of saver.list(config, { limit: MOST_FRAMES })) {
     const at = Date.parse(checkpoint.ts);
     if (at > until) continue;
-    const {
-      messages = [],
-      todos = [],
-      planRules: rules = [],
-      _context,
-    } = checkpoint.channel_values as Values;
     const jobs = endedJobs(ns, pendingWrites ?? []);
     const isEdit = metadata?.source === "update";
-    frames.push({ at, idle: 0, isEdit, messages, todos, rules, summary: _context?.summary, jobs });
+    frames.push(frameOf(checkpoint.channel_values, { at, isEdit, jobs }));
   }
   return frames.toReversed();
 }
 
-/** The calls of a step that have ended: their results are written by their tasks. */
+/** The ended calls of a step, by the results that their tasks wrote. */
 function endedJobs(ns: string, writes: readonly CheckpointPendingWrite[]): Frame["jobs"] {
   return writes.flatMap(([task, channel, value]) => {
     if (channel !== "messages" || !Array.isArray(value)) return [];
@@ -170,19 +159,18 @@ function endedJobs(ns: string, writes: readonly CheckpointPendingWrite[]): Frame
   });
 }
 
-/** Puts what was told together to runs. */
-class Story {
-  readonly events: RunEvent[] = [];
+/** The events of a thread, grouped into runs. */
+class RunEventList {
+  readonly list: RunEvent[] = [];
   readonly main = new AgentReplay(MAIN);
   readonly #thread: string;
   readonly #model: string;
   readonly #dir: string | undefined;
-  /** The task of the last run. */
   #task: string | undefined;
   #usage: Usage = NO_TOKENS;
-  /** The thread's idle time: at the run's first answer, and now. */
+  /** The thread's idle time: at the first answer of the run, and now. */
   #idle: { before?: number; now: number } = { now: 0 };
-  /** When the last was that was told. */
+  /** The latest time of an event so far. */
   #latest = 0;
 
   constructor(thread: string, model: string, dir: string | undefined) {
@@ -192,12 +180,12 @@ class Story {
   }
 
   tell(frame: Frame): void {
-    const other = (message: BaseMessage): TimedEvent[] => {
+    const onForeign = (message: BaseMessage): TimedEvent[] => {
       if (!isFromUser(message)) return [];
       if (!isSteered(message) || this.#task === undefined) return this.#start(message.text);
       return [{ at: frame.at, body: { type: "message", text: message.text } }];
     };
-    this.note(this.main.tell(frame, other));
+    this.note(this.main.tell(frame, onForeign));
     // The first answer of a run adds the time before the run.
     const isAnswered = AIMessage.isInstance(
       frame.messages.findLast((message) => !ToolMessage.isInstance(message)),
@@ -206,8 +194,8 @@ class Story {
     this.#idle = { now: frame.idle, ...(before !== undefined && { before }) };
   }
 
-  note(told: Iterable<TimedEvent>): void {
-    for (const { at, body } of told) this.#emit(body, at);
+  note(events: Iterable<TimedEvent>): void {
+    for (const { at, body } of events) this.#emit(body, at);
   }
 
   end(state: StateSnapshot, { questions = [], isRunning = false, failure }: ReplayOptions): void {
@@ -220,7 +208,7 @@ class Story {
     else this.#close(ending(state, isUnfinished(state) ? "open" : "done"));
   }
 
-  /** A task of the user ends the run before it, and begins one. */
+  /** Ends the run before a task of the user, and starts one. */
   #start(task: string): TimedEvent[] {
     const { todos, rules, answer } = this.main;
     const resumed = this.#task !== undefined;
@@ -247,6 +235,6 @@ class Story {
     this.#latest = Math.max(at, this.#latest);
     const event = { type, version: 1, at, thread: this.#thread, ...rest } as RunEvent;
     if (event.type === "model-end") this.#usage = sumTokens(this.#usage, event.usage);
-    this.events.push(event);
+    this.list.push(event);
   }
 }

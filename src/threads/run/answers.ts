@@ -8,10 +8,10 @@ export function waitingOf({ tasks }: StateSnapshot): Interrupt[] {
 }
 
 /**
- * Answers by the ids of their interrupts, whichever way a client wrote them; a bare answer would drop an edit of the
- * plan that was made meanwhile. Undefined where nothing waits: LangGraph would give the answer to the next question,
- * which nobody has seen. Throws `invalid-request` for answers that the waiting calls cannot take: LangChain's own
- * middleware would keep them in the thread and fail on them for good.
+ * Answers by the ids of their interrupts, from any form that clients send: a bare answer would drop a plan edit that was
+ * made meanwhile. Undefined if nothing waits: LangGraph would give the answer to the next question, which nobody has seen.
+ * Throws `invalid-request` for answers that the waiting calls cannot take: LangChain's own middleware would keep them in
+ * the thread and fail on them for good.
  */
 export function answersById(
   resume: unknown,
@@ -26,16 +26,16 @@ export function answersById(
   return Object.fromEntries(answers);
 }
 
-/** The answers where they have ids: all of them must be for something that waits. */
+/** Answers that have ids. Each must be for an interrupt that waits. */
 function answersWithIds(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
   if (!isKeyed(resume)) return undefined;
   const ids = Object.keys(resume);
-  const gone = ids.find((id) => !waiting.some((one) => one.id === id));
-  if (gone !== undefined) refuse(`The question ${gone} is no longer open.`);
+  const closed = ids.find((id) => !waiting.some((one) => one.id === id));
+  if (closed !== undefined) refuse(`The question ${closed} is no longer open.`);
   return resume;
 }
 
-/** Whether answers say which interrupts they are for. */
+/** Whether answers are keyed by interrupt ids. */
 export function isKeyed(resume: unknown): resume is Record<string, unknown> {
   const ids = isRecord(resume) ? Object.keys(resume) : [];
   return ids.length > 0 && ids.every((id) => INTERRUPT_ID.test(id));
@@ -43,17 +43,17 @@ export function isKeyed(resume: unknown): resume is Record<string, unknown> {
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
-/** An answer without an id: for the only question, or a list with a decision for each call that asks. */
+/** Answers without ids: one for the only question, or a list with a decision for each call that asks. */
 function answersInOrder(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
   const [only, ...others] = waiting;
   if (!only) return undefined;
   if (others.length === 0) return { [only.id!]: resume };
   const decisions = decisionsOf(resume);
   const names = waiting.map(({ value }) => callsOf(value)?.map(nameOf) ?? ["a question"]);
-  const wanted = names.flat().length;
-  if (decisions?.length !== wanted) {
+  const count = names.flat().length;
+  if (decisions?.length !== count) {
     refuse(
-      `${wanted} answers are needed, one for each of ${names.flat().join(", ")}; got ${decisions?.length ?? 1}. Or answer each by its interrupt's id.`,
+      `${count} answers are needed, one for each of ${names.flat().join(", ")}; got ${decisions?.length ?? 1}. Or answer each by its interrupt's id.`,
     );
   }
   let at = 0;
@@ -65,12 +65,9 @@ function answersInOrder(resume: unknown, waiting: readonly Interrupt[]): Record<
   );
 }
 
-/**
- * An answer to a review of calls, in the spelling that JavaScript reads. Other answers are not ours to read. Throws
- * `invalid-request` for what is no decision.
- */
-export function decisionsFor(asked: unknown, answer: unknown): unknown {
-  const calls = callsOf(asked);
+/** An answer to a review of calls, with camel-case fields. Other answers stay as they are. Throws `invalid-request`. */
+export function decisionsFor(request: unknown, answer: unknown): unknown {
+  const calls = callsOf(request);
   if (!calls) return answer;
   const decisions = decisionsOf(answer);
   const list = decisions ?? [answer];
@@ -83,8 +80,8 @@ export function decisionsFor(asked: unknown, answer: unknown): unknown {
     refuse(`A decision about ${names} is approve, edit, reject or respond; got ${JSON.stringify(bad)}.`);
   }
   const spelled = (list as Record<string, unknown>[]).map(camelCased);
-  // LangChain's own middleware reads nothing but a list.
-  const isOurs = OURS.includes((asked as { type?: unknown }).type);
+  // LangChain's own middleware reads only lists.
+  const isOurs = OURS.includes((request as { type?: unknown }).type);
   if (isOurs) return decisions ? { decisions: spelled } : spelled[0];
   return { decisions: spelled.map((decision, at) => reviewed(decision, nameOf(calls[at]))) };
 }
@@ -92,9 +89,9 @@ export function decisionsFor(asked: unknown, answer: unknown): unknown {
 const OURS: unknown[] = ["consent", "plan-approval"];
 const TYPES: unknown[] = ["approve", "edit", "reject", "respond"];
 
-function callsOf(asked: unknown): unknown[] | undefined {
-  if (!isRecord(asked)) return undefined;
-  const calls = asked["actionRequests"] ?? asked["action_requests"];
+function callsOf(request: unknown): unknown[] | undefined {
+  if (!isRecord(request)) return undefined;
+  const calls = request["actionRequests"] ?? request["action_requests"];
   return Array.isArray(calls) && calls.length > 0 ? (calls as unknown[]) : undefined;
 }
 
@@ -108,7 +105,7 @@ function camelCased(decision: Record<string, unknown>): Record<string, unknown> 
   return edited === undefined ? decision : { ...rest, editedAction: rest["editedAction"] ?? edited };
 }
 
-/** A decision as LangChain's own middleware reads it: it wants the name with changed arguments. */
+/** A decision as LangChain's own middleware reads it, with the tool's name beside changed arguments. */
 function reviewed({ args, ...decision }: Record<string, unknown>, name: string): Record<string, unknown> {
   const isBare = decision["type"] === "edit" && isRecord(args) && !decision["editedAction"];
   return isBare

@@ -7,40 +7,41 @@ import { attempt } from "../../errors.ts";
 import { mediaTypeOf } from "../../files/text/index.ts";
 import { imageBlock, look, Sight, type Shown } from "../../middleware/files/index.ts";
 
-/** A message with the images that it names, and what a person should know of them. */
+/** A message with the images that it names. */
 export interface WithImages {
   content: MessageContent;
+  /** Remarks for the person about the images. */
   notes: string[];
 }
 
-/** So many go along with a message. */
+/** The most images of a message. */
 const MOST = 8;
-/** A larger file is not even read. */
+/** Larger files are not read. */
 const MOST_BYTES = 20_000_000;
 
 /**
- * Adds the images that a text names by path: `@shot.png`, `@"my shot.png"`, or from the root, as terminals write what
- * is dropped into them, `'/tmp/my shot.png'` or `/tmp/my\ shot.png`. What is no image, or is not there, is left as words.
+ * Adds the images that a text names by path: `@shot.png`, `@"my shot.png"`, or an absolute path as terminals write a
+ * dropped file, `'/tmp/my shot.png'` or `/tmp/my\ shot.png`. Other paths, and files that do not exist, stay text.
  */
 export async function withImages(
   text: string,
   { dir, model, platform = process.platform }: { dir: string; model: object; platform?: NodeJS.Platform },
 ): Promise<WithImages> {
-  const named = pathsIn(text, platform === "win32");
-  const paths = [...new Set(named.map((path) => onDisk(path, dir)))].slice(0, MOST);
+  const mentions = pathsIn(text, platform === "win32");
+  const paths = [...new Set(mentions.map((path) => onDisk(path, dir)))].slice(0, MOST);
   if (paths.length === 0) return { content: text, notes: [] };
   const media = await new Sight({ model }).media();
-  const found = (await Promise.all(paths.map(readImage))).filter((image) => image !== undefined);
-  const looked = found.map(({ path, type, bytes }) => look(basename(path), { type, bytes, media }));
-  const shown = looked.flatMap((one): Shown[] => (one.shown ? [one.shown] : []));
-  const notes = looked.map((one) =>
+  const images = (await Promise.all(paths.map(readImage))).filter((image) => image !== undefined);
+  const looks = images.map(({ path, type, bytes }) => look(basename(path), { type, bytes, media }));
+  const shown = looks.flatMap((one): Shown[] => (one.shown ? [one.shown] : []));
+  const notes = looks.map((one) =>
     one.shown ? `${one.shown.path} goes along` : one.text.replace(" You cannot", " The model cannot"),
   );
   if (shown.length === 0) return { content: text, notes };
   return { content: [{ type: "text", text }, ...shown.map(imageBlock)], notes };
 }
 
-/** A path as a message names it, so that it is found there again. */
+/** A path as a mention that `withImages` recognizes. */
 export function mention(path: string): string {
   if (/^[^\s\\"']*[^\s\\"'.,;:!?)]$/.test(path)) return `@${path}`;
   return path.includes('"') ? `@'${path}'` : `@"${path}"`;
@@ -65,7 +66,7 @@ function pathsIn(text: string, isWindows: boolean): string[] {
       .map(([, mark, double, single, bare]) => ({ mark, path: double ?? single ?? plain(bare!) }))
       .filter(({ mark, path }) => (mark === "@" || isFromRoot(path)) && IS_IMAGE.test(path))
       .map(({ path }) => path)
-      // An address may be of another machine.
+      // A file URL may name another machine.
       .filter((path) => !path.startsWith("file:") || attempt(() => fileURLToPath(path)))
   );
 }
@@ -82,7 +83,7 @@ async function readImage(path: string) {
     const type = mediaTypeOf(bytes);
     return type === undefined || type === "application/pdf" ? undefined : { path, type, bytes };
   } catch {
-    // Words that look like a path.
+    // Text that looks like a path.
     return undefined;
   }
 }

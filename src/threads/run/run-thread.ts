@@ -29,45 +29,43 @@ import { decisionsFor } from "./answers.ts";
 
 export interface RunThreadOptions {
   thread: Thread;
-  /** The caller's hold of the thread. */
+  /** The caller's hold on the thread. */
   held: Hold;
   model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
   events: RunEvents;
   signal: AbortSignal;
-  /** Gets a person's answer, as a value to resume with; undefined when there is nobody to ask. */
+  /** Asks a person, and resolves to a value to resume with; undefined leaves the question open. */
   answer: (question: Question) => Promise<unknown>;
   task?: string | undefined;
   resumed: boolean;
   dir?: string | undefined;
-  /** A notice to print before the run begins. */
   notice?: string | undefined;
   prices?: Prices | undefined;
   traces?: Traces | undefined;
-  /** Keeps the files that the turn changes, for an undo. */
+  /** Copies the files that the turn changes, for an undo. */
   copies?: FileCopies | undefined;
-  /** People's plan edits during the run. All are made or refused by its end. */
+  /** People's plan edits and messages during the run. All are done or refused by its end. */
   edits?: PlanEdits;
-  /** Another reader of the stream. */
   tap?: StreamTap;
-  /** Gets what a run failed with; the ending says it in words. */
+  /** Receives the error of a failed run; the ending has its message. */
   onError?: (error: unknown) => void;
-  /** Called before the run's last event, and may add to it. */
+  /** Called before the run's last event; may add to it. */
   onEnd?: (end: Ending) => Promise<Partial<Pick<Extract<RunEvent, { type: "run-end" }>, "resume">>>;
 }
 
-/** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
+/** Another reader of a run's stream, which is read only once. */
 export interface StreamTap {
   modes: StreamMode[];
-  /** Returns stream options of the reader. Called again when the run continues after an edit. */
+  /** Stream options of the reader. Called again when the run continues after an edit. */
   options: () => Partial<RunStreamOptions>;
   callbacks: BaseCallbackHandler[];
   onChunk: (namespace: string[], mode: StreamMode, payload: unknown) => void;
 }
 
 /**
- * Runs a thread that the caller holds until it is finished, waits for an answer that nobody gives, fails or is
- * interrupted. `input` null goes on where it stopped. Tells of it from its first event to its last; whatever has
- * finished is in the checkpointer then. Does not throw.
+ * Runs a thread that the caller holds, until it is finished, waits for an answer, fails or is interrupted. `input` null
+ * continues where it stopped. Emits its events, from `run-start` to `run-end`; by then all finished work is saved. Does
+ * not throw.
  */
 export async function runThread(input: object | null, options: RunThreadOptions): Promise<Ending> {
   const { thread, model, events, task, resumed, dir, notice, prices, traces, copies, onEnd } = options;
@@ -105,7 +103,7 @@ export async function runThread(input: object | null, options: RunThreadOptions)
   return end;
 }
 
-/** Keeps the progress of a plan for lists of threads, also while a step is under way. */
+/** Saves the progress of a plan for lists of threads, also during a step. */
 class ProgressNotes {
   readonly #thread: Thread;
   #last: Promise<void> = Promise.resolve();
@@ -118,7 +116,7 @@ class ProgressNotes {
     const { checkpointer } = this.#thread.agent.graph;
     const { noteProgress } = checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
     const todos = { done: completed, total: total - cancelled };
-    // A thread that was taken over by another process has its progress from there.
+    // Fails if another process has taken the thread over: that one saves the progress.
     const write = async (): Promise<void> =>
       noteProgress?.call(checkpointer, this.#thread.id, todos).catch(() => {});
     this.#last = this.#last.then(write);
@@ -126,7 +124,7 @@ class ProgressNotes {
   }
 }
 
-/** The id of the message that begins a turn in an input. */
+/** The id of the message in an input, which starts a turn. */
 function turnIn(input: object | null): string | undefined {
   const { messages = [] } = (input ?? {}) as { messages?: { id?: string } | { id?: string }[] };
   return [messages].flat().at(-1)?.id;
@@ -140,13 +138,13 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     edits.noteStep();
     events.emit(event);
   };
-  // One for all of the run: a call may be asked about before it is made.
+  // One for the whole run: a call may be asked about before it is made.
   const recorder = new Recorder(emit, signal);
-  const news = new EditEvents({ thread, emit: (event) => events.emit(event) });
+  const editEvents = new EditEvents({ thread, emit: (event) => events.emit(event) });
   edits.open({
-    write: (edit, begin) => news.write(edit, begin),
+    write: (edit, begin) => editEvents.write(edit, begin),
     say: async ({ id, content }, begin) => {
-      // After a stop no model call is to come here: what is said waits for whoever goes on.
+      // After a stop no model call follows in this run.
       if (signal.aborted)
         throw new HarnessError("run-ended", "The run was stopped: give it as the next task.");
       await begin?.();
@@ -164,14 +162,14 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   try {
     await mailbox.start();
     // A thread that waits for an answer gets it before it runs.
-    const asked = input === null ? await thread.questions() : [];
-    let next = asked.length > 0 ? await answers(asked, options, recorder) : input;
+    const open = input === null ? await thread.questions() : [];
+    let next = open.length > 0 ? await answers(open, options, recorder) : input;
     for (;;) {
       if (next === undefined) return ending(await thread.state(), signal.aborted ? "interrupted" : "waiting");
-      await stream(next, options, { recorder, news });
+      await stream(next, options, { recorder, editEvents });
       await edits.settle();
       const state = await thread.state();
-      // Where a question stays open, the model is not called and nobody else tells what was refused.
+      // If a question stays open no model call follows, which would otherwise report refused calls.
       recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
       if (signal.aborted) return ending(state, "interrupted");
       const questions = await thread.questions(state);
@@ -188,7 +186,7 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     options.onError?.(error);
     return { ...ending(state, "failed"), error: explain(error, options.model) };
   } finally {
-    // They go on with the thread; nobody but its next run may write to it.
+    // Background jobs stop with the run: only the thread's next run may write to it.
     await stopJobs(thread.agent.graph.checkpointer, thread.id);
     recorder.finish();
     await mailbox.stop();
@@ -197,7 +195,7 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   }
 }
 
-/** Runs until nothing is left to do but to answer, however often it is stopped for an edit on the way. */
+/** Streams the graph until it ends or waits for an answer, with pauses for edits between steps. */
 async function stream(input: object | null, options: Run, parts: Parts): Promise<void> {
   for (let next = input; await isDrained(next, options, parts); next = null) {
     await options.edits.settle();
@@ -207,17 +205,17 @@ async function stream(input: object | null, options: Run, parts: Parts): Promise
 
 interface Parts {
   recorder: Recorder;
-  news: EditEvents;
+  editEvents: EditEvents;
 }
 
-/** Runs, and says whether it was stopped between two steps. */
+/** Streams the graph, and returns whether it was stopped between two steps. */
 async function isDrained(
   input: object | null,
   { thread, held, events, signal, edits, tap }: Run,
-  { recorder, news }: Parts,
+  { recorder, editEvents }: Parts,
 ): Promise<boolean> {
   const { modes = [], callbacks = [] } = tap ?? {};
-  const shown = new StoredPlan((event) => events.emit(event));
+  const storedPlan = new StoredPlan((event) => events.emit(event));
   const options = tap?.options();
   const control = new StepControl();
   await edits.enter(control);
@@ -227,7 +225,7 @@ async function isDrained(
       configurable: { ...options?.configurable, thread_id: thread.id, [LEASE]: held.token },
       streamMode: [...new Set([...modes, "custom" as const, "updates" as const])],
       subgraphs: true,
-      // Saved before the next step begins: a kill repeats at most the step in flight.
+      // Saved before the next step starts: a kill repeats at most the step in flight.
       durability: "sync",
       callbacks: [recorder, ...callbacks],
       signal,
@@ -236,9 +234,9 @@ async function isDrained(
     for await (const entry of chunks) {
       const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
       if (mode !== "updates" || modes.includes(mode)) tap?.onChunk(namespace, mode, chunk);
-      if (mode === "updates") shown.note(namespace, chunk);
-      const event = mode === "custom" && !news.isKnown(chunk) ? eventIn(chunk) : undefined;
-      if (event) shown.emit(event);
+      if (mode === "updates") storedPlan.note(namespace, chunk);
+      const event = mode === "custom" && !editEvents.isPublished(chunk) ? eventIn(chunk) : undefined;
+      if (event) storedPlan.emit(event);
     }
     return false;
   } catch (error) {
@@ -249,7 +247,7 @@ async function isDrained(
   }
 }
 
-/** Shows what the model changed of the main plan when it is stored, and not before. */
+/** Holds the model's changes of the main plan back until they are stored. */
 class StoredPlan {
   readonly #show: (event: RunEventBody) => void;
   #held: RunEventBody[] = [];
@@ -260,12 +258,12 @@ class StoredPlan {
 
   emit(event: RunEventBody): void {
     const isPlan = event.type === "plan-change" && event.owner === MAIN;
-    // Later changes are of the plan with this one.
+    // Later changes build on a held one.
     if (isPlan && (event.by === "model" || this.#held.length > 0)) this.#held.push(event);
     else this.#show(event);
   }
 
-  /** Takes note of a task that has ended: LangGraph has saved what it wrote. */
+  /** Called with the update of a finished task, whose writes LangGraph has saved. */
   note(namespace: readonly string[], update: unknown): void {
     const writes = Object.values((update ?? {}) as Record<string, unknown>).flat();
     const isPlan = writes.some((write) => typeof write === "object" && write !== null && "todos" in write);
@@ -275,8 +273,8 @@ class StoredPlan {
 }
 
 /**
- * Puts every question, and makes the input that goes on with the answers that were given; undefined when there are
- * none. A question that stays open is asked again by the run.
+ * Asks all questions, and returns the input with the answers; undefined if there are none. A question that stays open is
+ * asked again by the run.
  */
 async function answers(
   questions: readonly Question[],
@@ -287,20 +285,20 @@ async function answers(
     if (question.call) recorder.expect(question.call);
     events.emit(questionEvent(question));
   }
-  const given: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   for (const question of questions) {
     const value = await untilStopped(answer(question), signal);
     if (signal.aborted) return undefined;
-    if (value !== undefined) given[question.id] = value;
+    if (value !== undefined) values[question.id] = value;
   }
-  for (const event of answerEvents(given, questions)) events.emit(event);
+  for (const event of answerEvents(values, questions)) events.emit(event);
   for (const { id, review } of questions) {
-    if (review && id in given) given[id] = decisionsFor(review, given[id]);
+    if (review && id in values) values[id] = decisionsFor(review, values[id]);
   }
-  return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
+  return Object.keys(values).length > 0 ? new Command({ resume: values }) : undefined;
 }
 
-/** The answer; undefined at a stop, which ends a run also if no answer ever comes. */
+/** The answer; undefined if the run is stopped before it comes. */
 function untilStopped(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const stop = (): void => resolve(undefined);
@@ -315,7 +313,7 @@ function explain(error: unknown, model: RunThreadOptions["model"]): string {
   return explainModelError(error, model);
 }
 
-/** The plan of a thread that is taken up again, as its first event. */
+/** The plan of a resumed thread as an event; undefined without a plan. */
 async function snapshotOf(thread: Thread): Promise<RunEventBody | undefined> {
   const { todos, rules } = await thread.plan();
   return todos.length > 0
@@ -323,7 +321,7 @@ async function snapshotOf(thread: Thread): Promise<RunEventBody | undefined> {
     : undefined;
 }
 
-/** Stamps the events of a run, and keeps what there is to see of it. */
+/** Stamps the events of a run, and keeps its view. */
 export class RunEvents {
   view: RunView = EMPTY_VIEW;
   readonly #thread: string;
@@ -335,7 +333,7 @@ export class RunEvents {
     this.#onEvent = onEvent;
   }
 
-  /** Tells another of everything from here on. */
+  /** Calls `follower` with every event from now on. */
   follow(follower: (event: RunEvent) => void): void {
     this.#followers.push(follower);
   }

@@ -1,4 +1,4 @@
-/** A path is no command. */
+/** Does not match paths. */
 const COMMAND = /^\/([\w-]*)(?=\s|$)/;
 
 /** The name of the command that a text begins with. */
@@ -6,7 +6,6 @@ export function commandIn(text: string): string | undefined {
   return COMMAND.exec(text)?.[1];
 }
 
-/** The text after the command. */
 export function argumentsOf(text: string): string {
   return text.replace(COMMAND, "").trim();
 }

@@ -1,5 +1,5 @@
-/** The arguments of a call, as they are shown to whoever decides about it. */
-export type ShownArguments =
+/** The arguments of a call in the form for display. */
+type ShownArguments =
   | { type: "command"; command: string; rest: [string, string][] }
   | { type: "write"; path: string; content: string }
   | { type: "edit"; path: string; before: string; after: string; isEverywhere: boolean }
@@ -7,7 +7,7 @@ export type ShownArguments =
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Reads the arguments of the tools that are known; of others every field is shown. */
+/** Reads the arguments of built-in tools; for other tools every field is shown. */
 export function shownArguments(name: string, args: Arguments): ShownArguments {
   const { file_path, content, old_string, new_string, replace_all, command, ...rest } = args;
   if (name === "execute" && isText(command)) {
@@ -29,14 +29,14 @@ export function shownArguments(name: string, args: Arguments): ShownArguments {
   return { type: "fields", fields: fieldsOf(args) };
 }
 
-/** A text stays text, everything else is JSON. */
+/** The text of a field: strings as they are, other values as JSON. */
 export function fieldText(value: unknown): string {
   return isText(value) ? value : JSON.stringify(value, undefined, 2);
 }
 
-/** The value that a person meant by the text of a field: text where it was text. Throws where it is no JSON. */
-export function fieldValue(text: string, was: unknown): unknown {
-  return isText(was) ? text : (JSON.parse(text) as unknown);
+/** The value of an edited field: a string if it was one, else parsed JSON. Throws for invalid JSON. */
+export function fieldValue(text: string, before: unknown): unknown {
+  return isText(before) ? text : (JSON.parse(text) as unknown);
 }
 
 function fieldsOf(args: Arguments): [string, string][] {

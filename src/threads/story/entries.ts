@@ -4,16 +4,15 @@ import type { AskedCall, Question, StampedEvent } from "./told.ts";
 import { sentBackWords, summaryWords } from "./words.ts";
 
 interface Common {
-  /** Its place in the conversation: stable while it grows. */
+  /** A key that stays the same while the conversation grows. */
   key: number;
   at: number;
-  /** The owner of the conversation. */
   owner: string;
 }
 
-export type TaskEntry = Common & { kind: "task"; text: string };
-/** An answer of the model. One of which only the thoughts are there has no text. */
-export type TextEntry = Common & { kind: "text"; text: string; thoughts?: string; isOpen: boolean };
+type TaskEntry = Common & { kind: "task"; text: string };
+/** An answer of the model. The text is empty if there are only thoughts. */
+type TextEntry = Common & { kind: "text"; text: string; thoughts?: string; isOpen: boolean };
 export type CallEntry = Common & {
   kind: "call";
   call: string;
@@ -21,7 +20,7 @@ export type CallEntry = Common & {
   about: string;
   args?: unknown;
   endedAt?: number;
-  /** The run ended before the call did. */
+  /** The end of the run, if the call had not ended by then. */
   cutAt?: number;
   ok?: boolean;
   result?: string;
@@ -29,19 +28,19 @@ export type CallEntry = Common & {
   exitCode?: number | null | undefined;
   verdict?: "part" | "failed" | undefined;
 };
-/** Where a sub-agent began; what it said and did has its own owner. */
-export type HelperEntry = Common & { kind: "helper"; helper: string };
+/** The start of a sub-agent. Its own entries have `helper` as their owner. */
+type HelperEntry = Common & { kind: "helper"; helper: string };
 export type PlanEntry = Common & {
   kind: "plan";
   by: "model" | "person" | "harness";
   changes: Change[];
-  /** The items that moved on, by id, in their words at the time. */
+  /** The content at that time of items whose status changed, by id. */
   names: Readonly<Record<string, string>>;
-  /** The plan's rules from here on, if they were changed. */
+  /** The new rules of the plan, if they changed. */
   rules?: readonly string[] | undefined;
 };
 export type QuestionEntry = Common & { kind: "question"; question: Question; answer?: unknown };
-export type NoticeEntry = Common & { kind: "notice"; text: string };
+type NoticeEntry = Common & { kind: "notice"; text: string };
 export type EndEntry = Common & {
   kind: "end";
   outcome: "done" | "open" | "waiting" | "failed" | "interrupted";
@@ -49,7 +48,7 @@ export type EndEntry = Common & {
   error?: string | undefined;
 };
 
-/** One piece of a conversation, in the order in which it began. */
+/** One part of a conversation. */
 export type Entry =
   | TaskEntry
   | TextEntry
@@ -62,27 +61,26 @@ export type Entry =
 
 type WithoutKey<Of> = Of extends Entry ? Omit<Of, "key"> : never;
 
-/** A conversation that goes on: what is not over yet is found without a look through all of it. */
+/** The entries of a conversation, with an index of those that are open. */
 export class Conversation {
-  readonly #given: readonly Entry[];
+  readonly #original: readonly Entry[];
   readonly #entries: Entry[];
   #isChanged = false;
-  /** Where that stands which is not over, by what it is. */
+  /** The index of each open entry, by its key. */
   readonly #open = new Map<string, number>();
   readonly #helpers = new Set<string>();
 
   constructor(entries: readonly Entry[]) {
-    this.#given = entries;
+    this.#original = entries;
     this.#entries = [...entries];
-    this.#look();
+    this.#indexAll();
   }
 
-  /** The same list as before where nothing was said. */
+  /** The same array as before if nothing changed. */
   get entries(): readonly Entry[] {
-    return this.#isChanged ? this.#entries : this.#given;
+    return this.#isChanged ? this.#entries : this.#original;
   }
 
-  /** The last request. */
   get task(): string | undefined {
     return this.#entries.findLast((entry) => entry.kind === "task")?.text;
   }
@@ -99,16 +97,16 @@ export class Conversation {
         const { owner, text } = event;
         const index = this.#open.get(textKey(owner));
         if (index === undefined) return this.#add({ kind: "text", at, owner, text, isOpen: true });
-        const was = this.#entries[index] as TextEntry;
-        return this.#put(index, { ...was, text: event.anew ? text : was.text + text });
+        const before = this.#entries[index] as TextEntry;
+        return this.#put(index, { ...before, text: event.anew ? text : before.text + text });
       }
       case "thought": {
         const { owner, text: thoughts } = event;
         const index = this.#open.get(textKey(owner));
         if (index === undefined)
           return this.#add({ kind: "text", at, owner, text: "", thoughts, isOpen: true });
-        const was = this.#entries[index] as TextEntry;
-        return this.#put(index, { ...was, thoughts: (was.thoughts ?? "") + thoughts });
+        const before = this.#entries[index] as TextEntry;
+        return this.#put(index, { ...before, thoughts: (before.thoughts ?? "") + thoughts });
       }
       case "model-retry":
         return this.#remove(this.#open.get(textKey(event.owner)));
@@ -122,7 +120,7 @@ export class Conversation {
       }
       case "tool-start": {
         const { owner, call, name, about, args } = event;
-        // One that begins again has not come to its end.
+        // A repeated call replaces one that did not end.
         this.#cut(this.#open.get(callKey(owner, call)), at);
         return this.#add({ kind: "call", at, owner, call, name, about, args });
       }
@@ -156,8 +154,8 @@ export class Conversation {
         if (!question) return;
         const { kind, name, text = "" } = question;
         const call = name === undefined ? undefined : { owner: MAIN, call: id, name, args: {} };
-        const asked = { id, kind, text, options: [], call };
-        return this.#add({ kind: "question", at, owner: MAIN, question: asked, answer });
+        const answered = { id, kind, text, options: [], call };
+        return this.#add({ kind: "question", at, owner: MAIN, question: answered, answer });
       }
       case "summary":
       case "summary-failure":
@@ -189,8 +187,8 @@ export class Conversation {
   }
 
   #put(index: number, entry: Entry): void {
-    const was = this.#entries[index];
-    const key = was && openKey(was);
+    const before = this.#entries[index];
+    const key = before && openKey(before);
     if (key !== undefined) this.#open.delete(key);
     this.#entries[index] = entry;
     this.#isChanged = true;
@@ -206,12 +204,12 @@ export class Conversation {
     if (index === undefined) return;
     this.#entries.splice(index, 1);
     this.#isChanged = true;
-    // What stands behind it has moved.
+    // The entries behind it have moved.
     this.#open.clear();
-    this.#look();
+    this.#indexAll();
   }
 
-  #look(): void {
+  #indexAll(): void {
     for (const [index, entry] of this.#entries.entries()) this.#note(entry, index);
   }
 
@@ -222,7 +220,6 @@ export class Conversation {
   }
 }
 
-/** The key of an entry while it is open. */
 function openKey(entry: Entry): string | undefined {
   switch (entry.kind) {
     case "text":
@@ -240,22 +237,22 @@ const textKey = (owner: string): string => `text ${owner}`;
 const callKey = (owner: string, call: string): string => `call ${owner} ${call}`;
 const questionKey = (id: string): string => `question ${id}`;
 
-/** The question of an event. A call that is cut is not to be decided about: the whole of it is asked for. */
+/** The question of an event, without a call that was cut: a decision needs all of its arguments. */
 export function questionOf(event: Extract<StampedEvent, { type: "question" }>): Question {
   const { id, kind, text, options, owner, todos, rules, call, error } = event;
-  const asked = call && !call.cut ? { ...call, args: call.args as AskedCall["args"] } : undefined;
+  const wholeCall = call && !call.cut ? { ...call, args: call.args as AskedCall["args"] } : undefined;
   const plan = { todos: todos as Question["todos"], rules };
-  return { id, kind, text, options, owner, ...plan, call: asked, error };
+  return { id, kind, text, options, owner, ...plan, call: wholeCall, error };
 }
 
-/** The words of the items that a change moves on. A later plan may have others under their ids. */
+/** The content of the items whose status changes. A later plan may reuse their ids. */
 function namesIn({ changes, todos }: Extract<StampedEvent, { type: "plan-change" }>): PlanEntry["names"] {
   const ids = new Set(changes.flatMap(({ type, id }) => (type === "todo-status" ? id : [])));
-  const named = todos.filter(({ id }) => ids.has(id));
-  return Object.fromEntries(named.map(({ id, content }) => [id, content]));
+  const items = todos.filter(({ id }) => ids.has(id));
+  return Object.fromEntries(items.map(({ id, content }) => [id, content]));
 }
 
-/** `main/a:1/b:2` was started by `main/a:1`. */
+/** The owner that started another: `main/a:1` for `main/a:1/b:2`. */
 export function parentOf(owner: string): string {
   return owner.slice(0, Math.max(0, owner.lastIndexOf("/"))) || MAIN;
 }

@@ -8,16 +8,16 @@ export interface DiffLine {
   after?: number;
 }
 
-/** Lines that changed, with some around them. */
+/** Changed lines with some context. */
 export interface Hunk {
   lines: DiffLine[];
 }
 
 const CONTEXT = 3;
-/** Past this many differences comparing gets slow, and nobody reads it line by line. */
+/** The most differences to compare: more take too long, and nobody reads them. */
 const MOST_DIFFERENCES = 1000;
 
-/** The differences of two texts; undefined if they differ too much to be compared. */
+/** The differences of two texts; undefined if they differ too much. */
 export function lineDiff(before: string, after: string): Hunk[] | undefined {
   if (before === "" || after === "") return wholeDiff(before, after);
   const patch = structuredPatch("", "", before, after, "", "", {
@@ -39,7 +39,7 @@ export function lineDiff(before: string, after: string): Hunk[] | undefined {
   });
 }
 
-/** A file that was written or removed as a whole. */
+/** The difference of a file that was created or removed. */
 function wholeDiff(before: string, after: string): Hunk[] {
   const text = before + after;
   if (text === "") return [];

@@ -3,17 +3,16 @@ import { MAIN } from "../view/index.ts";
 import type { StampedEvent } from "./told.ts";
 import { amount, duration, statusName } from "./words.ts";
 
-/** A plan of a thread, as it stood when the next one took its place. */
+/** A plan of a thread, as it was when the next one replaced it. */
 export interface PlanRecord {
-  /** When it was made. */
   at: number;
-  /** The request that it was made for. */
+  /** The task that it was made for. */
   task?: string | undefined;
   todos: readonly Todo[];
   rules: readonly string[];
 }
 
-/** The main agent's plans after an event, the present one last. A finished plan stays when a new one is made. */
+/** The main agent's plans after an event, the current one last. A new plan does not remove a finished one. */
 export function plansAfter(
   plans: readonly PlanRecord[],
   event: StampedEvent,
@@ -30,20 +29,32 @@ export function plansAfter(
   return [...plans.slice(0, -1), { ...last, todos, rules: event.rules ?? last.rules }];
 }
 
-/** The facts of an item as people read them: its status, its cost, its note. */
+/** Status, cost and note of an item as text. */
 export function itemFacts(todo: Todo): string[] {
   const { actuals, note } = todo;
   return [statusName(todo), ...(actuals ? costWords(actuals) : []), ...(note ? [note] : [])];
 }
 
-/** `8 s`, `1.2k tokens`: the time that was worked, and what was read and written. */
+/** The working time and tokens of an item: `8 s`, `1.2k tokens`. */
 export function costWords({ elapsedMs, inputTokens, outputTokens }: Actuals): string[] {
   return [duration(elapsedMs), `${amount(inputTokens + outputTokens)} tokens`];
 }
 
-/** The title of a plan among others: its number, and the request in a line. */
+/** The title of a plan: its number if there are several, and its task in a line. */
 export function planTitle({ task }: PlanRecord, number: number, count: number): string {
   const [line = ""] = (task ?? "").trim().split("\n", 1);
   const short = line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
   return [count > 1 ? `Plan ${number}` : "Plan", short].filter(Boolean).join(": ");
+}
+
+/** The sections of an export for a thread's plans, the current one first. */
+export function planSections(
+  plans: readonly PlanRecord[],
+): { id: string; title: string; plan: PlanRecord }[] {
+  const sections = plans.map((plan, index) => ({
+    id: `plan-${index + 1}`,
+    title: planTitle(plan, index + 1, plans.length),
+    plan,
+  }));
+  return sections.toReversed();
 }

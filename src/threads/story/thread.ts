@@ -17,7 +17,7 @@ import { Spans, type Span } from "./timeline/spans.ts";
 import type { Question, StampedEvent, ToldThread } from "./told.ts";
 import { amount, dollars, duration } from "./words.ts";
 
-/** A sub-agent, from its start. What it does and has spent is in the view, by its owner. */
+/** A sub-agent. Its activity and costs are in the view, by its owner. */
 export interface Helper {
   owner: string;
   name: string;
@@ -27,16 +27,16 @@ export interface Helper {
   startedAt: number;
   endedAt?: number;
   ok?: boolean;
-  /** It ended with a part of its work. */
+  /** Whether it did only a part of its work. */
   isPartial?: boolean;
   error?: string | undefined;
 }
 
-/** All that the page knows of a thread, made of its events. */
+/** The state of a thread for the page, made from its events. */
 export interface ThreadState {
-  /** The agents of all runs so far: a plan stays in view when the next run begins. */
+  /** The agents of all runs so far: a plan stays in view when the next run starts. */
   view: RunView;
-  /** The main agent's plans, the present one last. */
+  /** The main agent's plans, the current one last. */
   plans: readonly PlanRecord[];
   entries: readonly Entry[];
   spans: readonly Span[];
@@ -44,15 +44,13 @@ export interface ThreadState {
   /** Open questions, in the order in which they were asked. */
   questions: readonly Question[];
   isRunning: boolean;
-  /** A person has approved a plan since the last message. */
+  /** Whether a person has approved a plan since the last message. */
   isApproved: boolean;
-  /** The end of the last run. */
   end?: Extract<StampedEvent, { type: "run-end" }>;
-  /** The time of ended runs: waiting for a person is no work. */
   time: { workedMs: number; waitedMs: number };
   /** The cost of ended runs, if prices are set. */
   cost?: number;
-  /** The number of the last live event that is in here. */
+  /** The number of the last live event that was applied. */
   last: number;
 }
 
@@ -69,29 +67,30 @@ export const EMPTY_THREAD: ThreadState = {
   last: 0,
 };
 
-/** A thread as it was loaded. */
 export function threadOf({ events, questions, last = 0 }: ToldThread): ThreadState {
   const state = follow(EMPTY_THREAD, events);
-  // A run that is just about to wait has said its questions, and the thread does not have them yet.
-  const said = new Set(state.questions.map(({ id }) => id));
-  const open = [...state.questions, ...questions.filter(({ id }) => !said.has(id))];
+  // The events may have questions that are not saved yet.
+  const ids = new Set(state.questions.map(({ id }) => id));
+  const open = [...state.questions, ...questions.filter(({ id }) => !ids.has(id))];
   return withCalls({ ...state, questions: open, last: Math.max(last, state.last) }, questions);
 }
 
-/** The thread with the calls that its questions are about: events need not say. */
+/** Adds the calls of questions, which events may lack. */
 export function withCalls(state: ThreadState, asked: readonly Question[]): ThreadState {
   const calls = new Map(asked.map(({ id, call }) => [id, call]));
-  const known = (question: Question): Question => ({
+  const complete = (question: Question): Question => ({
     ...question,
     call: question.call ?? calls.get(question.id),
   });
   const entries = state.entries.map((entry) =>
-    entry.kind === "question" && !entry.question.call ? { ...entry, question: known(entry.question) } : entry,
+    entry.kind === "question" && !entry.question.call
+      ? { ...entry, question: complete(entry.question) }
+      : entry,
   );
-  return { ...state, entries, questions: state.questions.map(known) };
+  return { ...state, entries, questions: state.questions.map(complete) };
 }
 
-/** The thread after some events. An event that is in here already changes nothing. */
+/** The thread after some events. Events that were applied before change nothing. */
 export function follow(state: ThreadState, events: readonly StampedEvent[]): ThreadState {
   const conversation = new Conversation(state.entries);
   const spans = new Spans(state.spans);
@@ -105,7 +104,7 @@ export function follow(state: ThreadState, events: readonly StampedEvent[]): Thr
   return next === state ? state : { ...next, entries: conversation.entries, spans: spans.spans };
 }
 
-/** The same for what is small: the lists of what was said and done stay as they are. */
+/** The state after an event, except entries and spans. */
 function after(state: ThreadState, event: StampedEvent): ThreadState {
   const view = viewAfter(state.view, event);
   const next: ThreadState = {
@@ -116,7 +115,7 @@ function after(state: ThreadState, event: StampedEvent): ThreadState {
   };
   switch (event.type) {
     case "run-start": {
-      // Who gives a task in the place of an answer is not asked any more.
+      // A new task instead of an answer closes the questions.
       const questions = event.task === undefined ? state.questions : [];
       const { askedAt = event.at } = state.view;
       const time = { ...state.time, waitedMs: state.time.waitedMs + event.at - askedAt };
@@ -145,7 +144,7 @@ function after(state: ThreadState, event: StampedEvent): ThreadState {
       return {
         ...next,
         questions,
-        // A no leaves an approved plan as it is.
+        // A rejection does not withdraw an earlier approval.
         ...(isPlan && (type === "approve" || type === "edit") && { isApproved: true }),
       };
     }
@@ -164,18 +163,16 @@ function timeAfter(
   };
 }
 
-/** The main agent's plan. */
 export function planOf({ view }: ThreadState): readonly Todo[] {
   return view.agents.get(MAIN)?.todos ?? [];
 }
 
-/** The name of a thread's mode: it changes when a plan is approved, for as long as that is open. */
+/** The name of a thread's mode, which differs while an approved plan is open. */
 export function modeName(mode: string, thread: ThreadState): string {
   const isWorking = thread.isApproved && planOf(thread).some(isOpen);
   return mode === "plan" && isWorking ? "plan approved" : mode;
 }
 
-/** The rules of the main agent's plan. */
 export function rulesOf({ view }: ThreadState): readonly string[] {
   return view.agents.get(MAIN)?.rules ?? [];
 }
@@ -189,7 +186,7 @@ export function costOfThread({ view, cost }: ThreadState, prices: Prices | undef
   return prices ? costOf(view.usage, prices) : cost;
 }
 
-/** A thread in a line: its model, how long it worked and waited, its tokens and its cost. */
+/** Facts of a thread for a line: its model, times, tokens and cost. */
 export function factsOf({ view, time }: ThreadState, cost: number | undefined): string[] {
   return [
     view.model,
@@ -199,7 +196,7 @@ export function factsOf({ view, time }: ThreadState, cost: number | undefined): 
   ].filter(Boolean);
 }
 
-/** Times of work and of waiting, each from a second on. */
+/** Working and waiting times of a second or more, as text. */
 export function timeWords(time: ThreadState["time"]): string[] {
   return [
     ...(time.workedMs >= 1000 ? [`${duration(time.workedMs)} of work`] : []),
@@ -207,15 +204,16 @@ export function timeWords(time: ThreadState["time"]): string[] {
   ];
 }
 
-/** A new run begins with an empty view; the plans and what was spent stay. */
+/** The view after an event. Plans and costs stay when a new run starts. */
 function viewAfter(view: RunView, event: StampedEvent): RunView {
-  if (event.type === "run-end") return { ...view, agents: resting(view.agents) };
+  if (event.type === "run-end") return { ...view, agents: stopped(view.agents) };
   const next = reduce(view, event);
   if (event.type !== "run-start") return next;
-  return { ...next, agents: resting(view.agents), usage: view.usage };
+  return { ...next, agents: stopped(view.agents), usage: view.usage };
 }
 
-function resting(agents: RunView["agents"]): RunView["agents"] {
+/** Agents without running calls. */
+function stopped(agents: RunView["agents"]): RunView["agents"] {
   const entries = [...agents].map(
     ([owner, agent]) => [owner, { ...agent, tools: new Map(), waiting: undefined }] as const,
   );
@@ -234,10 +232,10 @@ function helpersAfter(
     const helper = { owner, name, description, model: event.model ?? model, todoId, startedAt };
     return new Map(helpers).set(owner, helper);
   }
-  const was = event.type === "subagent-end" ? helpers.get(event.owner) : undefined;
-  if (event.type !== "subagent-end" || !was) return helpers;
+  const helper = event.type === "subagent-end" ? helpers.get(event.owner) : undefined;
+  if (event.type !== "subagent-end" || !helper) return helpers;
   return new Map(helpers).set(event.owner, {
-    ...was,
+    ...helper,
     endedAt: event.at,
     ok: event.ok,
     isPartial: event.verdict === "part",

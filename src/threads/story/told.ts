@@ -1,7 +1,6 @@
 import type { Todo } from "../../plan/todo/index.ts";
 import type { RunEvent } from "../events/index.ts";
 
-/** The call that a question is about. */
 export interface AskedCall {
   owner: string;
   call: string;
@@ -11,9 +10,9 @@ export interface AskedCall {
 
 type QuestionEvent = Extract<RunEvent, { type: "question" }>;
 
-/** A run's question to a person, as events tell it. */
+/** A run's question to a person, as in its events. */
 export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
-  /** The sub-agent that asks, where it is one. */
+  /** The sub-agent that asks; undefined for the main agent. */
   owner?: string | undefined;
   todos?: readonly Todo[] | undefined;
   rules?: readonly string[] | undefined;
@@ -22,13 +21,12 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   error?: string | undefined;
 }
 
-/** A run event as it is told: a sub-agent may carry its model. */
+/** A run event in which a sub-agent may have its model. */
 type Extended<Event> = Event extends { type: "subagent-start" } ? Event & { model?: string } : Event;
 
-/** Live events have a number; those of the past have none. */
+/** A run event; live ones have a number, replayed ones have none. */
 export type StampedEvent = Extended<RunEvent> & { run?: string; n?: number };
 
-/** The events of a thread. */
 export interface ToldThread {
   events: readonly StampedEvent[];
   questions: readonly Question[];

@@ -6,34 +6,34 @@ import { jsonText } from "../json-text/index.ts";
 import { MAIN, ownerName } from "../view/index.ts";
 import { shownArguments } from "./arguments.ts";
 import { lineDiff } from "./line-diff.ts";
-import { itemFacts, planTitle, type PlanRecord } from "./plans.ts";
+import { itemFacts, planSections, type PlanRecord } from "./plans.ts";
 import { factsOf, type ThreadState } from "./thread.ts";
 import { clockOf } from "./timeline/lanes.ts";
 import { answerWords, clock, duration, failureWord, inSight, sentBackWords, summaryWords } from "./words.ts";
 
-/** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */
+/** A thread as Markdown: messages, answers, calls and results. */
 export function transcript(events: readonly RunEvent[]): string {
-  const lastWords = new Map<string, string>();
+  const lastAnswers = new Map<string, string>();
   for (const event of events) {
-    if (event.type === "model-end" && event.text.trim()) lastWords.set(event.owner, event.text.trim());
+    if (event.type === "model-end" && event.text.trim()) lastAnswers.set(event.owner, event.text.trim());
   }
   const reports = new Map(
-    [...lastWords].map(([owner, text]) => [owner.slice(owner.lastIndexOf(":") + 1), text]),
+    [...lastAnswers].map(([owner, text]) => [owner.slice(owner.lastIndexOf(":") + 1), text]),
   );
   return `${events.flatMap((event) => partOf(withoutReport(event, reports))).join("\n\n")}\n`;
 }
 
-/** The result of a task without the words that its sub-agent has said already. `reports`: last words by call. */
+/** The result of a task without its sub-agent's last answer, which is in the transcript already. `reports`: those by call. */
 function withoutReport(event: RunEvent, reports: ReadonlyMap<string, string>): RunEvent {
   if (event.type !== "tool-end" || event.name !== "task") return event;
-  const said = reports.get(event.call);
+  const report = reports.get(event.call);
   const { output = event.result } = event;
-  return said === undefined || !output.trimEnd().endsWith(said)
+  return report === undefined || !output.trimEnd().endsWith(report)
     ? event
-    : { ...event, output: output.trimEnd().slice(0, -said.length) };
+    : { ...event, output: output.trimEnd().slice(0, -report.length) };
 }
 
-/** A thread as one Markdown file: its plans, the present one first, what took how long, and the conversation. */
+/** A thread as one Markdown file: its plans, the current one first, the timeline, and the conversation. */
 export function exportMarkdown(
   title: string,
   thread: ThreadState,
@@ -41,32 +41,31 @@ export function exportMarkdown(
 ): string {
   const { plans, spans } = thread;
   const sections: [id: string, title: string, text: string][] = [
-    ...plans
-      .map((plan, index): [string, string, string] => [
-        `plan-${index + 1}`,
-        planTitle(plan, index + 1, plans.length),
-        planMarkdown(plan),
-      ])
-      .toReversed(),
+    ...planSections(plans).map((section): [string, string, string] => [
+      section.id,
+      section.title,
+      planMarkdown(section.plan),
+    ]),
     ...(spans.length > 0
       ? [["timeline", "Timeline", timelineMarkdown(thread)] as [string, string, string]]
       : []),
     ["conversation", "Conversation", transcript(events)],
   ];
-  const contents = sections.map(([id, head]) => `- [${inWords(head)}](#${id})`).join("\n");
+  const contents = sections.map(([id, head]) => `- [${plainLine(head)}](#${id})`).join("\n");
   const parts = sections.map(
-    ([id, head, text]) => `<a id="${id}"></a>\n\n## ${inWords(head)}\n\n${text.trimEnd()}`,
+    ([id, head, text]) => `<a id="${id}"></a>\n\n## ${plainLine(head)}\n\n${text.trimEnd()}`,
   );
-  return `${[`# ${inWords(title)}`, factsOf(thread, cost).join(" · "), contents, ...parts].join("\n\n")}\n`;
+  return `${[`# ${plainLine(title)}`, factsOf(thread, cost).join(" · "), contents, ...parts].join("\n\n")}\n`;
 }
 
-/** A plan as a Markdown task list, with its rules and what its items cost. */
+/** A plan as a Markdown task list, with its rules and the costs of its items. */
 export function planMarkdown({ todos, rules }: Pick<PlanRecord, "todos" | "rules">): string {
   const items = todos.map((todo) => {
-    const facts = itemFacts(todo).map(inWords).join(" · ");
-    return `- [${todo.status === "completed" ? "x" : " "}] ${inWords(todo.content)} *(${facts})*`;
+    const facts = itemFacts(todo).map(plainLine).join(" · ");
+    return `- [${todo.status === "completed" ? "x" : " "}] ${plainLine(todo.content)} *(${facts})*`;
   });
-  const above = rules.length > 0 ? [`Rules:\n\n${rules.map((rule) => `- ${inWords(rule)}`).join("\n")}`] : [];
+  const above =
+    rules.length > 0 ? [`Rules:\n\n${rules.map((rule) => `- ${plainLine(rule)}`).join("\n")}`] : [];
   return `${[...above, items.join("\n")].join("\n\n")}\n`;
 }
 
@@ -77,13 +76,13 @@ function timelineMarkdown({ spans }: ThreadState): string {
     const took = to === undefined ? "not finished" : duration(timeOf(span));
     const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
     const cells = [clock(from), took, kind, [`${label}${by}`, failureWord(span)].filter(Boolean).join(", ")];
-    return `| ${cells.map((cell) => inWords(cell).replaceAll("|", "\\|")).join(" | ")} |`;
+    return `| ${cells.map((cell) => plainLine(cell).replaceAll("|", "\\|")).join(" | ")} |`;
   });
   return ["| began | took | what | |", "|---|---|---|---|", ...rows].join("\n");
 }
 
-/** Text in a line, in which nothing is Markdown or HTML. */
-function inWords(text: string): string {
+/** Text as one line, with Markdown and HTML escaped. */
+function plainLine(text: string): string {
   return inSight(text)
     .replaceAll(/\s+/g, " ")
     .trim()
@@ -112,16 +111,16 @@ function partOf(event: RunEvent): string[] {
       const { owner, name, about, args, ok, verdict, result, output = result } = event;
       if (ok && PLAN_TOOLS.has(name)) return [];
       const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
-      const given = args === undefined ? "" : `\n\n${argumentsText(name, args)}`;
+      const argsText = args === undefined ? "" : `\n\n${argumentsText(name, args)}`;
       const sign = ok ? "✓" : verdict === "part" ? "◐" : "✗";
-      return [`### ${sign} ${name} ${about}${by}${given}\n\n${fenced(output)}`];
+      return [`### ${sign} ${name} ${about}${by}${argsText}\n\n${fenced(output)}`];
     }
     case "question":
       return [`## A question\n\n${event.text}`];
     case "answer": {
       const { answer, question } = event;
-      const asked = question?.text ? `${question.text}\n\n` : "";
-      return [`## A decision\n\n${asked}${answerWords(answer, question)}`];
+      const prefix = question?.text ? `${question.text}\n\n` : "";
+      return [`## A decision\n\n${prefix}${answerWords(answer, question)}`];
     }
     case "summary":
       return [`*${event.owner === MAIN ? "" : `${ownerName(event.owner)}: `}${summaryWords(event)}*`];
@@ -132,7 +131,7 @@ function partOf(event: RunEvent): string[] {
   }
 }
 
-/** The arguments of a call: a command, the lines that a file loses and gets, or all of them as JSON. */
+/** The arguments of a call: a diff for a changed file, else JSON. */
 function argumentsText(name: string, args: unknown): string {
   if (typeof args !== "object" || args === null) return fenced(jsonText(args, 2), "json");
   const call = shownArguments(name, args as Record<string, unknown>);
@@ -158,12 +157,12 @@ function planText(todos: readonly Todo[], rules: readonly string[] = []): string
   return rules.length > 0 ? `${renderRules(rules)}\n\n${items}` : items;
 }
 
-/** Text behind a line that opens it. */
+/** Text in a collapsed section. */
 function folded(title: string, text: string): string {
-  return `<details><summary>${inWords(title)}</summary>\n\n${fenced(text)}\n\n</details>`;
+  return `<details><summary>${plainLine(title)}</summary>\n\n${fenced(text)}\n\n</details>`;
 }
 
-/** A fence that nothing in the text closes. */
+/** A fenced block that nothing in the text closes. */
 function fenced(text: string, language = ""): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -2,7 +2,6 @@ import { own, type Change, type Status, type Todo } from "../../plan/todo/index.
 import type { RunEvent } from "../events/index.ts";
 import { UNSEEN } from "../json-text/index.ts";
 
-/** An item's status in a word. */
 export const STATUS_NAMES: Readonly<Record<Status, string>> = {
   pending: "To do",
   in_progress: "In progress",
@@ -11,12 +10,12 @@ export const STATUS_NAMES: Readonly<Record<Status, string>> = {
   cancelled: "Cancelled",
 };
 
-/** An item's status as people read it: an item that nothing has shown to be done says so. */
+/** An item's status as text, with a mark if its completion is unverified. */
 export function statusName({ status, unverified }: Pick<Todo, "status" | "unverified">): string {
   return unverified ? `${STATUS_NAMES[status]}, unverified` : STATUS_NAMES[status];
 }
 
-/** The failure of a call or a sub-agent in a word; undefined where it did not fail. */
+/** The failure of a call or a sub-agent as text; undefined if it did not fail. */
 export function failureWord(end: {
   ok?: boolean | undefined;
   verdict?: string | undefined;
@@ -64,7 +63,7 @@ export function summaryWords(event: Extract<RunEvent, { type: "summary" | "summa
   return `Summarized ${count} (about ${amount(tokens)} tokens) to save room. What you said stays word for word, and the thread stays whole.`;
 }
 
-/** The reply to a person who wants the conversation summarized; `count` is undefined if it is short. */
+/** The reply to a request for a summary; `count` is undefined if the conversation is short. */
 export function compactWords(count: number | undefined): string {
   return count === undefined
     ? "The conversation is short already."
@@ -92,7 +91,7 @@ export function clock(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
-/** Text in which what nobody sees is an escape, so that no name and no command looks like another one. */
+/** Text with invisible characters escaped, so that no name and no command looks like another one. */
 export function inSight(text: string): string {
   return text.replaceAll(
     UNSEEN,
@@ -100,14 +99,14 @@ export function inSight(text: string): string {
   );
 }
 
-/** Changes of a plan in a few words; undefined if they are not worth a line. */
+/** A short description of plan changes; undefined if there is nothing to tell. */
 export function changeWords({
   changes,
   names,
   rules,
 }: {
   changes: readonly Change[];
-  /** Items by id, in their words at the time. */
+  /** The content of items at that time, by id. */
   names: Readonly<Record<string, string>>;
   rules?: readonly string[] | undefined;
 }): string | undefined {
@@ -151,7 +150,7 @@ const STATUS_VERBS: Readonly<Record<Status, string>> = {
   cancelled: "cancelled",
 };
 
-/** A person's answer in a sentence, with the question as far as it is known. */
+/** A person's answer as a sentence. */
 export function answerWords(
   answer: unknown,
   { kind, name }: { kind?: string | undefined; name?: string | undefined } = {},

@@ -2,7 +2,7 @@ import type * as OpenTelemetry from "@opentelemetry/api";
 import { HarnessError } from "../../errors.ts";
 import type { Attributes, Span, Tracer } from "../traces/index.ts";
 
-/** Starts spans on a tracer of `@opentelemetry/api`; the first ones below whatever span is active now. */
+/** A tracer on top of `@opentelemetry/api`. Root spans become children of the span that is active now. */
 export async function apiTracer(tracer: OpenTelemetry.Tracer): Promise<Tracer> {
   const { context, trace, SpanKind, SpanStatusCode } = await loadApi();
   const active = context.active();

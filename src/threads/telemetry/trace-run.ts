@@ -26,17 +26,17 @@ export interface TraceRunOptions extends Omit<RunnableConfig, "callbacks"> {
   model?: string;
   /** US dollars per million tokens, for the cost in spans. */
   prices?: Prices;
-  /** Whether spans have what was said, and the arguments and results of tools. Default false. */
+  /** Whether spans have messages, and arguments and results of tools. Default false. */
   hasContent?: boolean;
   /** The stream modes for `onChunk`. Default: none. */
   streamMode?: StreamMode[];
-  /** Called with every chunk of these modes, also of sub-agents: those have a namespace. */
+  /** Called with every chunk of these modes, including those of sub-agents, which have a namespace. */
   onChunk?: (chunk: unknown, about: { mode: StreamMode; namespace: string[] }) => void;
 }
 
 /**
- * Runs an agent as `agent.invoke` does, and makes spans of the run on a tracer of `@opentelemetry/api`: the agent, its
- * plan items, model and tool calls, sub-agents. They stand below the span that is active.
+ * Runs an agent as `agent.invoke` does, and records spans on a tracer of `@opentelemetry/api`: the agent, its plan items,
+ * model and tool calls, sub-agents. They are children of the active span.
  */
 export async function traceRun<Agent extends TraceableAgent>(
   agent: Agent,
@@ -95,7 +95,7 @@ interface Values {
   [INTERRUPT]?: unknown[];
 }
 
-/** As `invoke` puts it together: what waits for an answer comes in chunks of its own. */
+/** Adds a chunk to the state as `invoke` does: interrupts come in chunks of their own. */
 function after(state: Values, chunk: Values): Values {
   if (!isInterrupted(chunk)) return chunk;
   return { ...state, [INTERRUPT]: [...(state[INTERRUPT] ?? []), ...chunk[INTERRUPT]] };

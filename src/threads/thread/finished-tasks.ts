@@ -9,22 +9,22 @@ import {
 import { isOvertaken, partedInterrupt } from "../../langgraph/index.ts";
 import { isBudgetStop } from "../../middleware/budget/index.ts";
 
-/** Whether a thread with interrupts has a question among them; for who does not want to build its agent. */
+/** Whether a thread has an open question. Needs no agent. */
 export async function isAsking(saver: BaseCheckpointSaver, thread: string): Promise<boolean> {
   const { pendingWrites = [] } = (await saver.getTuple({ configurable: { thread_id: thread } })) ?? {};
-  const finished = finishedTasks(pendingWrites);
-  return pendingWrites.some(([task, channel, written]) => {
-    if (channel !== INTERRUPT || finished.has(task)) return false;
-    return partedInterrupt(written as Interrupt).some(
+  const finishedIds = finishedTasks(pendingWrites);
+  return pendingWrites.some(([task, channel, write]) => {
+    if (channel !== INTERRUPT || finishedIds.has(task)) return false;
+    return partedInterrupt(write as Interrupt).some(
       ({ value }) => !isBudgetStop(value) && !isOvertaken({ id: task, value }, pendingWrites),
     );
   });
 }
 
-/** A task that was answered and has finished keeps its question until the others of its step have finished too. */
+/** The ids of finished tasks. Their questions stay in the state until all tasks of the step have finished. */
 export function finishedTasks(writes: readonly CheckpointPendingWrite[]): Set<string> {
   return new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
 }
 
-/** Channels that an unfinished task writes. */
+/** Channels that unfinished tasks write. */
 const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR];

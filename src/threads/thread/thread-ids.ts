@@ -1,13 +1,13 @@
 import type { ThreadStore } from "../../storage/index.ts";
 
-/** Valid ids of a new thread: one word in every shell, and a name in every file system. */
+/** Valid ids of a new thread: one word in every shell, and a valid name in every file system. */
 const THREAD_ID = /^[a-z0-9_][a-z0-9._-]{0,99}$/i;
 
 export function isThreadId(text: string): boolean {
   return THREAD_ID.test(text);
 }
 
-/** A new id that says what the thread is about: `survey-this-directory-x7k2`. */
+/** An unused id made from the task: `survey-this-directory-x7k2`. */
 export async function newThreadId(saver: Pick<ThreadStore, "getThread">, task: string): Promise<string> {
   for (;;) {
     const id = threadName(task, Math.random());
@@ -15,8 +15,8 @@ export async function newThreadId(saver: Pick<ThreadStore, "getThread">, task: s
   }
 }
 
-/** A name made of the first words of a task and a number from 0 to 1. */
-export function threadName(task: string, chance: number): string {
+/** The first words of a task, with a tail from a number from 0 to 1. */
+function threadName(task: string, chance: number): string {
   const words = task
     .normalize("NFKD")
     .replaceAll(/\p{M}/gu, "")

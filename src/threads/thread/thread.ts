@@ -29,17 +29,15 @@ import { openCalls, withTasks } from "./open-calls.ts";
 
 const TOOLS = "tools";
 const RULES = "planRules";
-/** The mark of messages to the agent at work, in the metadata that no provider is sent. */
+/** The mark of messages to the agent at work, in metadata that is not sent to providers. */
 const STEERED = "steered";
 
-/** The results of a thread so far. */
 export interface ThreadContent {
   todos: Todo[];
   /** The conditions that hold for the whole plan. */
   rules: readonly string[];
-  /** The agent's last words. */
   answer: string;
-  /** The files that live in the thread, by path. */
+  /** The files in the thread's state, by path. */
   files: Record<string, string>;
 }
 
@@ -49,7 +47,6 @@ export interface ThreadStatus {
   asked?: string | undefined;
   answer?: string | undefined;
   isStopped: boolean;
-  /** Whether a question is open. */
   isWaiting: boolean;
 }
 
@@ -58,10 +55,10 @@ interface ForkedState {
   [FORKS]?: string[];
 }
 
-/** Releases a thread. `token` is the lease by which its run writes, where the checkpointer has leases. */
+/** Releases a thread. `token` is the lease with which its run writes, if the checkpointer has leases. */
 export type Hold = (() => Promise<void>) & Partial<Pick<Release, "token">>;
 
-/** A thread, and the agent that reads and writes it. */
+/** A thread with the agent that reads and writes it. */
 export class Thread {
   readonly agent: RunAgent;
   readonly id: string;
@@ -86,8 +83,8 @@ export class Thread {
   }
 
   /**
-   * Acquires the thread for this process, where the checkpointer has leases. Throws `thread-busy` when another process
-   * has it.
+   * Acquires the thread for this process, if the checkpointer has leases. Throws `thread-busy` if another process holds
+   * it.
    */
   async acquire(options: AcquireOptions = {}): Promise<Hold> {
     const leasing = this.#saver as Partial<Pick<ThreadStore, "acquireThread">>;
@@ -105,17 +102,21 @@ export class Thread {
       (message) => message.getType() === "ai" && withoutThoughts(message.text).trim() !== "",
     );
     const { rules = [] } = readPlanState(values);
-    const shown = withTasks(todos, openCalls(messages));
-    return { todos: shown, rules, answer: withoutThoughts(last?.text ?? ""), files };
+    return {
+      todos: withTasks(todos, openCalls(messages)),
+      rules,
+      answer: withoutThoughts(last?.text ?? ""),
+      files,
+    };
   }
 
   async status(): Promise<ThreadStatus> {
     const state = await this.state();
     const { messages = [] } = state.values as { messages?: BaseMessage[] };
-    const asked = messages.findLastIndex(isFromUser);
-    const answer = messages.slice(asked + 1).findLast((message) => AIMessage.isInstance(message));
+    const last = messages.findLastIndex(isFromUser);
+    const answer = messages.slice(last + 1).findLast((message) => AIMessage.isInstance(message));
     return {
-      asked: messages[asked]?.text,
+      asked: messages[last]?.text,
       answer: answer && withoutThoughts(answer.text),
       isStopped: state.tasks.length > 0,
       isWaiting: (await this.questions(state)).length > 0,
@@ -123,8 +124,8 @@ export class Thread {
   }
 
   /**
-   * The input that continues the thread: null where it stopped in the middle, words where it ended with open items,
-   * undefined where it is finished.
+   * The input that continues the thread: null if it stopped in the middle of a turn, a message if it ended with open items,
+   * undefined if it is finished.
    */
   async nextInput(): Promise<string | null | undefined> {
     const state = await this.state();
@@ -136,24 +137,24 @@ export class Thread {
     return (await this.plan()).todos;
   }
 
-  /** The plan and its rules. Reads the whole state only where a step is due, whose tasks may have finished. */
+  /** The plan and its rules. Reads the whole state only if a step is due, as some of its tasks may have finished. */
   async plan(): Promise<Pick<ThreadContent, "todos" | "rules">> {
     const { channels } = this.agent.graph;
     const store = this.#saver as Partial<Pick<ThreadStore, "getValues">>;
     if (store.getValues && "todos" in channels) {
       const branches = Object.keys(channels).filter((name) => name.startsWith("branch:"));
       const names = ["todos", RULES, START, TASKS, ...branches];
-      const { todos = [], [RULES]: rules = [], ...due } = await store.getValues(this.id, names);
-      const isDue = Object.values(due).some((value) => !Array.isArray(value) || value.length > 0);
+      const { todos = [], [RULES]: rules = [], ...triggers } = await store.getValues(this.id, names);
+      const isDue = Object.values(triggers).some((value) => !Array.isArray(value) || value.length > 0);
       if (!isDue) return { todos: todos as Todo[], rules: rules as string[] };
     }
     return this.content();
   }
 
   /**
-   * Writes a person's edit of the plan, and returns the plan with it; a step that waits keeps waiting. Throws
-   * `invalid-plan`, a `PlanConflict`, `turn-unfinished` when the thread has to continue first, and `invalid-options`
-   * while a plan waits for approval; changes nothing then. `begin` gets the plan before it is written, and may throw.
+   * Writes a person's edit of the plan, and returns the new plan; a waiting step keeps waiting. Throws `invalid-plan`, a
+   * `PlanConflict`, `turn-unfinished` if the thread has to continue first, and `invalid-options` while a plan waits for
+   * approval; then nothing is changed. `begin` is called with the plan before it is written, and may throw.
    */
   async writePlan(edit: PlanEdit, begin?: (todos: readonly Todo[]) => void | Promise<void>): Promise<Todo[]> {
     const { agent } = this;
@@ -166,10 +167,10 @@ export class Thread {
     const now = [...plan.todos];
     const todos = mergedPlan(agent, now, edit);
     const hasNewTodos = !isDeepStrictEqual(todos, now);
-    // As the channel reads them: the first value of one is taken as it is.
-    const wanted = readRules(edit.rules);
-    const rules = isDeepStrictEqual(wanted ?? plan.rules, plan.rules) ? undefined : wanted;
-    // A new checkpoint in the middle of a turn would let the model answer before the calls that are due.
+    // Normalized here: the channel stores its first value unchecked.
+    const newRules = readRules(edit.rules);
+    const rules = isDeepStrictEqual(newRules ?? plan.rules, plan.rules) ? undefined : newRules;
+    // In the middle of a turn there must be no new checkpoint: the model would answer before the calls that are due.
     const isInTurn = state.tasks.length > 0;
     const write = isInTurn && hasNewTodos ? await waitingEdit(agent, state, todos) : undefined;
     await begin?.(todos);
@@ -183,14 +184,14 @@ export class Thread {
     return todos;
   }
 
-  /** Makes the open plan of a thread that is not running one that has to be approved. */
+  /** Makes an open plan wait for approval. The thread must not be running. */
   async proposePlan(): Promise<void> {
     const state = await this.state();
     if (!readPlanState(state.values).todos.some(isOpen)) return;
     await this.#write(state, "_plan", PROPOSED);
   }
 
-  /** Notes that the thread is another's copy up to here, for its model. */
+  /** Notes for the model that the thread is a copy up to here. */
   async noteFork(): Promise<void> {
     const state = await this.state();
     const { messages = [], [FORKS]: forks = [] } = state.values as ForkedState;
@@ -199,19 +200,19 @@ export class Thread {
       await this.#write(state, FORKS, [...forks, last]);
   }
 
-  /** Writes a field of a thread that is not running; a step that waits keeps waiting. */
+  /** Writes a state field. The thread must not be running; a waiting step keeps waiting. */
   async #write(state: StateSnapshot, field: string, value: unknown): Promise<void> {
     if (state.tasks.length > 0) await waitingInput(this.agent, state, [field, value]);
     else await this.agent.graph.updateState(this.config, { [field]: value });
   }
 
-  /** Saves a new thread with its settings. Nothing is left to do in it: nobody continues a thread in which nothing was said. */
+  /** Saves a new thread with its settings, at its end: there is nothing to continue. */
   async create(run: RunSettings): Promise<void> {
     await this.agent.graph.updateState(this.config, { run });
     await this.agent.graph.updateState(this.config, null, "__end__");
   }
 
-  /** Changes settings that the thread keeps, from its next run on. Throws `thread-busy` while it runs. */
+  /** Changes the stored settings, for the next runs. Throws `thread-busy` while it runs. */
   async changeSettings(change: Partial<RunSettings>): Promise<RunSettings> {
     const release = await this.acquire();
     try {
@@ -233,39 +234,39 @@ export class Thread {
     const waiting = tasks.filter(({ interrupts }) => interrupts.length > 0);
     if (waiting.length === 0) return [];
     const writes = (await this.#saver.getTuple(config))?.pendingWrites ?? [];
-    const finished = finishedTasks(writes);
+    const finishedIds = finishedTasks(writes);
     const interrupts = waiting
-      .filter(({ id }) => !finished.has(id))
+      .filter(({ id }) => !finishedIds.has(id))
       .flatMap((task) => task.interrupts.filter(({ value }) => !isOvertaken({ id: task.id, value }, writes)));
     return interrupts.filter(({ value }) => !isBudgetStop(value)).map(readQuestion);
   }
 
   /**
-   * Ends the turn that the thread stopped in, before it gets a new message: LangGraph drops the results of a step, also
-   * those of finished calls, when other input comes. Answers the calls that have not finished. In mode `plan` the open
-   * plan has to be approved again, unless the words only ask to go on. The caller holds the thread.
+   * Ends the turn that the thread stopped in, before it gets a new message: new input makes LangGraph drop the results of a
+   * step, even those of finished calls. Unfinished calls get an error as their result. In mode `plan` the open plan has to
+   * be approved again, unless the message is `CONTINUE`. The caller holds the thread.
    */
-  async closeTurn(words: string): Promise<void> {
+  async closeTurn(message: string): Promise<void> {
     await this.#answerOpenCalls();
-    if (this.agent.mode === "plan" && words !== CONTINUE) await this.proposePlan();
+    if (this.agent.mode === "plan" && message !== CONTINUE) await this.proposePlan();
   }
 
   async #answerOpenCalls(): Promise<void> {
     const state = await this.state();
     if (!state.tasks.some(({ name }) => name === TOOLS)) return;
     const { messages = [] } = state.values as { messages?: BaseMessage[] };
-    const asked = (await this.questions(state)).flatMap(({ kind, call, owner, repeated }) =>
+    const askingIds = (await this.questions(state)).flatMap(({ kind, call, owner, repeated }) =>
       kind === "permission" && owner === undefined && !repeated ? [call?.call] : [],
     );
     const calls = openCalls(messages);
-    const firstAsked = calls.findIndex(({ id }) => asked.includes(id));
-    // Nobody has agreed to it, and the calls behind it wait for it, but for sub-agents.
-    const isBegun = (at: number): boolean =>
-      firstAsked < 0 || at < firstAsked || (calls[at]!.name === "task" && !asked.includes(calls[at]!.id));
+    const firstAsked = calls.findIndex(({ id }) => askingIds.includes(id));
+    // A call that waits for consent has not run, nor have the calls behind it, except sub-agents.
+    const isStarted = (at: number): boolean =>
+      firstAsked < 0 || at < firstAsked || (calls[at]!.name === "task" && !askingIds.includes(calls[at]!.id));
     const answers = calls.map(
       ({ id = "", name }, at) =>
         new ToolMessage({
-          content: isBegun(at) ? NOT_FINISHED : NOT_BEGUN,
+          content: isStarted(at) ? NOT_FINISHED : NOT_BEGUN,
           status: "error",
           name,
           tool_call_id: id,
@@ -276,10 +277,10 @@ export class Thread {
   }
 
   /**
-   * Adds a message to a thread that stopped between two steps: its next model call reads it. Throws `turn-unfinished`
-   * while calls are due, as their results come first, and `run-ended` where no model call is to come.
+   * Adds a message to a thread that stopped between two steps, for its next model call. Throws `turn-unfinished` while
+   * calls are due, as their results come first, and `run-ended` if no model call follows.
    */
-  async steer(words: MessageContent, id: string = crypto.randomUUID()): Promise<void> {
+  async steer(content: MessageContent, id: string = crypto.randomUUID()): Promise<void> {
     const state = await this.state();
     if (state.tasks.length === 0) {
       throw new HarnessError("run-ended", "The run has ended: give it as the next task.");
@@ -290,13 +291,13 @@ export class Thread {
         `Calls of ${this.id} are under way: their results come first.`,
       );
     }
-    // With an id of its own the message is the same one when the step is run again.
-    const message = new HumanMessage({ content: words, id, response_metadata: { [STEERED]: true } });
+    // With an id, so that a repeated step does not add it twice.
+    const message = new HumanMessage({ content, id, response_metadata: { [STEERED]: true } });
     await waitingInput(this.agent, state, ["messages", [message]]);
   }
 }
 
-/** Whether a message reached the agent at work: it began no turn of its own. */
+/** Whether a message was sent to the agent at work, and started no turn of its own. */
 export function isSteered({ response_metadata: metadata }: BaseMessage): boolean {
   return metadata?.[STEERED] === true;
 }

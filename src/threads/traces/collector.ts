@@ -6,19 +6,17 @@ export interface Sender {
   version: string;
 }
 
-/** Where one kind of signal is posted to. */
+/** The endpoint of one signal. */
 export interface Destination {
-  /** All of the address. */
   url: string;
   headers?: Readonly<Record<string, string>>;
-  /** The time limit of a request, and of the last one of a process that ends. */
+  /** The time limit of a request, and of the last one at the end of a process. Default 10 s, and 1 s for the last. */
   timeoutMs?: number;
 }
 
-/** A process that ends waits no longer than this for its last request, unless a time limit is set. */
 const LAST_REQUEST_MS = 1000;
 
-/** A collector that is told something now and then: one request at a time, never in the way of a run. */
+/** Sends data to an OTLP collector, one request at a time, without delaying runs. */
 export class Collector {
   readonly #destination: Destination;
   readonly #everyMs: number;
@@ -26,14 +24,14 @@ export class Collector {
   #sending: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `sendAll` posts what there is, `everyMs` after it was said that there is something. */
+  /** `sendAll` posts all data; it is called `everyMs` after `soon`. */
   constructor(destination: Destination, everyMs: number, sendAll: () => Promise<void>) {
     this.#destination = destination;
     this.#everyMs = everyMs;
     this.#sendAll = sendAll;
   }
 
-  /** Says that there is something to send. */
+  /** Schedules a request. */
   soon(): void {
     this.#timer ??= setTimeout(() => void this.send(), this.#everyMs).unref();
   }
@@ -46,7 +44,7 @@ export class Collector {
     }));
   }
 
-  /** Sends what there is, and waits for it a moment. */
+  /** Sends the rest, with a time limit. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const end = new Promise<void>((resolve) => {
@@ -56,7 +54,7 @@ export class Collector {
     clearTimeout(timer);
   }
 
-  /** Whether the collector has taken it. Does not throw. */
+  /** Returns whether the collector has accepted the data. Does not throw. */
   async post(body: object): Promise<boolean> {
     const { url, headers = {}, timeoutMs = 10_000 } = this.#destination;
     try {
@@ -78,18 +76,16 @@ export function scopeOf({ version }: Sender): object {
   return { name: "holdfast", version };
 }
 
-/** 64-bit numbers are texts in OTLP/JSON. */
+/** A time in OTLP/JSON, where 64-bit numbers are strings. */
 export function nanoseconds(ms: number): string {
   return `${Math.round(ms)}000000`;
 }
 
 /** Merges attributes; later ones replace earlier ones. */
 export function keyValues(...attributes: readonly Attributes[]): object[] {
-  const found: object[] = [];
-  for (const [key, value] of Object.entries(Object.assign({}, ...attributes) as Attributes)) {
-    if (value !== undefined) found.push({ key, value: anyValue(value) });
-  }
-  return found;
+  return Object.entries(Object.assign({}, ...attributes) as Attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: anyValue(value) }],
+  );
 }
 
 function anyValue(value: Attribute): object {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { attempt } from "../../errors.ts";
 import type { Environment } from "../../models/index.ts";
 import { version } from "../../version.ts";
 import type { Destination, Sender } from "./collector.ts";
@@ -6,19 +7,20 @@ import type { Place } from "./otlp.ts";
 
 export type Signal = "traces" | "metrics";
 
-/** Where the standard variables of OpenTelemetry send a signal; undefined where they send it nowhere. */
+/** The endpoint of a signal by OpenTelemetry's standard variables; undefined if it is not exported. */
 export function destinationOf(signal: Signal, env: Environment): Destination | undefined {
   const url = urlOf(signal, env);
   if (url === undefined || switchedOffBy(signal, env) !== undefined) return undefined;
   const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}`;
+  const timeoutMs = millisecondsIn(env[`${own}_TIMEOUT`] ?? env["OTEL_EXPORTER_OTLP_TIMEOUT"]);
   return {
     url,
     headers: { ...pairsIn(env["OTEL_EXPORTER_OTLP_HEADERS"]), ...pairsIn(env[`${own}_HEADERS`]) },
-    ...timeoutOf(env[`${own}_TIMEOUT`] ?? env["OTEL_EXPORTER_OTLP_TIMEOUT"]),
+    ...(timeoutMs !== undefined && { timeoutMs }),
   };
 }
 
-/** The address that is given for a signal, if it is one. */
+/** The configured address of a signal; undefined if it is missing or invalid. */
 export function urlOf(signal: Signal, env: Environment): string | undefined {
   const own = env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`];
   const base = env["OTEL_EXPORTER_OTLP_ENDPOINT"];
@@ -26,7 +28,7 @@ export function urlOf(signal: Signal, env: Environment): string | undefined {
   return url !== undefined && URL.canParse(url) ? url : undefined;
 }
 
-/** The variable that switches a signal off, where one does. */
+/** The variable that switches a signal off; undefined if none does. */
 export function switchedOffBy(signal: Signal, env: Environment): string | undefined {
   if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return "OTEL_SDK_DISABLED";
   const exporter = `OTEL_${signal.toUpperCase()}_EXPORTER`;
@@ -34,44 +36,33 @@ export function switchedOffBy(signal: Signal, env: Environment): string | undefi
 }
 
 export function senderOf(env: Environment): Sender {
-  const given = pairsIn(env["OTEL_RESOURCE_ATTRIBUTES"]);
-  const name = env["OTEL_SERVICE_NAME"] || given["service.name"] || "holdfast";
-  // Sums that several processes count at the same time are not those of one.
+  const attributes = pairsIn(env["OTEL_RESOURCE_ATTRIBUTES"]);
+  const name = env["OTEL_SERVICE_NAME"] || attributes["service.name"] || "holdfast";
+  // An instance id, so that sums of several processes are kept apart.
   const instance = { "service.version": version(), "service.instance.id": randomUUID() };
-  return { resource: { ...instance, ...given, "service.name": name }, version: version() };
+  return { resource: { ...instance, ...attributes, "service.name": name }, version: version() };
 }
 
-/** The span that started this process, as `TRACEPARENT` says it: `00-<trace>-<span>-01`. */
+/** The span that started this process, from `TRACEPARENT`: `00-<trace>-<span>-01`. */
 export function placeIn(traceparent: string | undefined): Place | undefined {
   const [, traceId, spanId] =
     /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(traceparent ?? "") ?? [];
   return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
 }
 
-/** A number of milliseconds, where the text is one. */
+/** A positive number of milliseconds; undefined for any other text. */
 export function millisecondsIn(text: string | undefined): number | undefined {
   const ms = Number(text);
   return text !== undefined && ms > 0 ? ms : undefined;
 }
 
-/** `a=1,b=2`, with what is special in it encoded as in an address. */
+/** Reads `a=1,b=2`, with percent-encoded values. */
 function pairsIn(text = ""): Record<string, string> {
   const pairs = text.split(",").flatMap((pair) => {
     const [, key, value] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
-    return key === undefined || value === undefined ? [] : [[key, decoded(value)] as const];
+    return key === undefined || value === undefined
+      ? []
+      : [[key, attempt(() => decodeURIComponent(value)) ?? value] as const];
   });
   return Object.fromEntries(pairs);
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
-}
-
-function timeoutOf(text: string | undefined): { timeoutMs?: number } {
-  const timeoutMs = millisecondsIn(text);
-  return timeoutMs === undefined ? {} : { timeoutMs };
 }

@@ -11,15 +11,15 @@ export { type Signal, switchedOffBy, urlOf } from "./environment.ts";
 export { RunTrace } from "./run-trace.ts";
 export type { Attributes, Span, Tracer } from "./span.ts";
 
-/** Makes traces and metrics of runs. */
+/** Traces and metrics of runs. */
 export interface Traces {
-  /** Follows a run: what it returns is told every event of it. */
+  /** Returns a function that is to be called with every event of a run. */
   run: (prices: Prices | undefined) => (event: RunEvent) => void;
-  /** Sends what is left. */
+  /** Sends the rest. */
   close: () => Promise<void>;
 }
 
-/** The traces that OpenTelemetry's standard variables ask for; undefined if they ask for none. */
+/** The exports configured by OpenTelemetry's standard variables; undefined if there are none. */
 export function tracesFrom(env: Environment): Traces | undefined {
   const [traces, metrics] = [destinationOf("traces", env), destinationOf("metrics", env)];
   if (!traces && !metrics) return undefined;

@@ -6,11 +6,10 @@ export interface Instrument {
   name: string;
   description: string;
   unit: string;
-  /** The upper bounds of the buckets that values are sorted into. */
   bounds?: readonly number[];
 }
 
-/** Where figures go. */
+/** A receiver of measurements. */
 export interface Meter {
   record: (instrument: Instrument, attributes: Attributes, value: number) => void;
 }
@@ -31,29 +30,29 @@ interface Series {
   buckets: number[];
 }
 
-/** Names that a model makes up are no reason to need more and more memory. */
+/** The limit of memory: names that a model makes up are attributes, too. */
 const MOST_SERIES = 1000;
 const REST = { "otel.metric.overflow": true };
-/** The number of the protocol for figures since the start. */
+/** The protocol's number for figures since the start. */
 const CUMULATIVE = 2;
 
 /**
- * Keeps figures since its start, and sends all of them to a collector as OTLP/JSON every minute in which one changes:
- * what could not be sent is in what is sent next.
+ * Keeps figures since its start, and sends all of them to a collector as OTLP/JSON in every interval with a change. A failed
+ * request loses nothing, as the next one has the same figures.
  */
 export class OtlpMeter implements Meter {
   readonly #options: OtlpMeterOptions;
   readonly #start = Date.now();
   readonly #series = new Map<string, Series>();
   readonly #collector: Collector;
-  #hasNews = false;
+  #hasChanged = false;
 
   constructor(options: OtlpMeterOptions) {
     this.#options = options;
-    this.#collector = new Collector(options, options.everyMs ?? 60_000, () => this.#sendNews());
+    this.#collector = new Collector(options, options.everyMs ?? 60_000, () => this.#sendChanges());
   }
 
-  /** Sends what there is, and waits for it a moment. */
+  /** Sends the rest, with a time limit. */
   close(): Promise<void> {
     return this.#collector.close();
   }
@@ -68,14 +67,14 @@ export class OtlpMeter implements Meter {
     const bucket = bounds.findIndex((bound) => value <= bound);
     const at = bucket < 0 ? bounds.length : bucket;
     series.buckets[at] = (series.buckets[at] ?? 0) + 1;
-    this.#hasNews = true;
+    this.#hasChanged = true;
     this.#collector.soon();
   }
 
   #seriesOf(instrument: Instrument, attributes: Attributes): Series {
     const key = `${instrument.name} ${JSON.stringify(attributes)}`;
-    const known = this.#series.get(key);
-    if (known) return known;
+    const existing = this.#series.get(key);
+    if (existing) return existing;
     if (this.#series.size >= MOST_SERIES && attributes !== REST) return this.#seriesOf(instrument, REST);
     const buckets = Array.from({ length: (instrument.bounds?.length ?? 0) + 1 }, () => 0);
     const fresh = { instrument, attributes, sum: 0, count: 0, min: Infinity, max: -Infinity, buckets };
@@ -83,11 +82,11 @@ export class OtlpMeter implements Meter {
     return fresh;
   }
 
-  async #sendNews(): Promise<void> {
-    while (this.#hasNews) {
-      this.#hasNews = false;
+  async #sendChanges(): Promise<void> {
+    while (this.#hasChanged) {
+      this.#hasChanged = false;
       if (await this.#collector.post(this.#body())) continue;
-      this.#hasNews = true;
+      this.#hasChanged = true;
       return;
     }
   }

@@ -12,13 +12,13 @@ interface OtlpOptions extends Sender, Destination {
   parent?: Place | undefined;
 }
 
-/** A collector that is away or slow costs at most this much memory: what comes then is dropped, and counted. */
+/** The most spans that wait for a slow collector; further ones are dropped, and counted. */
 const MOST_WAITING = 4096;
 const BATCH = 512;
-/** As OpenTelemetry's own exporters. */
+/** The interval of OpenTelemetry's own exporters. */
 const EVERY_MS = 5000;
 
-/** Sends spans to a collector as OTLP/JSON, in batches. What cannot be sent is dropped. */
+/** Sends spans to a collector as OTLP/JSON, in batches. Drops those that cannot be sent. */
 export class OtlpTracer implements Tracer {
   readonly #options: OtlpOptions;
   readonly #collector: Collector;
@@ -35,7 +35,7 @@ export class OtlpTracer implements Tracer {
     return new OtlpSpan({ ...rest, name, above, onEnd: this.#add });
   }
 
-  /** Sends what there is, and waits for it a moment. */
+  /** Sends the rest, with a time limit. */
   close(): Promise<void> {
     return this.#collector.close();
   }
@@ -54,7 +54,7 @@ export class OtlpTracer implements Tracer {
     while (this.#waiting.length > 0) {
       const spans = this.#waiting.splice(0, BATCH);
       if (await this.#post(spans)) continue;
-      // A collector that is away is asked again with what comes next.
+      // The next batch tries again.
       this.#dropped += spans.length;
       return;
     }
@@ -80,7 +80,7 @@ interface OtlpSpanOptions extends Omit<SpanStart, "parent"> {
   onEnd: (span: OtlpSpan) => void;
 }
 
-/** A long run has many changes of its plan, all in one span. */
+/** The most notes of a span: a long run has many plan changes, all in one span. */
 const MOST_NOTES = 1000;
 
 interface Note {
@@ -89,7 +89,7 @@ interface Note {
   attributes: Attributes;
 }
 
-/** Keeps what it is told as it came: it becomes what the protocol wants when it is sent. */
+/** A span, which is converted to the protocol's form when it is sent. */
 class OtlpSpan implements Span, Place {
   readonly traceId: string;
   readonly spanId = randomBytes(8).toString("hex");

@@ -3,7 +3,7 @@ import { MAIN, ownerName } from "../view/index.ts";
 import type { Instrument, Meter } from "./meter.ts";
 import { modelNames, type Attributes } from "./span.ts";
 
-/** The first two are those of the GenAI conventions, with the bounds that they advise. */
+/** This and `MODEL_TIME` are metrics of the GenAI conventions, with the recommended bounds. */
 const TOKENS: Instrument = {
   name: "gen_ai.client.token.usage",
   description: "Tokens of a model call.",
@@ -37,13 +37,13 @@ const REFUSALS: Instrument = {
 
 const FAILED = { "error.type": "_OTHER" };
 
-/** A run as figures, made of its events. */
+/** Records metrics of a run from its events. */
 export class RunMetrics {
   readonly #meter: Meter;
-  /** When what is under way began. */
+  /** The start times of running model and tool calls. */
   readonly #asked = new Map<string, number>();
   readonly #called = new Map<string, number>();
-  /** Sub-agents' names by place. */
+  /** Names of sub-agents by owner. */
   readonly #names = new Map<string, string>();
   #model: Attributes = {};
 
@@ -93,14 +93,14 @@ export class RunMetrics {
       case "completion-refusal":
         return this.#meter.record(REFUSALS, { "gen_ai.agent.name": this.#agentOf(event.owner) }, 1);
       case "run-end":
-        // One that was stopped has not failed.
+        // A stopped call has not failed.
         if (event.outcome === "failed") this.#endChat(MAIN, at, false);
         return;
       default:
     }
   }
 
-  /** A title in its place is of one task alone: the name it was called by is what figures are grouped by. */
+  /** The name to group by. Not the title of a sub-agent, which is different for every task. */
   #agentOf(owner: string): string {
     return owner === MAIN ? "holdfast" : (this.#names.get(owner) ?? ownerName(owner));
   }
@@ -112,7 +112,7 @@ export class RunMetrics {
     this.#meter.record(MODEL_TIME, { ...this.#model, ...(!ok && FAILED) }, seconds(at - start));
   }
 
-  /** A provider that does not tell what was used has not used nothing. */
+  /** Records tokens, except 0, which means that the provider does not report them. */
   #count(type: "input" | "output", tokens: number): void {
     if (tokens === 0) return;
     this.#meter.record(TOKENS, { ...this.#model, "gen_ai.token.type": type }, tokens);

@@ -2,26 +2,25 @@ import type { RunEvent, Usage } from "../events/index.ts";
 import { MAIN, costOf, type Prices } from "../view/index.ts";
 import { modelNames, type Attributes, type Span, type Tracer } from "./span.ts";
 
-export interface RunTraceOptions {
+interface RunTraceOptions {
   tracer: Tracer;
-  /** The agent's. Default `holdfast`. */
+  /** The agent's name. Default `holdfast`. */
   name?: string | undefined;
   prices?: Prices | undefined;
-  /** Whether what is said and done goes along, and not only that it was. */
+  /** Whether spans have messages, arguments and results. Default false. */
   hasContent?: boolean | undefined;
 }
 
 interface Agent {
   span: Span;
-  /** The items in progress. */
+  /** Items in progress, by id. */
   items: Map<string, Span>;
-  /** The model is being asked. */
   chat?: Span | undefined;
 }
 
 /**
- * A run as spans by the GenAI conventions, made of its events: `invoke_agent`, below it a span for each plan item with
- * the `chat` and `execute_tool` of the time that it was in progress; sub-agents stand below the call that started them.
+ * Makes spans of a run from its events, by the GenAI conventions: `invoke_agent`, below it a span for each plan item with
+ * the `chat` and `execute_tool` spans while it was in progress. Sub-agents are below the call that started them.
  */
 export class RunTrace {
   readonly #options: RunTraceOptions;
@@ -45,7 +44,7 @@ export class RunTrace {
         this.#chat = { ...this.#common("chat"), ...modelNames(event.model) };
         const { span } = this.#begin(MAIN, this.#options.name ?? "holdfast", at);
         span.set({ "holdfast.resumed": event.resumed });
-        this.#say(span, { "holdfast.task": event.task });
+        this.#setContent(span, { "holdfast.task": event.task });
         return;
       }
       case "plan-snapshot":
@@ -64,7 +63,7 @@ export class RunTrace {
         const agent = this.#agents.get(event.owner);
         if (!agent) return;
         this.#endChat(agent, at, "The model call failed.");
-        const parent = this.#place(event.owner);
+        const parent = this.#parentOf(event.owner);
         const attributes = this.#chat;
         agent.chat = this.#options.tracer.start(`chat ${this.#model}`, {
           at,
@@ -83,12 +82,12 @@ export class RunTrace {
         const agent = this.#agents.get(event.owner);
         if (!agent) return;
         agent.chat?.set(this.#usage(event.usage));
-        this.#say(agent.chat, { "holdfast.answer": event.text });
+        this.#setContent(agent.chat, { "holdfast.answer": event.text });
         return this.#endChat(agent, at);
       }
       case "tool-start": {
         const { owner, call, name, args, repeated } = event;
-        const parent = this.#place(owner);
+        const parent = this.#parentOf(owner);
         if (!parent) return;
         const attributes = {
           ...this.#common("execute_tool"),
@@ -98,7 +97,7 @@ export class RunTrace {
           "holdfast.repeated": repeated,
         };
         const span = this.#options.tracer.start(`execute_tool ${name}`, { at, parent, attributes });
-        this.#say(span, { "gen_ai.tool.call.arguments": args });
+        this.#setContent(span, { "gen_ai.tool.call.arguments": args });
         this.#calls.set(`${owner} ${call}`, span);
         return;
       }
@@ -108,7 +107,7 @@ export class RunTrace {
         this.#calls.delete(`${owner} ${call}`);
         if (!span) return;
         if (exitCode != null) span.set({ "process.exit.code": exitCode });
-        this.#say(span, { "gen_ai.tool.call.result": output ?? result });
+        this.#setContent(span, { "gen_ai.tool.call.result": output ?? result });
         if (!ok) span.fail(this.#why(result, "The call failed."));
         span.end(at);
         return;
@@ -117,7 +116,7 @@ export class RunTrace {
         const { span } = this.#begin(event.owner, event.name, at);
         const { todoId, description } = event;
         span.set({ "holdfast.todo.id": todoId });
-        this.#say(span, { "holdfast.task": description });
+        this.#setContent(span, { "holdfast.task": description });
         return;
       }
       case "subagent-end":
@@ -157,7 +156,7 @@ export class RunTrace {
         });
         return;
       case "summary-failure":
-        this.#agents.get(event.owner)?.span.note(event.type, at, {});
+        this.#agents.get(event.owner)?.span.note(event.type, at);
         return;
       case "text":
       case "thought":
@@ -171,7 +170,7 @@ export class RunTrace {
     this.#finish(owner, at);
     const span = this.#options.tracer.start(`invoke_agent ${name}`, {
       at,
-      parent: owner === MAIN ? undefined : this.#placeOfAgent(owner),
+      parent: owner === MAIN ? undefined : this.#parentOfAgent(owner),
       attributes: {
         ...this.#common("invoke_agent"),
         ...modelNames(this.#model),
@@ -184,16 +183,16 @@ export class RunTrace {
     return agent;
   }
 
-  /** `main/scout:call_7` stands below the call that started it. */
-  #placeOfAgent(owner: string): Span | undefined {
+  /** The parent span of a sub-agent: the call that started it. */
+  #parentOfAgent(owner: string): Span | undefined {
     const end = owner.lastIndexOf("/");
     const parent = owner.slice(0, Math.max(0, end)) || MAIN;
     const call = owner.slice(owner.lastIndexOf(":") + 1);
-    return this.#calls.get(`${parent} ${call}`) ?? this.#place(parent);
+    return this.#calls.get(`${parent} ${call}`) ?? this.#parentOf(parent);
   }
 
-  /** Where an agent's next span belongs: below its item in progress, if that is the only one, else below the agent. */
-  #place(owner: string): Span | undefined {
+  /** The parent of an agent's next span: its item in progress, if there is exactly one, else the agent. */
+  #parentOf(owner: string): Span | undefined {
     const agent = this.#agents.get(owner);
     const [item, ...others] = agent?.items.values() ?? [];
     return item && others.length === 0 ? item : agent?.span;
@@ -211,7 +210,7 @@ export class RunTrace {
       if (status === "in_progress" && !open) {
         const attributes = { ...this.#common("plan_item"), "holdfast.todo.id": id };
         const span = this.#options.tracer.start(`plan_item ${id}`, { at, parent: agent.span, attributes });
-        this.#say(span, { "holdfast.todo.content": content });
+        this.#setContent(span, { "holdfast.todo.content": content });
         agent.items.set(id, span);
       } else if (open && status !== "in_progress") {
         open.set({
@@ -225,9 +224,9 @@ export class RunTrace {
         agent.items.delete(id);
       }
     }
-    const left = new Set(todos.map(({ id }) => id));
+    const ids = new Set(todos.map(({ id }) => id));
     for (const [id, span] of agent.items) {
-      if (left.has(id)) continue;
+      if (ids.has(id)) continue;
       span.set({ "holdfast.todo.status": "removed" });
       span.end(at);
       agent.items.delete(id);
@@ -265,15 +264,15 @@ export class RunTrace {
   }
 
   /**
-   * The error of a span. Errors of tools and models may have content; a run's own error comes from Holdfast or the
-   * provider.
+   * The error of a span. Errors of tools and models may have content, and are replaced by `otherwise` unless content is
+   * wanted.
    */
   #why(text: string | undefined, otherwise: string): string {
     return (this.#options.hasContent && text) || otherwise;
   }
 
-  /** Content goes along only where that was asked for. */
-  #say(span: Span | undefined, all: Readonly<Record<string, unknown>>): void {
+  /** Sets attributes with content, if that is wanted. */
+  #setContent(span: Span | undefined, all: Readonly<Record<string, unknown>>): void {
     if (!span || !this.#options.hasContent) return;
     const entries = Object.entries(all).map(([key, value]) => [
       key,
@@ -283,7 +282,7 @@ export class RunTrace {
   }
 }
 
-/** A sub-agent's place without titles, which are words of the model: `main/call_7`. */
+/** An owner without titles, which are text of the model: `main/call_7`. */
 function withoutTitles(owner: string): string {
   return owner.replaceAll(/(?<=\/)[^/:]*:/g, "");
 }

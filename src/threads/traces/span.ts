@@ -1,8 +1,8 @@
-/** A number is whole where it is; what may have a fraction says so. */
+/** An attribute's value. Numbers are integers, except as `fraction`. */
 export type Attribute = string | number | boolean | { fraction: number };
 export type Attributes = Readonly<Record<string, Attribute | undefined>>;
 
-/** A span that is open. Calls after its end have no effect. */
+/** An open span. Calls after its end have no effect. */
 export interface Span {
   set: (attributes: Attributes) => void;
   note: (name: string, at: number, attributes?: Attributes) => void;
@@ -14,16 +14,16 @@ export interface SpanStart {
   at: number;
   attributes?: Attributes;
   parent?: Span | undefined;
-  /** Whether it is a call of another service. */
+  /** Whether it is a call to another service. */
   isCall?: boolean;
 }
 
-/** Where spans go. */
+/** A receiver of spans. */
 export interface Tracer {
   start: (name: string, options: SpanStart) => Span;
 }
 
-/** `openai:gpt-x` by the GenAI conventions. */
+/** The attributes of a model such as `openai:gpt-x`, by the GenAI conventions. */
 export function modelNames(model: string): Attributes {
   const [provider, ...name] = model.split(":");
   return { "gen_ai.provider.name": provider, "gen_ai.request.model": name.join(":") || provider };

@@ -3,8 +3,8 @@ import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 
 /**
- * Copies a thread under another name, with its history up to a checkpoint where one is named. What finished after that
- * checkpoint is left out; a step that had begun there begins anew. Throws `invalid-request` when it is not there.
+ * Copies a thread to another id, with its history up to `checkpoint`. Work after that checkpoint is left out, and a step
+ * that had started there starts again. Throws `invalid-request` for an unknown checkpoint.
  */
 export async function copyThread(
   saver: BaseCheckpointSaver,
@@ -24,7 +24,7 @@ export async function copyThread(
     const place = { thread_id: to, checkpoint_ns: ns };
     const at = { configurable: { ...place, ...(parent !== undefined && { checkpoint_id: parent }) } };
     await saver.put(at, tuple.checkpoint, tuple.metadata!, tuple.checkpoint.channel_versions);
-    // The writes of the checkpoint that is forked from led to what is left out.
+    // The writes after the last checkpoint led to later ones, which are left out.
     if (id === checkpoint && all.some((other) => other.parent === id)) continue;
     for (const [task, writes] of byTask(tuple.pendingWrites ?? [])) {
       await saver.putWrites({ configurable: { ...place, checkpoint_id: id } }, writes, task);
@@ -32,7 +32,7 @@ export async function copyThread(
   }
 }
 
-interface Copied {
+interface SavedCheckpoint {
   ns: string;
   id: string;
   parent: string | undefined;
@@ -40,18 +40,18 @@ interface Copied {
 }
 
 /** All checkpoints of a thread, oldest first. */
-async function checkpointsOf(saver: BaseCheckpointSaver, thread: string): Promise<Copied[]> {
-  const found: Copied[] = [];
+async function checkpointsOf(saver: BaseCheckpointSaver, thread: string): Promise<SavedCheckpoint[]> {
+  const checkpoints: SavedCheckpoint[] = [];
   for await (const tuple of saver.list({ configurable: { thread_id: thread } })) {
     const { checkpoint_ns: ns = "", checkpoint_id: id } = tuple.config.configurable ?? {};
     const parent = tuple.parentConfig?.configurable?.["checkpoint_id"] as string | undefined;
-    found.push({ ns: String(ns), id: String(id), parent, tuple });
+    checkpoints.push({ ns: String(ns), id: String(id), parent, tuple });
   }
-  return found.toReversed();
+  return checkpoints.toReversed();
 }
 
-/** The checkpoints of the main graph that led to the newest: a thread that was forked has others. */
-function lineOf(all: readonly Copied[]): Set<string> {
+/** The ids of the main graph's checkpoints that led to the newest: after an undo there are others. */
+function lineOf(all: readonly SavedCheckpoint[]): Set<string> {
   const main = new Map(all.flatMap((one) => (one.ns === "" ? [[one.id, one] as const] : [])));
   const line = new Set<string>();
   for (
@@ -67,9 +67,9 @@ function lineOf(all: readonly Copied[]): Set<string> {
 function byTask(writes: readonly CheckpointPendingWrite[]): Map<string, [string, unknown][]> {
   const tasks = new Map<string, [string, unknown][]>();
   for (const [task, channel, value] of writes) {
-    const known = tasks.get(task) ?? [];
-    known.push([channel, value]);
-    tasks.set(task, known);
+    const list = tasks.get(task) ?? [];
+    list.push([channel, value]);
+    tasks.set(task, list);
   }
   return tasks;
 }

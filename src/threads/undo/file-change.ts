@@ -1,7 +1,7 @@
 import { structuredPatch } from "diff";
 import { applyEdits, textEdits } from "../../middleware/files/index.ts";
 
-/** A change that a call would make in a file, or has made. */
+/** The change of a file by a call. */
 export interface FileChange {
   added: number;
   removed: number;
@@ -9,12 +9,11 @@ export interface FileChange {
   lines: string[];
 }
 
-/** Lines of context around a change. */
 const CONTEXT = 3;
-/** A text with more lines is not compared. */
+/** Longer texts are not compared. */
 const MOST_LINES = 20_000;
 
-/** The change that a call of a file tool makes, given the file's content; undefined for any other call. */
+/** The change by a call of a file tool, given the file's content; undefined for any other call. */
 export function fileChange(name: string, args: unknown, content: string | undefined): FileChange | undefined {
   const values = (typeof args === "object" && args !== null ? args : {}) as Record<string, unknown>;
   const text = (key: string): string => (typeof values[key] === "string" ? values[key] : "");
@@ -24,7 +23,7 @@ export function fileChange(name: string, args: unknown, content: string | undefi
   const edits = textEdits(values);
   const edited = content === undefined ? undefined : applyEdits(content, edits);
   if (content !== undefined && edited?.ok) return compared(content, edited.content);
-  // Where the file has it elsewhere or in other words, the texts of the call say what is meant.
+  // If the edit does not fit the file, the texts of the call itself are compared.
   const joined = (key: "oldString" | "newString"): string => edits.map((edit) => edit[key]).join("\n");
   return compared(joined("oldString"), joined("newString"));
 }

@@ -17,49 +17,48 @@ import { pathMeant } from "../../files/disk/index.ts";
 import { isMutation } from "../../middleware/tools/index.ts";
 import type { RunEvent } from "../events/index.ts";
 
-/** A larger file is not kept; the file tools write none. */
+/** Larger files are not copied; the file tools write none. */
 const MOST_BYTES = 10_000_000;
-/** The most bytes that are kept of a turn. */
+/** The most bytes to copy per turn. */
 const MOST_OF_TURN = 50_000_000;
-/** The most files that are kept of a deleted folder. */
+/** The most files to copy of a deleted folder. */
 const MOST_FILES = 1000;
-/** Copies of so many turns are kept of a thread. */
+/** The most turns of a thread with copies. */
 const MOST_TURNS = 20;
 
-interface Kept {
-  /** The copy of what was there, named by its hash; null where there was no file. */
+interface FileCopy {
+  /** The copy of the file, named by its hash; null if there was no file. */
   before: { hash: string; bytes: number; mode: number } | null;
   /** The agent's result: the hash of the content, or null if it left no file. */
   after?: string | null;
-  /** Whether somebody else changed it between two calls of the agent: nobody could tell their work from the agent's. */
+  /** Whether somebody else changed the file between two calls of the agent, so that it cannot be restored. */
   isShared?: true;
 }
 
-/** Copies of a turn, by path. */
+/** The copies of a turn, by path. */
 interface Turn {
-  files: Map<string, Kept>;
-  /** Paths without a copy (a folder stands for its content), with a fingerprint to see whether they have changed. */
+  files: Map<string, FileCopy>;
+  /** Paths without a copy (a folder stands for its content), with a fingerprint to detect changes. */
   missed: Map<string, string>;
 }
 
-/** The result of restoring the files of a turn. */
 export interface Restored {
   restored: string[];
-  /** Left as they are, since somebody else changed them, too. */
+  /** Not restored, because somebody else has changed them, too. */
   changed: string[];
-  /** Changed, or gone, and there is no copy. */
+  /** Changed or deleted, and without a copy. */
   missed: string[];
 }
 
-export interface FileCopiesOptions {
+interface FileCopiesOptions {
   folder: string;
   thread: string;
   dir: string;
-  /** Gets what copies cannot be kept for, once. A call goes on without them. */
+  /** Receives the first failure to copy. Calls go on without copies. */
   onFailure?: ((error: Error) => void) | undefined;
 }
 
-/** The copies of a thread; undefined where it works on no directory, or none are kept. */
+/** The copies of a thread; undefined without a directory, or without a folder for copies. */
 export function fileCopies(
   options: Omit<FileCopiesOptions, "folder" | "dir"> & Record<"folder" | "dir", string | undefined>,
 ): FileCopies | undefined {
@@ -68,15 +67,15 @@ export function fileCopies(
 }
 
 /**
- * Files of a directory as they were before the calls of a turn changed them, kept beside the threads. Commands change
- * files, too, and nobody knows which: those are not here.
+ * Copies of the files of a directory before the calls of a turn changed them. Files that commands change are not copied, as
+ * it is not known which these are.
  */
 export class FileCopies {
   readonly #folder: string;
   readonly #dir: string;
   #onFailure: (error: Error) => void;
   #id = "";
-  /** So many bytes can still be kept of the turn. */
+  /** The bytes that can still be copied in the turn. */
   #room = MOST_OF_TURN;
   #turn: Turn = { files: new Map(), missed: new Map() };
 
@@ -86,7 +85,7 @@ export class FileCopies {
     this.#onFailure = onFailure;
   }
 
-  /** A turn begins or goes on: what is kept from now on belongs to it. */
+  /** Starts or continues a turn: further copies belong to it. */
   begin(turn: string): void {
     this.#id = turn;
     this.#turn = this.#read(turn);
@@ -94,38 +93,36 @@ export class FileCopies {
     this.#room = sizes.reduce((room, size) => room - size, MOST_OF_TURN);
   }
 
-  /** Keeps copies by the events of a run: a call waits until its first event was handled. */
+  /** Makes copies by the events of a run: a call waits until its first event was handled. */
   readonly follow = (event: RunEvent): void => {
     if (event.type === "tool-start") this.beforeCall(event.name, event.args);
     if (event.type === "tool-end") this.afterCall(event.name, event.args);
   };
 
-  /** Called before a call is made; it waits until this returns. */
   beforeCall(name: string, args: unknown): void {
     this.#about(name, args, (path) => {
       const { files, isAll } = filesAt(path);
       for (const file of files) {
-        const kept = this.#turn.files.get(file);
-        if (!kept && !this.#isMissed(file)) this.#keep(file);
-        else if (kept?.after !== undefined && hashAt(file) !== kept.after) kept.isShared = true;
+        const copy = this.#turn.files.get(file);
+        if (!copy && !this.#isMissed(file)) this.#copy(file);
+        else if (copy?.after !== undefined && hashAt(file) !== copy.after) copy.isShared = true;
       }
       if (!isAll) this.#miss(path + sep);
     });
   }
 
-  /** Called when a call has ended. */
   afterCall(name: string, args: unknown): void {
     this.#about(name, args, (path) => {
-      for (const [file, kept] of this.#turn.files) {
+      for (const [file, copy] of this.#turn.files) {
         const after = file === path || file.startsWith(path + sep) ? hashAt(file) : undefined;
-        if (after !== undefined) kept.after = after;
+        if (after !== undefined) copy.after = after;
       }
     });
   }
 
   /**
-   * Puts the files of a turn back. Those that somebody else has changed are left as they are, and named: where a call
-   * did not come to its end, nobody knows who did.
+   * Restores the files of a turn, except those that somebody else has changed. A file of a call that did not end counts as
+   * such, as its author is unknown.
    */
   restore(turn: string): Restored {
     const { files, missed } = this.#read(turn);
@@ -133,7 +130,7 @@ export class FileCopies {
     const result: Restored = {
       restored: [],
       changed: [],
-      missed: [...missed].flatMap(([path, was]) => (stampOf(path) === was ? [] : [inside(path)])),
+      missed: [...missed].flatMap(([path, stamp]) => (stampOf(path) === stamp ? [] : [inside(path)])),
     };
     for (const [path, { before, after, isShared }] of files) {
       const now = hashAt(path);
@@ -152,12 +149,11 @@ export class FileCopies {
     return result;
   }
 
-  /** Deletes the copies of a turn. */
   forget(turn: string): void {
     rmSync(this.#folderOf(turn), { recursive: true, force: true });
   }
 
-  /** Does something about the file that a call changes, where it is one. */
+  /** Does work for the file that a call changes, if it changes one. */
   #about(name: string, args: unknown, work: (path: string) => void): void {
     try {
       const path = this.#pathOf(name, args);
@@ -170,11 +166,11 @@ export class FileCopies {
     }
   }
 
-  #keep(file: string): void {
+  #copy(file: string): void {
     const { files, missed } = this.#turn;
     const content = contentOf(file);
     if (content === null) return void files.set(file, { before: null });
-    // Until it is kept.
+    // Until the copy is made.
     this.#miss(file);
     if (content === undefined || content.length > this.#room) return;
     const { mode } = lstatSync(file);
@@ -190,7 +186,7 @@ export class FileCopies {
     if (!missed.has(path)) missed.set(path, stampOf(path));
   }
 
-  /** Whether nobody knows any more what a file was before the turn: what it is now is no copy of that. */
+  /** Whether a file or a folder around it was not copied in time: its current content is not that before the turn. */
   #isMissed(file: string): boolean {
     const { missed } = this.#turn;
     for (let folder = dirname(file); folder.startsWith(this.#dir); folder = dirname(folder))
@@ -206,10 +202,10 @@ export class FileCopies {
     return path !== undefined && this.#isInside(path) ? path : undefined;
   }
 
-  /** Not through a link that leads out. */
+  /** Whether a path is in the directory, also after following links. */
   #isInside(path: string): boolean {
     for (let folder = dirname(path); folder.startsWith(this.#dir); folder = dirname(folder)) {
-      // Undefined where it is not made yet.
+      // Undefined if the folder does not exist.
       const real = attempt(() => realpathSync(folder));
       if (real !== undefined) return real === this.#dir || real.startsWith(this.#dir + sep);
     }
@@ -223,11 +219,14 @@ export class FileCopies {
   #read(turn: string): Turn {
     try {
       const text = readFileSync(join(this.#folderOf(turn), INDEX), "utf8");
-      const { files, missed } = JSON.parse(text) as { files: [string, Kept][]; missed: [string, string][] };
+      const { files, missed } = JSON.parse(text) as {
+        files: [string, FileCopy][];
+        missed: [string, string][];
+      };
       return { files: new Map(files), missed: new Map(missed) };
     } catch (error) {
       const isNew = (error as NodeJS.ErrnoException).code === "ENOENT";
-      // Nobody knows what there was.
+      // An unreadable index: nothing in the directory can be restored.
       return { files: new Map(), missed: new Map(isNew ? [] : [[this.#dir + sep, ""]]) };
     }
   }
@@ -242,7 +241,7 @@ export class FileCopies {
       rmSync(old, { recursive: true, force: true });
   }
 
-  /** Whole, or not at all: what is written half would be put back half. */
+  /** Writes a file atomically, so that no half-written copy is ever restored. */
   #write(name: string, content: string | Buffer): void {
     const folder = this.#folderOf(this.#id);
     const draft = join(folder, `${name}.draft`);
@@ -254,17 +253,17 @@ export class FileCopies {
 
 const INDEX = "index.json";
 
-/** Where the copies of a thread are. By hash: a thread may be named `..`, or differ from another by case alone. */
+/** The folder of a thread's copies. By hash: an id may be `..`, or differ from another only by case. */
 export function copiesOf(folder: string, thread: string): string {
   return join(folder, hashOf(thread));
 }
 
-/** The files of a folder at any depth, as far as they are kept; or the path itself if it is no folder. */
+/** The files of a folder at any depth, up to `MOST_FILES`; the path itself if it is no folder. */
 function filesAt(path: string): { files: string[]; isAll: boolean } {
   const files: string[] = [];
   const folders = isFolder(path) ? [path] : [];
   if (folders.length === 0) return { files: [path], isAll: true };
-  // One by one: all the names in a large tree would take seconds to read.
+  // Not all at once: reading a large tree takes seconds.
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (entry.isDirectory()) folders.push(join(folder, entry.name));
@@ -279,7 +278,7 @@ function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Null where there is no file; undefined for what is no plain file, is too large, or cannot be read. */
+/** Null if there is no file; undefined if it is not a plain file, too large, or unreadable. */
 function contentOf(path: string): Buffer | null | undefined {
   return attempt(() => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -293,17 +292,17 @@ function hashAt(path: string): string | null | undefined {
   return content && hashOf(content);
 }
 
-/** Differs after a change; empty where nothing is. */
+/** A fingerprint that differs after a change; empty if there is nothing. */
 function stampOf(path: string): string {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats ? `${stats.ino} ${stats.size} ${stats.mtimeMs}` : "";
 }
 
 function putBack(path: string, content: Buffer, mode: number): void {
-  const isGone = lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  const isNew = lstatSync(path, { throwIfNoEntry: false }) === undefined;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
-  if (isGone) chmodSync(path, mode);
+  if (isNew) chmodSync(path, mode);
 }
 
 function hashOf(content: Buffer | string): string {

@@ -5,20 +5,19 @@ import { inOrder } from "../../files/paths/index.ts";
 import { textEdits } from "../../middleware/files/index.ts";
 import type { FileCall } from "./file-calls.ts";
 
-/** The change of a file over a whole thread. */
+/** The change of a file during a whole thread. */
 export interface NetChange {
   path: string;
-  /** Null where there was no file, or where that is not known. */
+  /** Null if there was no file, or if that is not known. */
   before: string | null;
-  /** Null where there is no file now. */
+  /** Null if there is no file now. */
   after: string | null;
-  /** Whether `before` is known. */
   isKnown: boolean;
-  /** Why what is there now may not be read, such as a link. */
+  /** Why the current file may not be read, such as a link. */
   denied?: string;
 }
 
-/** The files that a thread holds itself, as they were given to it and as they are. */
+/** The changes of files in a thread's state. */
 export function changesOfFiles(before: Record<string, string>, after: Record<string, string>): NetChange[] {
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
   return paths.map((path) => ({
@@ -30,14 +29,14 @@ export function changesOfFiles(before: Record<string, string>, after: Record<str
 }
 
 /**
- * The files in a directory that the calls of a thread's file tools have changed: as they are, and as they were before,
- * found by taking the changes back one by one. What commands changed is not known.
+ * The files of a directory that a thread's file tools have changed. `before` is found by reverting the changes one by one.
+ * Changes by commands are not known.
  */
 export async function changesOnDisk(calls: readonly FileCall[], dir: string): Promise<NetChange[]> {
   const byPath = new Map<string, FileCall[]>();
   for (const call of calls) {
-    const { file_path: given } = call.args;
-    const path = typeof given === "string" ? pathMeant(given, dir) : undefined;
+    const { file_path: raw } = call.args;
+    const path = typeof raw === "string" ? pathMeant(raw, dir) : undefined;
     if (path !== undefined) byPath.set(path, [...(byPath.get(path) ?? []), call]);
   }
   const paths = [...byPath.keys()].toSorted(inOrder);
@@ -51,7 +50,6 @@ export async function changesOnDisk(calls: readonly FileCall[], dir: string): Pr
   );
 }
 
-/** The numbers of added and removed lines. */
 export function lineCounts({ before, after }: NetChange): { added: number; removed: number } {
   let added = 0;
   let removed = 0;
@@ -63,7 +61,7 @@ export function lineCounts({ before, after }: NetChange): { added: number; remov
 }
 
 function changeBy(path: string, calls: readonly FileCall[], after: string | null): NetChange {
-  const before = isCreated(calls[0]) ? null : calls.toReversed().reduce(undone, after);
+  const before = isCreated(calls[0]) ? null : calls.toReversed().reduce(withoutCall, after);
   return { path, before: before ?? null, after, isKnown: before !== undefined };
 }
 
@@ -71,21 +69,21 @@ function isCreated(call: FileCall | undefined): boolean {
   return call?.name === "write_file" && call.result.startsWith("Created");
 }
 
-/** The text before a call; undefined where it cannot be known. */
-function undone(text: string | null | undefined, call: FileCall): string | null | undefined {
+/** The text before a call; undefined if it cannot be known. */
+function withoutCall(text: string | null | undefined, call: FileCall): string | null | undefined {
   if (isCreated(call)) return null;
   if (call.before !== undefined) return call.before;
   if (call.name !== "edit_file" || typeof text !== "string") return undefined;
   return textEdits(call.args).toReversed().reduce<string | undefined>(withoutEdit, text);
 }
 
-/** The text before a replacement; undefined where it cannot be known. */
+/** The text before a replacement; undefined if it cannot be known. */
 function withoutEdit(
   text: string | undefined,
   { oldString, newString, replaceAll = false }: TextEdit,
 ): string | undefined {
   if (text === undefined || newString === "") return undefined;
   const parts = text.split(newString);
-  // Where the new text stands more than once, nobody knows which of them was put there.
+  // If the new text occurs more than once, it is unknown which occurrence was the replacement.
   return parts.length === 2 || replaceAll ? parts.join(oldString) : undefined;
 }

@@ -4,7 +4,7 @@ import type { FileCopies, Restored } from "./file-copies.ts";
 
 /** The message that was taken back, and its files. */
 export interface UndoResult extends Pick<EarlierMessage, "text" | "isHandedOver"> {
-  /** Whether it was the thread's first: the thread stays as it is then, and another one begins. */
+  /** Whether it was the thread's first message: then the conversation stays as it is. */
   isFirst: boolean;
   files: Restored;
 }
@@ -31,14 +31,14 @@ export async function undoLast(
   }
 }
 
-/** The result of an undo for a person, one sentence each. */
+/** The result of an undo as sentences for a person. */
 export function undoneWords({ isHandedOver, files }: UndoResult): string[] {
-  const named = (words: string, paths: readonly string[]): string[] =>
+  const pathLine = (words: string, paths: readonly string[]): string[] =>
     paths.length > 0 ? [`${words}: ${paths.join(", ")}`] : [];
   return [
-    ...named("Files put back", files.restored),
-    ...named("Left as they are, since somebody else changed them, too", files.changed),
-    ...named("Not put back, since there is no copy of them", files.missed),
+    ...pathLine("Files put back", files.restored),
+    ...pathLine("Left as they are, since somebody else changed them, too", files.changed),
+    ...pathLine("Not put back, since there is no copy of them", files.missed),
     ...(isHandedOver
       ? ["It was handed over amid a turn, whose files stay as they are: undo again takes back the turn."]
       : []),
@@ -46,7 +46,7 @@ export function undoneWords({ isHandedOver, files }: UndoResult): string[] {
   ];
 }
 
-/** The id of the message that began the turn in progress. */
+/** The id of the message that started the current turn. */
 export async function currentTurn(thread: Thread): Promise<string | undefined> {
   for await (const { id, isHandedOver } of earlierMessages(thread)) if (!isHandedOver) return id;
   return undefined;

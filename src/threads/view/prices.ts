@@ -17,7 +17,7 @@ export function readPrices(text: string | undefined): Prices | undefined {
   return { input, output, cached, written };
 }
 
-/** The prices of a model: those of the environment, which mean the one in use, of settings files, or of the table. */
+/** The prices of a model: those of the environment, else of settings files, else of the built-in table. */
 export function pricesOf(
   model: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -14,7 +14,7 @@ export interface AgentView {
   tools: ReadonlyMap<string, { name: string; about: string; startedAt: number }>;
   /** Set while the agent waits for the model's first words, or until `retry.at` for the next attempt. */
   waiting?: { since: number; retry?: { at: number; reason: string } } | undefined;
-  /** The item of its parent's plan that it works on. */
+  /** The item of its parent's plan that it does. */
   todoId?: string;
   startedAt: number;
   ended?: boolean;
@@ -24,19 +24,18 @@ export interface AgentView {
 export interface RunView {
   thread: string;
   model: string;
-  /** The directory that the run works in. */
   dir?: string | undefined;
   startedAt: number;
-  /** Agents by owner, in the order in which they began. */
+  /** Agents by owner, in the order of their starts. */
   agents: ReadonlyMap<string, AgentView>;
   usage: Usage;
-  /** When each item in progress was first seen so, and what the run had spent by then. */
+  /** The start of each item in progress, and the tokens that the run had used by then. */
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
-  /** The time that questions have waited for a person so far. */
+  /** The time that questions have waited for a person. */
   waitedMs: number;
-  /** Since when a question waits for a person. */
+  /** The time since which a question waits for a person. */
   askedAt?: number | undefined;
-  /** The ids of the questions that wait. */
+  /** The ids of open questions. */
   asked: ReadonlySet<string>;
 }
 
@@ -53,7 +52,7 @@ export const EMPTY_VIEW: RunView = {
   asked: new Set(),
 };
 
-/** The view after an event. Pure; what it does not know it leaves as it is. */
+/** The view after an event. Pure. */
 export function reduce(view: RunView, event: RunEvent): RunView {
   switch (event.type) {
     case "run-start": {
@@ -80,7 +79,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       return withAgent(view, event, (agent) => ({ ...agent, waiting: { since: at, retry } }));
     }
     case "text":
-      // Of the many pieces only the first changes anything.
+      // Only the first of many pieces changes the view.
       if (!view.agents.get(event.owner)?.waiting) return view;
       return withAgent(view, event, (agent) => ({ ...agent, waiting: undefined }));
     case "model-end":
@@ -116,8 +115,8 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     case "question":
       return { ...view, askedAt: view.askedAt ?? event.at, asked: new Set([...view.asked, event.id]) };
     case "answer": {
-      const asked = new Set([...view.asked].filter((id) => id !== event.id));
-      return asked.size > 0 ? { ...view, asked } : afterWaiting(view, event.at);
+      const open = new Set([...view.asked].filter((id) => id !== event.id));
+      return open.size > 0 ? { ...view, asked: open } : afterWaiting(view, event.at);
     }
     case "run-end":
     case "thought":
@@ -130,7 +129,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
   }
 }
 
-/** The view when the work goes on: nobody worked while questions waited. Some may stay open and be asked again. */
+/** The view when work continues. Moves start times on, as nobody worked while questions waited. */
 function afterWaiting(view: RunView, at: number): RunView {
   const { askedAt, agents, marks, waitedMs } = view;
   if (askedAt === undefined) return view;
@@ -149,17 +148,16 @@ function afterWaiting(view: RunView, at: number): RunView {
   };
 }
 
-/** The working time of a run up to a moment: nobody works while a question waits. */
+/** The working time of a run up to a moment, without the time that questions waited. */
 export function workedMs({ startedAt, askedAt, waitedMs }: RunView, now: number): number {
   return Math.max(0, (askedAt ?? now) - startedAt - waitedMs);
 }
 
-/** Tokens, in and out. */
 export function tokensOf({ inputTokens, outputTokens }: Pick<Usage, "inputTokens" | "outputTokens">): number {
   return inputTokens + outputTokens;
 }
 
-/** The sub-agents that an agent started and that are still at work. */
+/** The running sub-agents of an agent. */
 export function helpersOf({ agents }: RunView, owner: string): AgentView[] {
   return [...agents.values()].filter((agent) => parentOf(agent.owner) === owner && !agent.ended);
 }
@@ -169,7 +167,7 @@ function parentOf(owner: string): string | undefined {
   return end < 0 ? undefined : owner.slice(0, end);
 }
 
-/** A sub-agent's name, from its place. */
+/** A sub-agent's name, from its owner id. */
 export function ownerName(owner: string): string {
   return owner.split("/").at(-1)!.split(":", 1)[0]!;
 }
@@ -191,7 +189,7 @@ function withAgent(
   return { ...view, agents: new Map(view.agents).set(owner, change(agent)) };
 }
 
-/** Keeps the marks of items that are still in progress and sets those of items that have begun, now or in an earlier run. */
+/** Keeps the marks of items that are still in progress, and adds those of new ones. */
 function marksOf({ agents, usage, marks }: RunView, at: number): RunView["marks"] {
   const running = agents.get(MAIN)!.todos.filter((todo) => todo.status === "in_progress");
   const markOf = ({ actuals }: Todo) => ({

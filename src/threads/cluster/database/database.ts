@@ -11,16 +11,16 @@ import { CHANNELS, Signals, type Channel } from "./signals.ts";
 export type Transaction = Pick<ClientBase, "query">;
 
 /**
- * The name under which everything of ours stands in DBOS, and the version that all our versions have to it: DBOS gives a
- * workflow only to workers of its own version, and would keep the turns of an old one for ever when the last such worker
- * has gone. A turn says no more than which thread is to go on, so any version can take it.
+ * Our application in DBOS. All versions of Holdfast have the same version there: DBOS gives a workflow only to workers of
+ * its own version, so turns of an old version would wait for ever once its last worker has gone. A turn only names a
+ * thread, so any version can take it.
  */
 export const APPLICATION = { name: "holdfast", version: "1" } as const;
 
-/** The most attempts of a transaction that the database rolls back. */
+/** The most attempts of a transaction that the database aborts. */
 const MOST_TRIES = 5;
 
-/** The connections of a process for its queue; the store has its own. */
+/** The size of the connection pool; the store has its own. */
 const CONNECTIONS = 10;
 
 /** The database that servers and workers share: one pool, one listener, and DBOS's client. */
@@ -38,8 +38,8 @@ export class ClusterDatabase {
   }
 
   /**
-   * Makes what tables are missing. Throws `missing-package` without DBOS, `storage-failed` without a database, and
-   * `storage-version` where a newer Holdfast has made the tables.
+   * Creates missing tables. Throws `missing-package` without DBOS, `storage-failed` without a database, and
+   * `storage-version` if the tables are those of a newer Holdfast.
    */
   static async open(address: string): Promise<ClusterDatabase> {
     const { url, shown } = readAddress(address);
@@ -47,7 +47,7 @@ export class ClusterDatabase {
     // The public `DBOS.migrate` writes to standard output.
     const system = await import("@dbos-inc/dbos-sdk/internal/system_database");
     const pool = new Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
-    // A connection that breaks while nobody uses it is replaced.
+    // The pool replaces an idle connection that breaks.
     pool.on("error", () => {});
     try {
       const isReady =
@@ -68,7 +68,7 @@ export class ClusterDatabase {
         applicationName: APPLICATION.name,
         logger: SILENT,
       });
-      // Last, as nobody would close it.
+      // Last: it would not be closed if a later step failed.
       const signals = new Signals(url);
       await signals.open();
       return new ClusterDatabase(url, pool, signals, client);
@@ -80,15 +80,15 @@ export class ClusterDatabase {
   }
 
   /**
-   * All or nothing; with a thread named, one at a time for it. Done again where the database has undone it for the sake
-   * of another.
+   * Does work in a transaction; with a thread named, under the lock of that thread. Retried if the database aborts it
+   * because of a conflict.
    */
   async transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#transaction(thread, work);
       } catch (error) {
-        if (attempt === MOST_TRIES || !isUndone(error)) throw error;
+        if (attempt === MOST_TRIES || !isConflict(error)) throw error;
       }
     }
   }
@@ -103,7 +103,7 @@ export class ClusterDatabase {
       client.release();
       return result;
     } catch (error) {
-      // A connection that cannot even be rolled back is of no use to anybody.
+      // A connection that cannot be rolled back is closed.
       await client.query("ROLLBACK").then(
         () => client.release(),
         () => client.release(true),
@@ -128,15 +128,15 @@ function unusable(shown: string, cause: unknown): HarnessError {
   return new HarnessError("storage-failed", `${shown} cannot be used: ${message}.${hint}`, { cause });
 }
 
-/** PostgreSQL's class 40: a deadlock, or two that cannot both have been first. */
-function isUndone(error: unknown): boolean {
+/** PostgreSQL's class 40: a deadlock or a serialization failure. */
+function isConflict(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === "string" && code.startsWith("40");
 }
 
 /**
- * Does what no two processes may do at once. The lock is asked for again and again: DBOS makes an index that waits for
- * the end of every statement, and so for one that would wait for the lock.
+ * Does work under the migration lock. The lock is polled: DBOS creates an index concurrently, which waits for the end of
+ * every running statement, and so for one that would wait for the lock.
  */
 async function alone(pool: Pool, work: () => Promise<void>): Promise<void> {
   const holder = await pool.connect();
@@ -147,7 +147,7 @@ async function alone(pool: Pool, work: () => Promise<void>): Promise<void> {
     }
     await work();
   } finally {
-    // The lock goes with its connection.
+    // Closing the connection releases the lock.
     holder.release(true);
   }
 }
@@ -170,7 +170,7 @@ export async function loadDbos(): Promise<typeof import("@dbos-inc/dbos-sdk")> {
 
 const nothing = (): void => {};
 
-/** Silences DBOS, whose messages are about itself; Holdfast reports the results of runs. */
+/** Silences DBOS, which logs about itself only. */
 export const SILENT: Pick<GlobalLogger, "info" | "debug" | "warn" | "error"> = {
   info: nothing,
   debug: nothing,

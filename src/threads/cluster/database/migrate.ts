@@ -3,8 +3,8 @@ import { HarnessError } from "../../../errors.ts";
 import { SCHEMA, STEPS } from "./schema.ts";
 
 /**
- * Makes the tables of the cluster, or brings them up to date. Not to be done by two processes at once. Throws
- * `storage-version` for tables of a newer Holdfast; `shown` is how the database is called.
+ * Creates or updates the tables of the cluster. The caller holds the migration lock. Throws `storage-version` for tables
+ * of a newer Holdfast. `shown` names the database in messages.
  */
 export async function migrateTables(pool: Pool, shown: string): Promise<void> {
   const table = `${SCHEMA}.cluster_format`;
@@ -14,11 +14,11 @@ export async function migrateTables(pool: Pool, shown: string): Promise<void> {
   const format = await formatIn(pool, shown);
   if (format === STEPS.length) return;
   const steps = STEPS.slice(format).join("");
-  // Without values these are one transaction.
+  // A query without parameters is one transaction.
   await pool.query(`${steps}; DELETE FROM ${table}; INSERT INTO ${table} VALUES (${STEPS.length})`);
 }
 
-/** Whether there is nothing to make: a role that may not make tables can use those that are there. Throws as above. */
+/** Whether no migration is needed, so that a role without the right to create tables can go on. Throws as above. */
 export async function areTablesCurrent(pool: Pool, shown: string): Promise<boolean> {
   const { rows } = await pool.query<{ there: boolean }>(
     `SELECT to_regclass('${SCHEMA}.cluster_format') IS NOT NULL AS there`,
@@ -36,7 +36,7 @@ async function formatIn(pool: Pool, shown: string): Promise<number> {
   );
 }
 
-/** Lets a role use all tables, and make none. Throws `storage-failed`. */
+/** Grants a role the use of all tables, but not their creation. Throws `storage-failed`. */
 export async function grantRights(pool: Pool, role: string): Promise<void> {
   const [to, schemas] = [escapeIdentifier(role), `${SCHEMA}, dbos`];
   try {

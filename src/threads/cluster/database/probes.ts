@@ -4,37 +4,35 @@ import { readAddress } from "../../../storage/postgres/database/index.ts";
 import { Heartbeat } from "../heartbeat.ts";
 import { SCHEMA } from "./schema.ts";
 
-/** One thing that servers and workers need of their database, and whether it is there. */
-export interface Probe {
+interface Probe {
   level: "ok" | "note" | "problem";
   says: string;
 }
 
-/** The longest wait for a connection, unless the address says another; and the time for all probes beyond it. */
+/** The longest wait for a connection, unless the address sets another, and then for all checks. */
 const CONNECT_MS = 5000;
-const BEYOND_MS = 4000;
-/** Clocks that differ by more make times in lists hard to read; nothing is decided by them. */
+const CHECKS_MS = 4000;
+/** A larger difference of clocks is reported: it makes times in lists hard to read. No decision depends on it. */
 const CLOCK_MS = 5000;
 
-/** Throws `storage-failed` with the first problem of a database that is to be shared. */
+/** Throws `storage-failed` with the first problem of a database for a cluster. */
 export async function checkDatabase(address: string): Promise<void> {
   const problem = (await probeDatabase(address)).find(({ level }) => level === "problem");
   if (problem) throw new HarnessError("storage-failed", `${readAddress(address).shown} ${problem.says}`);
 }
 
 /**
- * Tries a database: connection, TLS, whether a connection is a session, rights, clock, and where a worker is to start
- * here (`heartbeat`) its first beat. Ends within ten seconds, unless the address has a `connect_timeout`. Does not throw
- * for what it finds.
+ * Checks a database: connection, TLS, sessions, rights, clock, and with `heartbeat` the first beat of a worker. Ends
+ * within ten seconds, unless the address has a `connect_timeout`. Does not throw.
  */
 export async function probeDatabase(address: string, { heartbeat = false } = {}): Promise<Probe[]> {
   const { url, redact, connectMs: connectionTimeoutMillis = CONNECT_MS } = readAddress(address);
-  const mostMs = connectionTimeoutMillis + BEYOND_MS;
+  const mostMs = connectionTimeoutMillis + CHECKS_MS;
   const clients = [0, 1].map(() => new Client({ connectionString: url, connectionTimeoutMillis }));
   const probes: Probe[] = [];
-  let late: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    late = setTimeout(() => reject(new Error(`no answer within ${mostMs / 1000} s`)), mostMs);
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${mostMs / 1000} s`)), mostMs);
   });
   const work = async (): Promise<void> => {
     const [one, other] = clients as [Client, Client];
@@ -51,13 +49,13 @@ export async function probeDatabase(address: string, { heartbeat = false } = {})
     probes.push({ level: "ok", says: "takes heartbeats" });
   };
   try {
-    await Promise.race([work(), tooLate]);
+    await Promise.race([work(), timeout]);
   } catch (error) {
     const { message, code } = error as { message: string; code?: string };
     probes.push({ level: "problem", says: `cannot be used: ${redact(message || String(code))}.` });
   } finally {
-    clearTimeout(late);
-    // Not waited for: a connection that carries nothing never says that it has ended.
+    clearTimeout(timer);
+    // Not awaited: a dead connection never ends.
     for (const client of clients) void client.end().catch(() => {});
   }
   return probes;
@@ -79,8 +77,8 @@ interface Tls {
 }
 
 /**
- * Behind a pooler in transaction mode, a setting of one session is seen by another that takes its connection, and is
- * missed where another has it: locks and notifications are lost likewise.
+ * Detects a pooler in transaction mode: a setting of one session shows up in another one that gets its connection, or is
+ * lost to the first. Locks and notifications are lost in the same way.
  */
 async function sessionOf(one: Client, other: Client): Promise<Probe> {
   const mark = crypto.randomUUID();
@@ -122,11 +120,11 @@ async function rightsOf(client: Client): Promise<Probe> {
 }
 
 async function clockOf(client: Client): Promise<Probe> {
-  const began = Date.now();
+  const sentAt = Date.now();
   const { rows } = await client.query<{ now: number }>(
     "SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now",
   );
-  const difference = Math.round(rows[0]!.now - (began + Date.now()) / 2);
+  const difference = Math.round(rows[0]!.now - (sentAt + Date.now()) / 2);
   if (Math.abs(difference) <= CLOCK_MS) return { level: "ok", says: "has this machine's time" };
   const seconds = Math.round(Math.abs(difference) / 1000);
   return {

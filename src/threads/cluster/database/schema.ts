@@ -1,4 +1,4 @@
-/** All tables of the cluster stand in the schema of the store. */
+/** The schema of the store, which has the tables of the cluster, too. */
 export const SCHEMA = "holdfast";
 
 /** The lock of a process that creates tables, so that two processes that start at once do not create them twice. */

@@ -20,7 +20,7 @@ it("a process hears what it wants to hear, and listens to nothing else", async (
   await signals.open();
   try {
     const heard = new Promise((resolve) => signals.on("stop", resolve));
-    await signals.hearing();
+    await signals.listening();
     await ask(url.href, "SELECT pg_notify('holdfast_stop', 'now')");
     expect(await heard).toBe("now");
     expect(sent.match(/LISTEN \w+/g)).toEqual(["LISTEN holdfast_stop"]);

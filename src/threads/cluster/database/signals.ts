@@ -9,20 +9,21 @@ export const CHANNELS = {
 } as const;
 export type Channel = keyof typeof CHANNELS;
 
-/** The interval of checks that the connection still works; a cut cable raises no error. */
+/** The interval of checks whether the connection still works: a cut cable raises no error. */
 const TRY_MS = 2000;
 const RETRY_MS = 200;
 
 /**
- * Hears what others say through the database, on a connection of its own that is made again whenever it breaks. Only
- * what somebody here wants to hear is sent to this process.
+ * Receives notifications of the database, on a connection of its own that is replaced when it breaks. Listens only to
+ * channels with a listener in this process.
  */
 export class Signals {
   readonly #url: string;
-  readonly #hearers = new Map<string, Set<(payload: string) => void>>();
+  readonly #listeners = new Map<string, Set<(payload: string) => void>>();
   readonly #returns = new Set<() => void>();
   #client: Client | undefined;
-  #asked: Promise<unknown> = Promise.resolve();
+  /** The last query; the queries of a connection run one after the other. */
+  #queries: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -30,30 +31,29 @@ export class Signals {
     this.#url = url;
   }
 
-  /** Throws where the database cannot be reached at all. */
+  /** Throws if the database cannot be reached. */
   async open(): Promise<void> {
     await this.#connect();
-    this.#timer = setInterval(() => void this.#try(), TRY_MS).unref();
+    this.#timer = setInterval(() => void this.#check(), TRY_MS).unref();
   }
 
-  on(channel: Channel, hear: (payload: string) => void): () => void {
+  on(channel: Channel, listener: (payload: string) => void): void {
     const name = CHANNELS[channel];
-    const known = this.#hearers.get(name);
-    const all = known ?? new Set();
-    this.#hearers.set(name, all.add(hear));
+    const existing = this.#listeners.get(name);
+    const all = existing ?? new Set();
+    this.#listeners.set(name, all.add(listener));
     const client = this.#client;
-    if (!known && client) void this.#ask(client, `LISTEN ${name}`);
-    return () => void all.delete(hear);
+    if (!existing && client) void this.#query(client, `LISTEN ${name}`);
   }
 
-  /** Resolves when all is heard that was asked for. A connection that is lost meanwhile is made up for by `onReturn`. */
-  async hearing(): Promise<void> {
-    await this.#asked;
+  /** Resolves when all channels are listened to. `onReturn` makes up for a connection that is lost meanwhile. */
+  async listening(): Promise<void> {
+    await this.#queries;
   }
 
-  /** Called when it hears again after it did not: what was said meanwhile has to be looked up. */
-  onReturn(look: () => void): void {
-    this.#returns.add(look);
+  /** `callback` runs after each reconnection, as the notifications in between are lost. */
+  onReturn(callback: () => void): void {
+    this.#returns.add(callback);
   }
 
   async close(): Promise<void> {
@@ -67,41 +67,41 @@ export class Signals {
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
     client.on("notification", ({ channel, payload = "" }) => {
-      for (const hear of this.#hearers.get(channel) ?? []) hear(payload);
+      for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
     });
     try {
       await client.connect();
-      for (const name of this.#hearers.keys()) await client.query(`LISTEN ${name}`);
+      for (const name of this.#listeners.keys()) await client.query(`LISTEN ${name}`);
     } catch (error) {
-      // Not waited for: a connection that carries nothing never says that it has ended.
+      // Not awaited: a dead connection never ends.
       void client.end().catch(() => {});
       throw error;
     }
     this.#client = client;
   }
 
-  async #try(): Promise<void> {
-    if (this.#client) await this.#ask(this.#client, "SELECT 1");
+  async #check(): Promise<void> {
+    if (this.#client) await this.#query(this.#client, "SELECT 1");
   }
 
-  /** One after the other: a connection has no line for what it is asked. Does not throw. */
-  #ask(client: Client, sql: string): Promise<void> {
-    this.#asked = this.#asked.then(() => client.query(sql)).catch(() => this.#lose(client));
-    return this.#asked as Promise<void>;
+  /** Does not throw. */
+  #query(client: Client, sql: string): Promise<void> {
+    this.#queries = this.#queries.then(() => client.query(sql)).catch(() => this.#lose(client));
+    return this.#queries as Promise<void>;
   }
 
   #lose(client: Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     void client.end().catch(() => {});
-    void this.#again();
+    void this.#reconnect();
   }
 
-  async #again(): Promise<void> {
+  async #reconnect(): Promise<void> {
     while (!this.#isClosed) {
       try {
         await this.#connect();
-        for (const look of this.#returns) look();
+        for (const callback of this.#returns) callback();
         return;
       } catch {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -21,15 +21,15 @@ interface Subscription {
   reader: SharedReader;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   onEvent: (event: FeedEvent) => void;
-  /** Receives a thread that has new events and that nobody follows here. */
+  /** Called with a thread that has new events and is not followed here. */
   onOther: (thread: string) => void;
 }
 
 /**
- * Events that workers write of the threads that somebody follows here, in order and without a gap. Postgres notifies of
- * new ones; `catchUp` reads those that were written while the connection was lost.
+ * The workers' events of the threads that this process follows, in order and without gaps. Postgres notifies of new
+ * events; `catchUp` reads those that were written while the connection was lost.
  */
 export class Feed {
   readonly #db: ClusterDatabase;
@@ -50,19 +50,19 @@ export class Feed {
     });
   }
 
-  /** Reads the stored events of a thread, and from then on new ones. */
+  /** Reads the stored events of a thread, and new ones from then on. */
   async follow(thread: string): Promise<void> {
     if (!this.#threads.has(thread)) {
       this.#threads.set(thread, { last: 0, run: undefined, attempt: 0, row: 0, reader: new SharedReader() });
     }
-    await this.#db.signals.hearing();
+    await this.#db.signals.listening();
     await this.catchUp(thread);
   }
 
-  /** Resolves when all events are read that were stored at the time of the call. Waits for a database that is away. */
+  /** Resolves when all events that were stored at the time of the call are read. Waits for a database that is away. */
   async catchUp(thread: string): Promise<void> {
     this.#unread.add(thread);
-    // A query that is under way may have begun before the event was stored.
+    // The current query may have started before the event was stored.
     await this.#reading;
     await this.#read();
   }
@@ -100,7 +100,7 @@ export class Feed {
       values: [threads, threads.map((thread) => readers.get(thread)?.last ?? 0)],
     });
     for (const { thread, seq, body } of rows) {
-      // Another thread may have the name by now.
+      // The subscription may have changed during the query.
       if (this.#threads.get(thread) === readers.get(thread))
         this.#take(thread, Number(seq), JSON.parse(body) as WireRow);
     }
@@ -111,7 +111,7 @@ export class Feed {
     if (!subscription || seq <= subscription.last) return;
     subscription.last = seq + events.length - 1;
     if (row === 0) Object.assign(subscription, { run, attempt, row: 0, reader: new SharedReader() });
-    // Events refer to earlier rows of the attempt: where one is lost, as in a crash of the database, the rest is unreadable.
+    // Events refer to earlier rows of the attempt: if one is lost, as in a crash of the database, the rest is unreadable.
     if (subscription.run !== run || subscription.attempt !== attempt || subscription.row !== row) return;
     subscription.row += 1;
     for (const [at, json] of events.entries()) {

@@ -2,15 +2,15 @@ import type { ClusterDatabase } from "../database/database.ts";
 import { SCHEMA } from "../database/schema.ts";
 import { CHANNELS } from "../database/signals.ts";
 import type { Job } from "../queue/job-table.ts";
-import { isPassing } from "../queue/transient-failure.ts";
+import { isTransient } from "../queue/transient-failure.ts";
 import { SharedWriter } from "./shared-json.ts";
 import type { WireEvent, WireRow } from "./wire.ts";
 
-/** The time for which events are collected: few rows are cheaper than many. */
+/** The time for which events are batched. */
 const BATCH_MS = 25;
 const RETRY_MS = 250;
 
-/** The most that fits in one notification, with some room. */
+/** The most characters of a notification; Postgres allows 8000 bytes. */
 const PAYLOAD = 7000;
 
 interface Row {
@@ -21,14 +21,14 @@ interface Row {
   body: string;
 }
 
-interface Taken {
+interface PendingRow {
   stream: RunStream;
   row: Row;
 }
 
 /**
- * Writes what the runs of a worker say, all of them in one statement at a time: two under way could arrive in the wrong
- * order, and a reader would skip one. What a worker says that has lost its run is not written.
+ * Writes the events of a worker's runs, all in one statement at a time: two concurrent statements could be stored in the
+ * wrong order, and a reader would skip one. Events of a worker that has lost its run are not written.
  */
 export class Publisher {
   readonly #db: ClusterDatabase;
@@ -43,8 +43,8 @@ export class Publisher {
   }
 
   /**
-   * Numbers go on rising from run to run of a thread, whichever worker has them. `onFailure` hears that what the run says
-   * can never be written.
+   * Opens the event stream of a run. Numbers keep rising from run to run of a thread, on any worker. `onFailure` is called
+   * when an event can never be written.
    */
   async open(job: Job, onFailure: () => void): Promise<RunStream> {
     const { rows } = await this.#db.pool.query<{ next: string }>({
@@ -58,7 +58,7 @@ export class Publisher {
     return stream;
   }
 
-  /** Resolves when all that was said is there to be read. Waits for a database that is away. */
+  /** Resolves when all events are stored. Waits for a database that is away. */
   async close(stream: RunStream): Promise<void> {
     while (!stream.isWritten && !stream.isGivenUp) {
       this.#soon(0);
@@ -81,25 +81,22 @@ export class Publisher {
   }
 
   async #write(): Promise<void> {
-    const taken = [...this.#streams].filter(({ hasMore }) => hasMore);
-    await this.#writeRows(taken.map((stream) => ({ stream, row: stream.take() })));
+    const streams = [...this.#streams].filter(({ hasMore }) => hasMore);
+    await this.#writeRows(streams.map((stream) => ({ stream, row: stream.take() })));
   }
 
-  /**
-   * Writes rows. Rows that cannot be written now are retried unchanged; a row that can never be written is found by
-   * writing each alone.
-   */
-  async #writeRows(taken: readonly Taken[]): Promise<void> {
-    while (!taken.every(({ stream }) => stream.isGivenUp)) {
+  /** Retries rows that cannot be written now. Finds a row that can never be written by writing each alone. */
+  async #writeRows(rows: readonly PendingRow[]): Promise<void> {
+    while (!rows.every(({ stream }) => stream.isGivenUp)) {
       try {
-        await this.#insert(taken.map(({ row }) => row));
-        for (const { stream } of taken) stream.noteWritten();
+        await this.#insert(rows.map(({ row }) => row));
+        for (const { stream } of rows) stream.noteWritten();
         return;
       } catch (error) {
-        if (isPassing(error)) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-        else if (taken.length === 1) taken[0]!.stream.fail(error as Error);
+        if (isTransient(error)) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        else if (rows.length === 1) rows[0]!.stream.fail(error as Error);
         else {
-          for (const one of taken) await this.#writeRows([one]);
+          for (const one of rows) await this.#writeRows([one]);
           return;
         }
       }
@@ -121,36 +118,33 @@ export class Publisher {
   }
 }
 
-/** More than are ever said in `BATCH_MS`. */
+/** More events than one batch ever has. */
 const MOST_IN_ROW = 1_000_000;
 
-interface Hearers {
+interface StreamListeners {
   onMore: () => void;
   /** Called when an event of the run can never be written. */
   onFailure: () => void;
 }
 
-/** The events of one run that are not written yet. */
+/** The unwritten events of one run. */
 export class RunStream {
+  /** Whether the rest is dropped. */
+  isGivenUp = false;
+  /** Why an event can never be written. */
+  failure: Error | undefined;
   readonly #job: Job;
   readonly #writer = new SharedWriter();
-  readonly #hearers: Hearers;
+  readonly #listeners: StreamListeners;
   #next: number;
   #row = 0;
   #waiting: string[] = [];
-  #isUnderWay = false;
-  #isGivenUp = false;
-  #failure: Error | undefined;
+  #isWriting = false;
 
-  constructor(job: Job, first: number, hearers: Hearers) {
+  constructor(job: Job, first: number, listeners: StreamListeners) {
     this.#job = job;
     this.#next = first;
-    this.#hearers = hearers;
-  }
-
-  /** Whether nobody waits for what is left. */
-  get isGivenUp(): boolean {
-    return this.#isGivenUp;
+    this.#listeners = listeners;
   }
 
   get hasMore(): boolean {
@@ -158,52 +152,47 @@ export class RunStream {
   }
 
   get isWritten(): boolean {
-    return !this.hasMore && !this.#isUnderWay;
-  }
-
-  /** Why what it says can never be written. */
-  get failure(): Error | undefined {
-    return this.#failure;
+    return !this.hasMore && !this.#isWriting;
   }
 
   push(event: WireEvent): void {
-    if (this.#isGivenUp) return;
-    // Written out now: what is streamed may be changed in a moment.
+    if (this.isGivenUp) return;
+    // Serialized now: streamed objects may change later.
     this.#waiting.push(this.#writer.write(event));
-    this.#hearers.onMore();
+    this.#listeners.onMore();
   }
 
   take(): Row {
     const events = this.#waiting;
     this.#waiting = [];
-    this.#isUnderWay = true;
+    this.#isWriting = true;
     const { id: run, thread, attempt } = this.#job;
-    const about: Omit<WireRow, "events"> = { run, attempt, row: this.#row };
-    const body = `${JSON.stringify(about).slice(0, -1)},"events":[${events.join()}]}`;
+    const head: Omit<WireRow, "events"> = { run, attempt, row: this.#row };
+    const body = `${JSON.stringify(head).slice(0, -1)},"events":[${events.join()}]}`;
     const row = { thread, seq: this.#next, run, attempt, body };
     this.#next += events.length;
     this.#row += 1;
     return row;
   }
 
-  /** Hears that the row which was taken last can be read. */
+  /** Notes that the last row is stored. */
   noteWritten(): void {
-    this.#isUnderWay = false;
+    this.#isWriting = false;
   }
 
   giveUp(): void {
-    this.#isGivenUp = true;
+    this.isGivenUp = true;
     this.#waiting = [];
   }
 
   fail(cause: Error): void {
-    this.#failure = new Error(`What the run says cannot be written: ${cause.message}.`, { cause });
+    this.failure = new Error(`What the run says cannot be written: ${cause.message}.`, { cause });
     this.giveUp();
-    this.#hearers.onFailure();
+    this.#listeners.onFailure();
   }
 }
 
-/** The names of threads, in as many notifications as they need. */
+/** The names of threads as payloads of notifications. */
 function payloads(threads: readonly string[]): string[] {
   const texts: string[] = [];
   for (const thread of new Set(threads)) {

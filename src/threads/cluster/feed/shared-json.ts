@@ -1,16 +1,16 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { NEEDS_LOAD, reviver } from "../../../storage/codec/index.ts";
 
-/** A value's JSON now, and its JSON as a repetition of an earlier value. */
+/** The JSON of a value the first time, and when it is repeated. */
 interface Written {
   now: string;
   again: string;
 }
 
 /**
- * Writes values as JSON, one after the other, each thing once: what was written before is a number from then on. A run
- * says its whole state after every step, and nearly all of it was said after the step before. Large things are known by
- * being the same objects, so that to change one in place is not noticed; small ones by what they say.
+ * Writes a series of values as JSON. A part that was written before is written as a number: a run streams its whole state
+ * after every step, and most of it has not changed. Large parts are compared by identity, so a change in place is not
+ * noticed; small ones by content.
  */
 export class SharedWriter {
   readonly #numbers = new WeakMap<object, number>();
@@ -23,19 +23,19 @@ export class SharedWriter {
 
   #written(value: unknown, depth: number): Written | undefined {
     if (typeof value !== "object" || value === null) return plain(value);
-    const known = this.#numbers.get(value);
-    if (known !== undefined) return numbered(known);
-    // A circle would never end, and what is nested so deep is nobody's to read.
+    const number = this.#numbers.get(value);
+    if (number !== undefined) return numbered(number);
+    // Ends circular values.
     if (depth > DEEPEST) return NULL;
     const whole = this.#whole(value, depth);
-    // What is as short as its number would be is written out.
+    // Not longer than a number would be.
     if (whole.now.length < SHORTEST) return whole;
     const same = this.#texts.get(whole.again);
-    const number = same ?? (this.#count += 1);
-    this.#numbers.set(value, number);
+    const newNumber = same ?? (this.#count += 1);
+    this.#numbers.set(value, newNumber);
     if (same !== undefined) return numbered(same);
-    this.#remember(whole.again, number);
-    return { now: `{"$+":${whole.now}}`, again: numbered(number).again };
+    this.#remember(whole.again, newNumber);
+    return { now: `{"$+":${whole.now}}`, again: numbered(newNumber).again };
   }
 
   #remember(text: string, number: number): void {
@@ -81,38 +81,38 @@ function joined(parts: readonly Written[], open: string, close: string): Written
   return parts.every((part) => part.now === part.again) ? { now, again: now } : { now, again: text("again") };
 }
 
-/** Most values are written again as they are now: their text is made once. */
-function both({ now, again }: Written, make: (text: string) => string): Written {
-  const made = make(now);
-  return { now: made, again: now === again ? made : make(again) };
+/** Changes both texts, once if they are the same. */
+function both({ now, again }: Written, change: (text: string) => string): Written {
+  const text = change(now);
+  return { now: text, again: now === again ? text : change(again) };
 }
 
 const DEEPEST = 200;
 const SHORTEST = 24;
-/** The longest text that is compared by content; a longer one is the same only if it is the same object. */
+/** The longest text that is compared by content. */
 const LONGEST = 2000;
 const MOST_TEXTS = 5000;
 
-/** Reads what a writer wrote and `JSON.parse` has taken apart, from the first value on and in the same order. */
+/** Reads the parsed JSON of a writer, from its first value on and in the same order. */
 export class SharedReader {
   readonly #values: unknown[] = [];
 
-  read(value: unknown): unknown {
-    if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => this.read(item));
-    const record = value as Record<string, unknown>;
+  read(json: unknown): unknown {
+    if (typeof json !== "object" || json === null) return json;
+    if (Array.isArray(json)) return json.map((item) => this.read(item));
+    const record = json as Record<string, unknown>;
     if (typeof record["$"] === "number") return this.#values[record["$"] - 1];
     if (typeof record["$m"] === "string") return messageOf(record["$m"]);
     if (Object.hasOwn(record, "$+")) {
-      const made = this.read(record["$+"]);
-      this.#values.push(made);
-      return made;
+      const value = this.read(record["$+"]);
+      this.#values.push(value);
+      return value;
     }
-    const made: Record<string, unknown> = {};
+    const copy: Record<string, unknown> = {};
     for (const key of Object.keys(record)) {
-      if (key !== "__proto__") made[key.startsWith("$") ? key.slice(1) : key] = this.read(record[key]);
+      if (key !== "__proto__") copy[key.startsWith("$") ? key.slice(1) : key] = this.read(record[key]);
     }
-    return made;
+    return copy;
   }
 }
 
@@ -120,8 +120,8 @@ function isMessage(value: object): value is BaseMessage {
   return "lc_serializable" in value && typeof (value as Partial<BaseMessage>).toDict === "function";
 }
 
-/** A message of a class that only LangChain's `load` knows is what it was made with. */
+/** A message. One of a class that only LangChain's `load` knows is read as its constructor's fields. */
 function messageOf(text: string): unknown {
-  const make = reviver(text);
-  return make === NEEDS_LOAD ? (JSON.parse(text) as { kwargs?: unknown }).kwargs : make();
+  const revive = reviver(text);
+  return revive === NEEDS_LOAD ? (JSON.parse(text) as { kwargs?: unknown }).kwargs : revive();
 }

@@ -5,26 +5,25 @@ import { SCHEMA } from "../database/schema.ts";
 /** A way to stop a run from outside. */
 export type Stop = "interrupt" | "rollback";
 
-/** A run as the cluster keeps it. */
+/** A run in the table of the cluster. */
 export interface Job extends RunRecord {
   queue: string;
-  /** The keys of limits that hold for the run, such as `tenant:acme`. */
+  /** The keys of its limits, such as `tenant:acme`. */
   keys: string[];
   worker?: string;
   stop?: Stop;
-  /** Seconds until it may begin. */
+  /** Seconds until it may start. */
   dueIn: number;
-  /** Whether it was taken from a worker that died. */
+  /** Whether it was taken over from a dead worker. */
   isTakenOver?: boolean;
 }
 
 type Column = "status" | "worker" | "attempt" | "stop" | "reason" | "waits" | "woken";
 
-/** Uses the clock, because the transaction may have waited since its start for the one that made the run. */
+/** By the clock, not by `now()`: the transaction may have waited for the one that inserted the run. */
 const DUE_IN = "extract(epoch FROM due - clock_timestamp())::float8";
 export const IS_DUE = `${DUE_IN} <= 0`;
 
-/** Writes columns of a run. */
 export async function change(
   tx: Transaction,
   id: string,
@@ -39,7 +38,7 @@ export async function change(
 const COLUMNS = `id, thread, status, created::float8 AS "createdAt", updated::float8 AS "updatedAt", attempt, base,
   request::json AS request, queue, keys, worker, stop, reason, ${DUE_IN} AS "dueIn"`;
 
-/** The runs that a condition holds for, in the order in which they were asked for. */
+/** The runs that match a condition, by default in the order of their requests. */
 export async function jobsWhere(
   tx: Transaction,
   where: string,
@@ -49,7 +48,7 @@ export async function jobsWhere(
   const sql = `SELECT ${COLUMNS} FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`;
   const { rows } = await tx.query<Record<string, unknown>>(sql, values);
   return rows.map((row) => {
-    const known = Object.entries(row).filter(([, value]) => value !== null);
-    return Object.fromEntries(known) as unknown as Job;
+    const entries = Object.entries(row).filter(([, value]) => value !== null);
+    return Object.fromEntries(entries) as unknown as Job;
   });
 }

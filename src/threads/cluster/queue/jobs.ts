@@ -5,32 +5,31 @@ import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "../da
 import { SCHEMA } from "../database/schema.ts";
 import { change, IS_DUE, jobsWhere, type Job, type Stop } from "./job-table.ts";
 
-/** The queue of DBOS that turns wait in where no other is named, and the workflow that takes one. */
+/** The default queue of turns in DBOS, and the name of their workflow. */
 export const QUEUE = "runs";
 export const TURN = "turn";
 
-/** A run that was begun so often and never ended is not begun again: it kills its workers. */
+/** A run that was started this often without an end has failed: it kills its workers. */
 export const MOST_ATTEMPTS = 5;
 
-/** The most runs at a time that share a key: `{ "model:openai:gpt-5.1": 20, "tenant:*": 5 }`. */
+/** The most concurrent runs by key: `{ "model:openai:gpt-5.1": 20, "tenant:*": 5 }`. */
 export type Limits = Readonly<Record<string, number>>;
 
-/** The worker that claims a run. */
-export interface Claimant {
+interface Claimant {
   worker: string;
   queues: readonly string[];
   limits: Limits;
 }
 
 /**
- * The runs of all threads, in the order in which they were asked for. DBOS decides which worker goes on with which
- * thread (a turn); what the thread is to do is here, so that its runs keep their order however turns are delayed, lost
- * or doubled. A thread has a turn in the queue, or a worker at it, exactly while it has a run that is due. Every change
- * is made under a lock of its thread, in one transaction with the turn that it needs.
+ * The runs of all threads, in the order of their requests. DBOS decides which worker continues which thread (a turn); the
+ * runs themselves are in our table, so that they keep their order even if turns are delayed, lost or duplicated. A thread
+ * has a turn in the queue, or a worker, exactly while it has a run that is due. Every change locks its thread, and adds
+ * the necessary turn in the same transaction.
  */
 export class Jobs {
   readonly #db: ClusterDatabase;
-  /** The runs that were claimed here and not left yet. */
+  /** The ids of runs that this process has claimed and not left. */
   readonly #claimed = new Set<string>();
 
   constructor(db: ClusterDatabase) {
@@ -38,8 +37,8 @@ export class Jobs {
   }
 
   /**
-   * Puts a run behind those of its thread, and in their place where the strategy says so. Throws `thread-busy` for one
-   * that would have to wait and may not.
+   * Queues a run behind those of its thread, or replaces them, as its strategy says. Throws `thread-busy` with the strategy
+   * `reject` if the thread has a run.
    */
   async enqueue(record: RunRecord): Promise<void> {
     const { id, thread, request } = record;
@@ -70,11 +69,11 @@ export class Jobs {
     });
   }
 
-  /** Stops a run: at once where it has not begun, and else by telling its worker. Returns whether there was one to stop. */
+  /** Stops runs: a waiting one at once, a running one through its worker. Returns whether there was one to stop. */
   async stop(ids: readonly string[], how: Stop): Promise<boolean> {
-    const threads = await jobsWhere(this.#db.pool, "id = ANY($1)", [ids]);
+    const jobs = await jobsWhere(this.#db.pool, "id = ANY($1)", [ids]);
     let isStopped = false;
-    for (const thread of new Set(threads.map((job) => job.thread))) {
+    for (const thread of new Set(jobs.map((job) => job.thread))) {
       await this.#db.transaction(thread, async (tx) => {
         const open = await jobsWhere(
           tx,
@@ -83,7 +82,7 @@ export class Jobs {
         );
         isStopped ||= open.length > 0;
         await this.#stop(tx, open, how);
-        // One that waited for room had used up the turn of those behind it.
+        // A run that waited for a limit has used up the turn of those behind it.
         await this.#goOn(tx, thread);
       });
     }
@@ -91,9 +90,9 @@ export class Jobs {
   }
 
   /**
-   * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where a worker is
-   * at it already, where a limit is reached, and where it is for later or for another worker, as this one is of another
-   * queue or was taken for dead. One that has killed too many workers has failed, and is returned as that.
+   * Claims the next run of a thread for a worker. Undefined if the thread has none, if a worker has it already, if a limit
+   * is reached, or if it is delayed or for another worker, as this one has other queues or was declared dead. A run that
+   * has killed too many workers is returned with the status `error`.
    */
   async claim(thread: string, claimant: Claimant): Promise<Job | undefined> {
     let id: string | undefined;
@@ -101,27 +100,26 @@ export class Jobs {
       return await this.#db.transaction(thread, async (tx) => {
         const job = await this.#next(tx, thread, claimant);
         if (job?.status !== "running") return job;
-        // While the thread is locked: another turn of it that came to this worker is to know.
+        // While the thread is locked, so that another turn of it in this worker sees the claim.
         this.#claimed.add((id = job.id));
         return job;
       });
     } catch (error) {
-      // It may be written all the same: then it is claimed once more.
+      // The claim may have been committed all the same: then the run is claimed once more.
       if (id !== undefined) this.#claimed.delete(id);
       throw error;
     }
   }
 
-  /** Writes down how far a run is, as long as it is this worker's. */
+  /** Saves the base checkpoint of a run, as long as it is this worker's. */
   async note({ id, worker, attempt }: Job, { base }: { base: string }): Promise<void> {
-    const mine = [id, worker, attempt];
     await this.#db.pool.query(
       `UPDATE ${SCHEMA}.jobs SET base = coalesce(base, $4) WHERE id = $1 AND worker = $2 AND attempt = $3`,
-      [...mine, base],
+      [id, worker, attempt, base],
     );
   }
 
-  /** Ends a run, and lets others go on that waited for it. Returns false where it was not this worker's any more. */
+  /** Ends a run, and wakes those that waited for it. Returns false if it is not this worker's any more. */
   async end(job: Job, status: RunStatus, reason?: string): Promise<boolean> {
     return this.#leave(job, async (tx) => {
       if (job.stop === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [job.id]);
@@ -130,8 +128,8 @@ export class Jobs {
   }
 
   /**
-   * Puts a run back, to be begun again by any worker: after `delay` seconds, as its next attempt where it failed. One
-   * with a reason keeps its place in its thread until then.
+   * Returns a run to the queue, for any worker: after `delay` seconds, and as a new `attempt` if it failed. A run with a
+   * reason keeps its place in its thread until then.
    */
   async putBack(
     job: Job,
@@ -157,7 +155,7 @@ export class Jobs {
     return new Map((await jobsWhere(this.#db.pool, "id = ANY($1)", [ids])).map((job) => [job.id, job]));
   }
 
-  /** The runs of a thread that are to be begun or finished, oldest first. */
+  /** The pending and running runs of a thread, oldest first. */
   async open(thread: string): Promise<Job[]> {
     return jobsWhere(this.#db.pool, "thread = $1 AND status IN ('pending', 'running')", [thread]);
   }
@@ -167,7 +165,7 @@ export class Jobs {
     return jobsWhere(this.#db.pool, "thread = $1", [thread]);
   }
 
-  /** The runs that are to be begun or finished, oldest first. */
+  /** All pending and running runs, oldest first. */
   async unfinished(): Promise<Job[]> {
     return jobsWhere(this.#db.pool, "status IN ('pending', 'running')", []);
   }
@@ -177,7 +175,7 @@ export class Jobs {
     return ((await tx.query(open, [thread])).rowCount ?? 0) > 0;
   }
 
-  /** Jobs that were stopped while their worker was not listening. */
+  /** The running jobs of a worker with a request to stop, which it may have missed. */
   async stopped(worker: string): Promise<Job[]> {
     return jobsWhere(this.#db.pool, "status = 'running' AND worker = $1 AND stop IS NOT NULL", [worker]);
   }
@@ -187,19 +185,19 @@ export class Jobs {
   }
 
   /**
-   * Deletes the runs of a thread and what they said, which is not for who has its name next; `isHeard` is false where
-   * somebody may still have to read it. Throws `thread-busy` while it is at work.
+   * Deletes the runs of a thread and their events, which a new thread of the same name must not get. `keepsEvents`: readers
+   * may still need the events. Throws `thread-busy` while it is at work.
    */
-  async forget(thread: string, { isHeard = true } = {}): Promise<void> {
+  async forget(thread: string, { keepsEvents = false } = {}): Promise<void> {
     await this.#db.transaction(thread, async (tx) => {
       if (await this.isBusy(thread, tx)) throw atWork(thread);
       await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
-      if (isHeard) await tx.query(`DELETE FROM ${SCHEMA}.events WHERE thread = $1`, [thread]);
+      if (!keepsEvents) await tx.query(`DELETE FROM ${SCHEMA}.events WHERE thread = $1`, [thread]);
     });
   }
 
-  /** Deletes what a thread said that is not there any more: neither its runs nor the store know of it. */
-  async forgetWords(thread: string): Promise<void> {
+  /** Deletes the events of a thread that was deleted: it has no runs and no record. */
+  async forgetOldEvents(thread: string): Promise<void> {
     await this.#db.pool.query({
       name: "holdfast_forget_words",
       text: `DELETE FROM ${SCHEMA}.events WHERE thread = $1
@@ -217,28 +215,28 @@ export class Jobs {
     const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
     const running = open.find(isRunning);
     if (running && (await this.#isAtWork(tx, running, worker))) return undefined;
-    // One that was put back keeps its place: those behind it wait with it.
+    // A run that was returned to the queue keeps its place: those behind it wait with it.
     const next =
       running ??
       open.find(({ dueIn, reason }) => dueIn <= 0 || reason !== undefined) ??
       open.toSorted((a, b) => a.dueIn - b.dueIn)[0];
     if (!next) return undefined;
-    // A turn that came too early, as clocks differ, or to who cannot take it, is given again: the thread has no other.
+    // A turn that came too early, as clocks differ, or to the wrong worker is repeated: it is the thread's only one.
     const isTaken = next.dueIn <= 0 && queues.includes(next.queue) && (await isAlive(tx, worker));
     if (!isTaken) await this.#turn(tx, next, next.dueIn);
-    // Whoever was at it is dead: it is begun once more.
+    // Its worker is dead.
     else if (running) return this.#takeOver(tx, running, worker);
     else if (await this.#hasRoom(tx, next, limits))
       return this.#begin(tx, next, { worker, attempt: next.attempt });
     return undefined;
   }
 
-  /** Leaves a run that is this worker's, and makes the turn that its thread needs next. */
+  /** Leaves a claimed run, and adds the next turn of its thread. Returns false if it is not this worker's any more. */
   async #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
     const { id, thread, worker, attempt } = job;
     const isLeft = await this.#db.transaction(thread, async (tx) => {
-      const mine = `SELECT FROM ${SCHEMA}.jobs WHERE id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'`;
-      if ((await tx.query(mine, [id, worker, attempt])).rowCount === 0) return false;
+      const claimed = `SELECT FROM ${SCHEMA}.jobs WHERE id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'`;
+      if ((await tx.query(claimed, [id, worker, attempt])).rowCount === 0) return false;
       await leave(tx);
       await this.#goOn(tx, thread);
       await this.#tellEnds(tx, [job]);
@@ -261,7 +259,7 @@ export class Jobs {
         stopped.push(job);
       }
     }
-    // Room that they were to have is for others.
+    // The room that was reserved for them is free again.
     await this.#tellEnds(tx, stopped);
   }
 
@@ -298,8 +296,8 @@ export class Jobs {
   }
 
   /**
-   * Whether every limit leaves room for one more, beside runs that have waited longer and were given room already. Else
-   * the run waits for the end of another with the same key.
+   * Whether every limit allows one more run, counting runs that were woken earlier for the same room. If not, the run waits
+   * for the end of another with the same key.
    */
   async #hasRoom(tx: PoolClient, { id, keys }: Job, limits: Limits): Promise<boolean> {
     const [full, free]: [string[], string[]] = [[], []];
@@ -319,15 +317,15 @@ export class Jobs {
     }
     if (full.length === 0) return true;
     await change(tx, id, { waits: full[0], woken: null });
-    // Room that it cannot use is for another.
+    // Others can use the room that this run cannot.
     await this.#wake(tx, free);
     return false;
   }
 
   /**
-   * Lets the next run go on that waits for room under each of some keys, as often as the key is there. Those that end do
-   * not wait for each other, only for one that counts and may be about to wait: so each wakes another. Once in a
-   * transaction, and all keys in one order, as whoever counts takes them: else two could wait for each other.
+   * Wakes the next run that waits for each key, as often as the key is in the list. The lock is shared: ending runs wait
+   * only for a run that is counting under the key, so each wakes another one. Call it once per transaction. Keys are sorted,
+   * as in `#hasRoom`, to avoid deadlocks.
    */
   async #wake(tx: PoolClient, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
@@ -346,13 +344,13 @@ export class Jobs {
     }
   }
 
-  /** Lets a thread go on with its next run that is due, if it has one. */
+  /** Adds a turn for the next due run of a thread, if it has one. */
   async #goOn(tx: PoolClient, thread: string): Promise<void> {
     const [next] = await jobsWhere(tx, `thread = $1 AND status = 'pending' AND ${IS_DUE}`, [thread]);
     if (next) await this.#turn(tx, next);
   }
 
-  /** Lets the thread of a run go on, in the queue of the run. */
+  /** Adds a turn for a run's thread, in the queue of the run. */
   async #turn(tx: PoolClient, run: RunRecord, delay = 0): Promise<void> {
     const { thread } = run;
     const { priority, queue } = placeOf(run);
@@ -370,12 +368,12 @@ export class Jobs {
   }
 }
 
-/** The runs of a thread that are its turn, or behind one that is. One that was put back has a reason. */
+/** Matches runs that are running, due, or returned to the queue (with a reason). */
 const OPEN = `(status = 'running' OR status = 'pending' AND (${IS_DUE} OR reason IS NOT NULL))`;
 
 const isRunning = ({ status }: Job): boolean => status === "running";
 
-/** Requests say −100 to 100, the highest first. */
+/** Requests have −100 to 100, the highest first. */
 const PRIORITY_MIDDLE = 100;
 
 function placeOf({ request }: RunRecord): { priority: number; queue: string } {
@@ -383,11 +381,11 @@ function placeOf({ request }: RunRecord): { priority: number; queue: string } {
   return { priority, queue };
 }
 
-/** Whether a worker is there and nobody has taken it for dead. */
+/** Whether a worker is registered and not declared dead. */
 async function isAlive(tx: Transaction, worker: string): Promise<boolean> {
-  const found = await tx.query(`SELECT 1 FROM ${SCHEMA}.workers WHERE id = $1 AND state <> 'dead'`, [worker]);
-  return (found.rowCount ?? 0) > 0;
+  const row = await tx.query(`SELECT 1 FROM ${SCHEMA}.workers WHERE id = $1 AND state <> 'dead'`, [worker]);
+  return (row.rowCount ?? 0) > 0;
 }
 
-/** Held alone by who counts the runs under a key and may let one wait, and together by those that make room. */
+/** A lock on a key: exclusive for counting its runs, shared for waking a run that waits for it. */
 const keyLock = (key: string): string => `hashtextextended(${key}, 11)`;

@@ -1,8 +1,8 @@
 import { HarnessError } from "../../../errors.ts";
 import { failureOf, type FailureKind } from "../../../models/index.ts";
 
-/** Failures that end by themselves: a later attempt may succeed. */
-const PASSING: readonly FailureKind[] = [
+/** Failures for which a later attempt may succeed. */
+const TRANSIENT: readonly FailureKind[] = [
   "refused",
   "unknown-host",
   "timeout",
@@ -12,23 +12,23 @@ const PASSING: readonly FailureKind[] = [
   "server",
 ];
 
-/** PostgreSQL's classes of errors that say that it is away, starting, stopping, in reserve or short of something. */
-const DATABASE = /^(08|53|57P|40|55P03|25006)/;
-const LOST =
+/** PostgreSQL's error classes for a server that is away, starting, stopping, a standby, or out of resources. */
+const UNAVAILABLE = /^(08|53|57P|40|55P03|25006)/;
+const LOST_CONNECTION =
   /Connection terminated|Client has encountered a connection error|Query read timeout|timeout exceeded when trying to connect/;
 
-/** Whether a failure is worth another try: of a network, a server that is overloaded, or a database that is restarted. */
-export function isPassing(failure: unknown): boolean {
-  const known = HarnessError.from(failure);
-  if (known) return known.code === "no-answer" || known.code === "storage-failed" || isAway(known.cause);
-  return isAway(failure) || PASSING.includes(failureOf(failure).kind);
+/** Whether to retry after a failure: of the network, an overloaded server, or a database that restarts. */
+export function isTransient(failure: unknown): boolean {
+  const error = HarnessError.from(failure);
+  if (error) return error.code === "no-answer" || error.code === "storage-failed" || isAway(error.cause);
+  return isAway(failure) || TRANSIENT.includes(failureOf(failure).kind);
 }
 
 function isAway(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as { code?: unknown };
-    if (typeof code === "string" && DATABASE.test(code)) return true;
-    if (LOST.test(at.message)) return true;
+    if (typeof code === "string" && UNAVAILABLE.test(code)) return true;
+    if (LOST_CONNECTION.test(at.message)) return true;
   }
   return false;
 }

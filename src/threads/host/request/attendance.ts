@@ -5,29 +5,29 @@ import type { Question } from "../../questions/index.ts";
 import type { Thread } from "../../thread/index.ts";
 import type { RunView } from "../../view/index.ts";
 
-/** The thread of a run that is about to begin, and its agent. */
+/** The held thread of a run that is about to start, and its agent. */
 export interface Begun {
   thread: Thread;
   ready: PreparedRun;
 }
 
 /**
- * A person at a run of this process, at a terminal or an editor: sees events as they come, and answers while the run
- * waits. Such a run is not in the ledger: after a kill it continues when the person says so.
+ * A person at a run of this process, in a terminal or an editor: sees events at once, and answers while the run waits.
+ * Such a run is not in the ledger: after a kill the person continues it.
  */
 export interface Attendance {
-  /** The settings of the run, in the place of the thread's. The thread keeps them with a message. */
+  /** The settings of the run, instead of the thread's. A message saves them in the thread. */
   settings: WantedSettings;
   /** `view` is the state after the event. */
   show: (event: RunEvent, view: RunView) => void;
   /** Returns a value to resume with; undefined leaves the question open. */
   answer: (question: Question) => Promise<unknown>;
   /**
-   * Called with the thread held and the input made, before the first event. Returns a notice to show; a throw calls the
-   * run off.
+   * Called before the first event, while the thread is held and the input is ready. Returns a notice to show; a throw
+   * cancels the run.
    */
   onBegin?: (begun: Begun) => Promise<string | undefined>;
-  /** Called before the last event, and may add the command that continues the thread. */
+  /** Called before the last event; may return the command that continues the thread. */
   onEnd?: (end: Ending, thread: Thread) => Promise<{ resume?: string }>;
   /** Other readers of the model's stream. */
   callbacks?: BaseCallbackHandler[];

@@ -7,14 +7,12 @@ import type { Begun } from "./attendance.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 
 type Values = Record<string, unknown>;
-/** Leaves of values what a client may write. */
+/** Keeps only the values that a client may write. */
 type Allowed = (values: Values) => Values;
 
-/** The start of a run. */
 export interface Beginning {
   input: object | null;
   checkpoint?: CheckpointPlace;
-  /** The user's task. */
   task?: string | undefined;
   /** Answers to questions, by id. */
   answers: Record<string, unknown>;
@@ -23,11 +21,11 @@ export interface Beginning {
 export interface BeginningOptions extends Begun {
   graph: HostedGraph;
   state: StateSnapshot;
-  /** Whether somebody has begun it before, and may have got somewhere. */
+  /** Whether an earlier attempt has started the run. */
   isAgain: boolean;
 }
 
-/** Reads what a run is to start with from its request and from what the thread has come to. */
+/** The start of a run, from its request and the state of its thread. */
 export async function beginning(
   record: RunRecord,
   { graph, ready, thread, state, isAgain }: BeginningOptions,
@@ -46,21 +44,18 @@ export async function beginning(
   const isAnswer = question?.kind === "clarification" && others.length === 0;
   const more = await graph.begin?.({ thread, ready }, { task, isAnswer });
   if (isAnswer) {
-    // Words that are typed while the agent waits for an answer are the answer.
+    // A message to an agent that waits for an answer is the answer.
     const answers = { [question.id]: task };
     return { input: new Command({ resume: answers }), answers };
   }
   return { input: { ...input, ...more }, task, answers: {}, ...where };
 }
 
-/**
- * The messages of an input with ids of their own: with them they are the same ones when a killed run is begun again.
- * Throws for what is no message.
- */
+/** Gives the messages of an input ids, so that a repeated run does not add them twice. Throws for what is no message. */
 export function withMessageIds(input: Record<string, unknown>): Record<string, unknown> {
-  const { messages: given } = input;
-  if (given === undefined || given === null) return input;
-  const messages = [given].flat().map((message: unknown) => {
+  const { messages: sent } = input;
+  if (sent === undefined || sent === null) return input;
+  const messages = [sent].flat().map((message: unknown) => {
     if (typeof message === "string") return { type: "human", content: message, id: crypto.randomUUID() };
     if (isPair(message)) return { role: message[0], content: message[1], id: crypto.randomUUID() };
     const { id } = (message ?? {}) as { id?: unknown };
@@ -77,8 +72,8 @@ function isPair(message: unknown): message is [role: string, content: unknown] {
 }
 
 /**
- * The checkpoint that a request names, unless it is the newest: given a checkpoint, LangGraph repeats the finished
- * calls of a waiting step, and clients name the newest one whenever they resume.
+ * The checkpoint that a request names, unless it is the newest: with a checkpoint LangGraph repeats the finished calls
+ * of a waiting step, and clients name the newest one whenever they resume.
  */
 function placeOf({ checkpoint }: RunRequest, { config }: StateSnapshot): CheckpointPlace | undefined {
   const head: unknown = config.configurable?.["checkpoint_id"];
@@ -87,27 +82,27 @@ function placeOf({ checkpoint }: RunRequest, { config }: StateSnapshot): Checkpo
     : checkpoint;
 }
 
-/** Whether a run that was killed had got as far as its first checkpoint. */
+/** Whether a killed run had reached its first checkpoint. */
 function hasBegun({ base, request }: RunRecord, { values, next, config }: StateSnapshot): boolean {
   if (base === undefined) return false;
-  const given = messagesOf((request as RunRequest).input ?? {});
+  const sent = messagesOf((request as RunRequest).input ?? {});
   const head: unknown = config.configurable?.["checkpoint_id"] ?? "";
-  if (given.length === 0) return head !== base;
+  if (sent.length === 0) return head !== base;
   const { messages = [] } = (values ?? {}) as { messages?: BaseMessage[] };
-  const known = new Set(messages.map(({ id }) => id));
-  return given.some(({ id }) => known.has(id)) || (head !== base && next.includes("__start__"));
+  const savedIds = new Set(messages.map(({ id }) => id));
+  return sent.some(({ id }) => savedIds.has(id)) || (head !== base && next.includes("__start__"));
 }
 
 interface CommandPlace extends Pick<BeginningOptions, "state"> {
-  /** Where it is given, if not at the newest checkpoint. */
+  /** Undefined for the newest one. */
   checkpoint: CheckpointPlace | undefined;
   allowed: Allowed;
 }
 
 function commandOf({ command = {} }: RunRequest, place: CommandPlace): Beginning {
-  const { resume: given, update, goto } = command;
+  const { update, goto } = command;
   const { allowed } = place;
-  const resume = given === undefined ? undefined : resumeOf(given, place);
+  const resume = command.resume === undefined ? undefined : resumeOf(command.resume, place);
   const nodes =
     goto === undefined || goto === null ? undefined : [goto].flat().map((node) => toNode(node, allowed));
   const parts = {
@@ -118,21 +113,20 @@ function commandOf({ command = {} }: RunRequest, place: CommandPlace): Beginning
   return { input: Object.keys(parts).length > 0 ? new Command(parts) : null, answers: resume ?? {} };
 }
 
-function resumeOf(given: unknown, { state, checkpoint }: CommandPlace): Record<string, unknown> | undefined {
-  if (!checkpoint) return answersById(given, waitingOf(state));
-  // What waits at an earlier checkpoint was looked at when the run was asked for.
-  return isKeyed(given) ? given : undefined;
+function resumeOf(resume: unknown, { state, checkpoint }: CommandPlace): Record<string, unknown> | undefined {
+  if (!checkpoint) return answersById(resume, waitingOf(state));
+  // Answers at an earlier checkpoint were checked when the run was requested.
+  return isKeyed(resume) ? resume : undefined;
 }
 
-/** A node may be handed a state of its own, and `__start__` writes all that it is handed. */
-function toNode(given: unknown, allowed: Allowed): string | Send {
-  if (typeof given === "string") return given;
-  const { node, input } = (given ?? {}) as { node: string; input?: unknown };
+/** A target of `goto`. Its state is filtered, too: `__start__` writes all that it gets. */
+function toNode(target: unknown, allowed: Allowed): string | Send {
+  if (typeof target === "string") return target;
+  const { node, input } = (target ?? {}) as { node: string; input?: unknown };
   const isState = typeof input === "object" && input !== null && !Array.isArray(input);
   return new Send(node, isState ? allowed(input as Values) : input);
 }
 
-/** The user's task in an input. */
 export function taskOf(input: Record<string, unknown>): string | undefined {
   return messagesOf(input)
     .findLast((message) => message.getType() === "human")

@@ -1,22 +1,19 @@
-/** Policies for a message to a thread that is at work. */
+/** Policies for a request to a thread that is at work. */
 export const STRATEGIES = ["reject", "enqueue", "interrupt", "rollback"] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** Valid names of a queue. */
 export const QUEUE_NAME = /^[a-z\d][\w.-]{0,63}$/i;
 
-/** The checkpoint that a run starts from. */
 export interface CheckpointPlace {
   checkpoint_id?: string;
   checkpoint_ns?: string;
   checkpoint_map?: Record<string, string>;
 }
 
-/** A request for a run. Plain JSON: it is kept until the run has finished, and read again after a kill. */
+/** A request for a run. Plain JSON: it is stored until the run has finished, and read again after a kill. */
 export interface RunRequest {
-  /** The name of the graph. */
   graph: string;
-  /** Null goes on where the thread stopped. */
+  /** Null continues where the thread stopped. */
   input?: Record<string, unknown> | null;
   command?: { resume?: unknown; update?: unknown; goto?: unknown };
   checkpoint?: CheckpointPlace;
@@ -27,22 +24,22 @@ export interface RunRequest {
   interruptAfter?: string[] | "*";
   metadata?: Record<string, unknown>;
   strategy?: Strategy;
-  /** Not before so many seconds after it was asked for. */
+  /** The delay of its start, in seconds. */
   delay?: number;
-  /** −100 to 100: runs of other threads with a lower one wait longer. Only on a cluster. */
+  /** −100 to 100; runs with a higher priority start first. Only on a cluster. */
   priority?: number;
-  /** The queue that it waits in, for workers that take from it. Only on a cluster; default `runs`. */
+  /** The queue that it waits in. Only on a cluster; default `runs`. */
   queue?: string;
   /** The keys that workers' limits count the run by, such as `tenant:acme`. Only on a cluster. */
   limits?: string[];
-  /** The thread is deleted with the end of the run. */
+  /** Whether the thread is deleted at the end of the run. */
   isTemporary?: boolean;
   /**
-   * The modes of its stream that were asked for when it was started: of those that cost something at every step no
-   * other is made. All where nothing is said, as of a run that is joined later.
+   * The requested stream modes. Of the modes that cost something at every step only these are streamed. Default: all,
+   * as for a run that is joined later.
    */
   modes?: string[];
-  /** Its callbacks are streamed too, which costs: each has what its part of the graph was given. */
+  /** Whether its callbacks are streamed too. Expensive: each has the input of its part of the graph. */
   isTraced?: boolean;
   /** Whether the conversation so far is summarized first; only for a graph that keeps settings. */
   compact?: boolean;
@@ -50,6 +47,6 @@ export interface RunRequest {
   settings?: Record<string, unknown>;
   /** The message as its author typed it, without what was added to it. Default: its text. */
   task?: string;
-  /** Whether the message begins a turn also while the agent asks for words. Default: it is the answer. */
+  /** Whether the message starts a turn even if the agent waits for an answer. Default: the message is the answer. */
   isNewTurn?: boolean;
 }

@@ -18,18 +18,15 @@ export interface Due {
 
 type Content = Omit<Schedule, "id" | "createdAt">;
 
-/** A moment that is longer ago has passed: nobody was there. */
+/** A run that is late by more than this is skipped. */
 const LATE_MS = 60_000;
-/** The interval of checks that the clock was not set back behind the stored moments. */
+/** The interval of checks whether the system clock was set back. */
 const CLOCK_MS = 60_000;
 
-/**
- * The schedules in a ledger. Servers that share one look into it again and again, and what is due is started by the
- * first of them.
- */
+/** The schedules in a ledger. Servers that share it poll it, and the first of them starts what is due. */
 export class StoredSchedules implements Schedules {
   readonly #ledger: Ledger;
-  #clockLookedAt = 0;
+  #clockCheckedAt = 0;
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger;
@@ -48,33 +45,33 @@ export class StoredSchedules implements Schedules {
 
   async change(id: string, change: ChangeOf): Promise<Schedule> {
     const { Cron } = await croner();
-    const record = await this.#ledger.changeSchedule(id, (found) => {
-      if (!found) throw unknownSchedule(id);
-      const before = scheduleIn(found);
-      const made = { ...before, ...change(before), updatedAt: Date.now() };
-      const schedule = { ...made, cron: made.cron.trim() };
+    const record = await this.#ledger.changeSchedule(id, (saved) => {
+      if (!saved) throw unknownSchedule(id);
+      const before = scheduleIn(saved);
+      const changed = { ...before, ...change(before), updatedAt: Date.now() };
+      const schedule = { ...changed, cron: changed.cron.trim() };
       const isSame = schedule.cron === before.cron && schedule.timezone === before.timezone;
       const next = nextIn(Cron, schedule);
-      // A moment that has just come is not lost by a change of something else.
-      return recordOf(schedule, isSame ? (found.due ?? next) : next);
+      // A change of something else must not lose a moment that is due just now.
+      return recordOf(schedule, isSame ? (saved.due ?? next) : next);
     });
     return scheduleIn(record!);
   }
 
   async remove(id: string): Promise<boolean> {
-    let isThere = false;
-    await this.#ledger.changeSchedule(id, (found) => {
-      isThere = found !== undefined;
+    let hasExisted = false;
+    await this.#ledger.changeSchedule(id, (saved) => {
+      hasExisted = saved !== undefined;
       return undefined;
     });
-    return isThere;
+    return hasExisted;
   }
 
-  /** The schedules to start now. Leaves out moments that have passed. Reports unreadable schedules to `onError`. */
+  /** The schedules to start now, without missed moments. Reports unreadable schedules to `onError`. */
   async due(onError: (error: unknown) => void): Promise<Due[]> {
     const now = Date.now();
-    if (Math.abs(now - this.#clockLookedAt) >= CLOCK_MS) await this.#setBack(now, onError);
-    const found: Due[] = [];
+    if (Math.abs(now - this.#clockCheckedAt) >= CLOCK_MS) await this.#followClock(now, onError);
+    const due: Due[] = [];
     for (const record of await this.#ledger.schedules(now)) {
       try {
         const schedule = scheduleIn(record);
@@ -82,17 +79,17 @@ export class StoredSchedules implements Schedules {
         const moment = { schedule: record.id, due: record.due!, next };
         const isLate = now - moment.due > LATE_MS;
         if (isLate || isOver(schedule, moment.due)) await this.#move(record, next);
-        else found.push({ schedule, moment });
+        else due.push({ schedule, moment });
       } catch (error) {
         onError(error);
       }
     }
-    return found;
+    return due;
   }
 
-  /** Where the clock was set back, what is written down would come too late. */
-  async #setBack(now: number, onError: (error: unknown) => void): Promise<void> {
-    this.#clockLookedAt = now;
+  /** Moves schedules to an earlier moment if the system clock was set back: the stored ones would come too late. */
+  async #followClock(now: number, onError: (error: unknown) => void): Promise<void> {
+    this.#clockCheckedAt = now;
     for (const record of await this.#ledger.schedules(Number.MAX_SAFE_INTEGER)) {
       try {
         const next = await nextOf(scheduleIn(record));
@@ -103,18 +100,18 @@ export class StoredSchedules implements Schedules {
     }
   }
 
-  /** Moves a schedule on or back, unless somebody else has. */
+  /** Sets the next moment of a schedule, unless another server has. */
   async #move({ id, due }: ScheduleRecord, next: number): Promise<void> {
-    await this.#ledger.changeSchedule(id, (found) =>
-      found && found.due === due ? recordOf(scheduleIn(found), next) : found,
+    await this.#ledger.changeSchedule(id, (saved) =>
+      saved && saved.due === due ? recordOf(scheduleIn(saved), next) : saved,
     );
   }
 }
 
 function recordOf(schedule: Schedule, due: number): ScheduleRecord {
   const { id, createdAt, ...content } = schedule;
-  const isAtRest = content.isPaused || isOver(schedule, due);
-  return { id, createdAt, content, ...(!isAtRest && { due }) };
+  const isInactive = content.isPaused || isOver(schedule, due);
+  return { id, createdAt, content, ...(!isInactive && { due }) };
 }
 
 function scheduleIn({ id, createdAt, content }: ScheduleRecord): Schedule {
@@ -123,7 +120,7 @@ function scheduleIn({ id, createdAt, content }: ScheduleRecord): Schedule {
 
 type When = Pick<Schedule, "cron" | "timezone">;
 
-/** Throws `invalid-request` for a line that names no times. */
+/** Throws `invalid-request` for an invalid crontab expression. */
 export async function checkTimes(cron: string): Promise<void> {
   await nextOf({ cron });
 }
@@ -132,12 +129,12 @@ async function nextOf(when: When): Promise<number> {
   return nextIn((await croner()).Cron, when);
 }
 
-/** Loaded by who has a schedule. */
+/** Loaded only when a schedule is used. */
 function croner(): Promise<typeof import("croner")> {
   return import("croner");
 }
 
-/** The next of the times that a crontab's line names. Throws `invalid-request` for one that names none. */
+/** The next time of a crontab expression. Throws `invalid-request` if it is invalid or does not recur. */
 function nextIn(Times: typeof Cron, { cron, timezone = "UTC" }: When): number {
   try {
     const times = new Times(cron, { timezone, mode: "5-or-6-parts" });

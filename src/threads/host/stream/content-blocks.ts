@@ -2,7 +2,7 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { AIMessage, type AIMessageChunk } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 
-/** Gets what a model says as LangGraph's newer protocol has it. */
+/** Receives a model's answer as events of LangGraph's newer protocol. */
 export type BlockSink = (namespace: string[], node: string | undefined, data: object) => void;
 
 type Block =
@@ -26,7 +26,7 @@ interface CallPiece {
 }
 
 /**
- * Turns a model's words into content blocks. LangGraph's own way, `streamEvents` v3, changes what is stored, silences
+ * Turns a model's answer into content blocks. LangGraph's own way, `streamEvents` v3, changes what is stored, silences
  * `handleLLMNewToken` and loses tool calls beside text (core 1.2.13).
  */
 export class ContentBlocks extends BaseCallbackHandler {
@@ -87,15 +87,14 @@ export class ContentBlocks extends BaseCallbackHandler {
     const { message } = (generations[0]?.[0] ?? {}) as { message?: unknown };
     if (!answer || !AIMessage.isInstance(message)) return;
     this.#start(answer, runId, message.id);
-    // A model that does not stream, and one that streams its calls in another way, say it all here.
+    // A model that does not stream, or streams its calls in another way, has the rest here.
     if (message.text && !answer.blocks.some(({ type }) => type === "text")) {
       this.#text(answer, runId, message.text);
     }
     const calls = message.tool_calls ?? [];
     for (const [index, { id, name, args }] of calls.entries()) {
-      const isKnown = answer.blocks.some((block) => block.type === "tool_call_chunk" && block.id === id);
-      if (!isKnown)
-        this.#call(answer, runId, { index: `end-${index}`, id, name, args: JSON.stringify(args) });
+      const isSent = answer.blocks.some((block) => block.type === "tool_call_chunk" && block.id === id);
+      if (!isSent) this.#call(answer, runId, { index: `end-${index}`, id, name, args: JSON.stringify(args) });
     }
     for (const [index, block] of answer.blocks.entries()) {
       this.#emit(answer, runId, { event: "content-block-finish", index, content: finished(block, message) });
@@ -154,7 +153,7 @@ export class ContentBlocks extends BaseCallbackHandler {
 function finished(block: Block, message: AIMessage): object {
   if (block.type !== "tool_call_chunk") return block;
   const { id, name, args } = block;
-  const call = (message.tool_calls ?? []).find((known) => known.id === id);
+  const call = (message.tool_calls ?? []).find((one) => one.id === id);
   if (call) return { type: "tool_call", id, name: call.name, args: call.args };
   return { type: "invalid_tool_call", id, name, args, error: null };
 }

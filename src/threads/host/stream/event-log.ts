@@ -1,45 +1,42 @@
 /**
- * An event with its number, or the place of events that were dropped before they could be read; `kept` is the newest of
- * them that tells where things stood.
+ * An event with its number, or a gap: events that were dropped before they were read. `kept` is the newest dropped event
+ * for which `isKept` is true.
  */
 export type Entry<Event> = { n: number; event: Event } | { n: number; gap: true; kept?: Event };
 
-/** A receiver of events. */
 export interface Sink<Event> {
   push: (event: Event) => unknown;
 }
 
-export interface ReadOptions {
-  signal?: AbortSignal;
-  /** Whether to wait for more at the end. Default true. */
-  isFollowing?: boolean;
-}
-
-export interface EventLogOptions<Event> {
+interface EventLogOptions<Event> {
+  /** The number of its first event. Default 1. */
   first?: number;
+  /** The most events to keep. Default 10,000. */
   most?: number;
+  /** The most to keep when nobody has read the log for a while. Default `most`. */
   mostUnread?: number;
+  /** Called when the last reader leaves. */
   onUnread?: () => void;
+  /** Whether an event with a whole state is to be given to readers that find a gap. Default: none is. */
   isKept?: (event: Event) => boolean;
 }
 
-/** A reader who left so long ago does not come back for what it missed. */
+/** How long after the last reader left the log is kept at full length, for a reader that comes back. */
 const AWAITED_MS = 10 * 60_000;
 
-/** A reader that is slow holds no more than this. */
+/** The most events that a reader gets at once. */
 const MOST_AT_ONCE = 64;
 
 /**
- * A bounded list of numbered events that any number of readers follow, each at its own speed and from where it left
- * off. A reader holds what it is at and no more: one that is too slow finds a gap. Numbers rise; who gives them may leave
- * some out. Readers are told once of all that came in one go, and read it together.
+ * A bounded list of numbered events with any number of readers, each at its own speed and position. A reader that is too
+ * slow finds a gap. Numbers rise, and may have holes. Events that are pushed in one tick are read together.
  */
 export class EventLog<Event> implements Sink<Event> {
-  /** The number of its first event, which may be gone. */
+  /** The number of its first event, which may be dropped already. */
   readonly start: number;
   readonly #most: number;
   readonly #mostUnread: number;
-  // Two lists: an object for each event, with its number in a box, takes four times as much.
+  // Two lists: one object per event would take four times the memory.
   #events: Event[] = [];
   #numbers: number[] = [];
   /** The number of the newest dropped event. */
@@ -48,17 +45,11 @@ export class EventLog<Event> implements Sink<Event> {
   readonly #waiting = new Set<() => void>();
   #isWaking = false;
   #readers = 0;
-  /** When the last reader left. */
   #leftAt = -Infinity;
   readonly #onUnread: (() => void) | undefined;
   readonly #isKept: ((event: Event) => boolean) | undefined;
   #kept: Event | undefined;
 
-  /**
-   * `first` is the number of its first event; `most` is how many are kept, and `mostUnread` how many of them where nobody
-   * has read it for a while; `onUnread` hears of the last reader's end; `isKept` says which events tell those who find a
-   * gap where things stood.
-   */
   constructor({
     first = 1,
     most = 10_000,
@@ -79,7 +70,7 @@ export class EventLog<Event> implements Sink<Event> {
     return this.#numbers.at(-1) ?? this.#lost;
   }
 
-  /** The number of the oldest event that is kept. */
+  /** The number of the oldest kept event. */
   get first(): number {
     return this.#numbers[0] ?? this.#lost + 1;
   }
@@ -88,7 +79,7 @@ export class EventLog<Event> implements Sink<Event> {
     return this.#readers > 0;
   }
 
-  /** Adds an event, under a number above all others where one is given. */
+  /** Adds an event. A given number must be above all others. */
   push(event: Event, n = this.last + 1): number {
     this.#events.push(event);
     this.#numbers.push(n);
@@ -101,7 +92,7 @@ export class EventLog<Event> implements Sink<Event> {
     return this.isRead || Date.now() - this.#leftAt < AWAITED_MS;
   }
 
-  /** Drops the oldest where there are too many: a quarter at once, as moving all others for each new one would cost more. */
+  /** Drops the oldest events if there are too many: a quarter at once, which is cheaper than one by one. */
   #drop(most: number): void {
     if (this.#events.length <= most) return;
     const dropped = this.#events.length - Math.floor((most * 3) / 4);
@@ -111,7 +102,7 @@ export class EventLog<Event> implements Sink<Event> {
     this.#numbers = this.#numbers.slice(dropped);
   }
 
-  /** Ends every reader once it has read what there is. */
+  /** Ends every reader at the end of the log. */
   close(): void {
     this.#isClosed = true;
     this.#wake();
@@ -122,10 +113,10 @@ export class EventLog<Event> implements Sink<Event> {
     return this.#entries(this.#placeAfter(after));
   }
 
-  /** Gives what there is, oldest first, then what comes. */
+  /** Yields the events after a number, oldest first, then new ones. */
   async *read(
     after: number,
-    { signal, isFollowing = true }: ReadOptions = {},
+    { signal }: { signal?: AbortSignal } = {},
   ): AsyncGenerator<Entry<Event>[], void> {
     this.#readers += 1;
     const onAbort = (): void => this.#wakeAll();
@@ -140,12 +131,12 @@ export class EventLog<Event> implements Sink<Event> {
           continue;
         }
         const place = this.#placeAfter(at);
-        const found = this.#entries(place, place + MOST_AT_ONCE);
-        if (found.length > 0) {
-          at = found.at(-1)!.n;
-          yield found;
+        const entries = this.#entries(place, place + MOST_AT_ONCE);
+        if (entries.length > 0) {
+          at = entries.at(-1)!.n;
+          yield entries;
         } else {
-          if (this.#isClosed || !isFollowing) return;
+          if (this.#isClosed) return;
           await new Promise<void>((resolve) => {
             this.#waiting.add(resolve);
           });
@@ -164,7 +155,7 @@ export class EventLog<Event> implements Sink<Event> {
     return numbers.map((n, at) => ({ n, event: this.#events[from + at]! }));
   }
 
-  /** Where the first event stands whose number is above this one. */
+  /** The index of the first event with a higher number. */
   #placeAfter(after: number): number {
     let [low, high] = [0, this.#numbers.length];
     while (low < high) {
@@ -175,7 +166,7 @@ export class EventLog<Event> implements Sink<Event> {
     return low;
   }
 
-  /** Behind all that is about to happen without waiting: what a step says comes piece by piece. */
+  /** Wakes readers after the current tick: the events of a step come one by one. */
   #wake(): void {
     if (this.#isWaking || this.#waiting.size === 0) return;
     this.#isWaking = true;

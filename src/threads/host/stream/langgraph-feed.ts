@@ -8,12 +8,11 @@ import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
 
 export interface FeedSinks {
-  /** Gets all that LangGraph streams. */
   chunks: Sink<Chunk>;
   protocol: Sink<ThreadEvent>;
 }
 
-/** Tells readers of LangGraph's two protocols of a run. */
+/** Feeds a run to the readers of LangGraph's two protocols. */
 export class LangGraphFeed {
   readonly tap: Omit<StreamTap, "options">;
   readonly #run: Run;
@@ -29,18 +28,18 @@ export class LangGraphFeed {
     this.tap = {
       modes,
       callbacks: [
-        // A model's words in the newer protocol, at the price of the older one's: each callback is called at every node.
+        // Only with the older protocol's messages: each callback costs something at every node.
         ...(modes.includes("messages") ? [protocol.callback] : []),
         ...(request.isTraced
           ? [new TracedEvents((payload) => chunks.push({ namespace: [], mode: "events", payload }))]
           : []),
       ],
-      onChunk: (given, mode, payload) => {
-        // Each chunk has one of its own, and most are of the same place as the one before.
-        if (!isSame(given, namespace)) namespace = given;
+      onChunk: (chunkNamespace, mode, payload) => {
+        // Equal arrays are shared, to save memory: most chunks have the namespace of the one before.
+        if (!isSame(chunkNamespace, namespace)) namespace = chunkNamespace;
         const piece = { namespace, mode, payload };
         if (mode !== "checkpoints") chunks.push(piece);
-        // The older protocol knows whole ones alone; where they are not streamed they are announced.
+        // The older protocol has whole checkpoints only, and no envelopes.
         else if (!isCheckpointEnvelope(payload)) {
           chunks.push({ namespace, mode, payload: publicCheckpoint(payload as CheckpointChunk) });
         }
@@ -79,15 +78,15 @@ interface StreamedConfig {
   configurable?: Record<string, unknown>;
 }
 
-/** The fields that are read here of LangGraph's stream mode `checkpoints`. */
+/** The fields of LangGraph's stream mode `checkpoints` that are read here. */
 interface CheckpointChunk {
   config: StreamedConfig;
   parentConfig?: StreamedConfig;
 }
 
 /**
- * A whole checkpoint as clients may see it. LangGraph streams the config that it is run with: in it are the lease that
- * the run writes by, which is as good as the thread itself, and whoever listens to callbacks.
+ * A whole checkpoint as clients may see it. LangGraph streams the config of the run, with its callbacks and its lease,
+ * which would let a client write to the thread.
  */
 function publicCheckpoint(chunk: CheckpointChunk): CheckpointChunk {
   const { config, parentConfig } = chunk;
@@ -99,6 +98,6 @@ function publicCheckpoint(chunk: CheckpointChunk): CheckpointChunk {
 }
 
 function publicConfig({ callbacks: _callbacks, configurable = {}, ...rest }: StreamedConfig): StreamedConfig {
-  const own = Object.entries(configurable).filter(([key]) => !key.startsWith("__"));
-  return { ...rest, configurable: Object.fromEntries(own) };
+  const entries = Object.entries(configurable).filter(([key]) => !key.startsWith("__"));
+  return { ...rest, configurable: Object.fromEntries(entries) };
 }

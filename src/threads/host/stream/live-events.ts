@@ -1,20 +1,19 @@
 import type { RunEvent } from "../../events/index.ts";
 
-/** A run event with the run that it is of, and its number in the host's stream. */
+/** A run event with the id of its run, and its number in the host's stream. */
 export type StampedEvent = RunEvent & { run?: string; n?: number };
 
 /** An event of a host, for readers of all threads. */
 export type HostEvent =
   | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
   | { kind: "thread"; thread: string; owner: string | undefined }
-  /** More of it is saved than anybody was told. */
+  /** More of the thread is saved than its events tell. */
   | { kind: "moved"; thread: string; owner: string | undefined }
   | { kind: "removed"; thread: string; owner: string | undefined };
 
-/** More than a person scrolls through. */
 const MOST = 20_000;
 
-/** The events of a run so far, for who comes later: pieces of text and thoughts are kept until the answer is whole. */
+/** The events of a run so far, for readers that join later. Pieces of text and thoughts go when the answer is complete. */
 export class LiveEvents {
   #events: StampedEvent[] = [];
 

@@ -17,7 +17,6 @@ export interface ThreadEvent {
   params: { namespace: string[]; timestamp: number; node?: string; data: unknown };
 }
 
-/** A piece of what LangGraph streams. */
 export interface StreamPiece {
   namespace: string[];
   mode: StreamMode;
@@ -28,19 +27,24 @@ type RootState = "running" | "completed" | "interrupted" | "failed";
 
 /** Writes a run into a thread's log in LangGraph's newer protocol. */
 export class ThreadProtocol {
-  /** Reads the model's words. */
+  /** Streams the model's answers. */
   readonly callback = new ContentBlocks((namespace, node, data) =>
     this.#push("messages", namespace, data, node),
   );
   readonly #log: Sink<ThreadEvent>;
   readonly #graph: string;
+  /** The ids of reported interrupts. */
   readonly #asked = new Set<string>();
+  /** A `values` chunk that waits for its checkpoint. */
   #held: StreamPiece | undefined;
-  #knownLifecycle: ReturnType<typeof createLifecycleTransformer> | undefined;
+  readonly #lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
 
   constructor(log: Sink<ThreadEvent>, graph: string) {
     this.#log = log;
     this.#graph = graph;
+    this.#lifecycle.onRegister?.({
+      push: (namespace, { method, params }) => this.#push(method, namespace, params.data, params.node),
+    });
   }
 
   /** Reports the state of the run itself. */
@@ -63,7 +67,7 @@ export class ThreadProtocol {
 
   chunk(piece: StreamPiece): void {
     const { namespace, mode, payload } = piece;
-    // The callback says more of messages.
+    // The callback streams messages in more detail.
     if (mode === "messages") return;
     const isWhole = mode === "checkpoints" && !isCheckpointEnvelope(payload);
     if (isWhole) return this.#announce({ namespace, mode, payload: envelopeOf(payload) });
@@ -74,16 +78,7 @@ export class ThreadProtocol {
     else this.#take(piece);
   }
 
-  get #lifecycle(): ReturnType<typeof createLifecycleTransformer> {
-    if (this.#knownLifecycle) return this.#knownLifecycle;
-    const lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
-    lifecycle.onRegister?.({
-      push: (namespace, { method, params }) => this.#push(method, namespace, params.data, params.node),
-    });
-    return (this.#knownLifecycle = lifecycle);
-  }
-
-  /** A checkpoint is announced before its values. LangGraph does so itself, or streams whole ones after them. */
+  /** Announces a checkpoint before its values: LangGraph streams whole checkpoints after them. */
   #announce(checkpoint: StreamPiece): void {
     const held = this.#held;
     this.#held = undefined;
@@ -94,7 +89,7 @@ export class ThreadProtocol {
   }
 
   #take({ namespace, mode, payload }: StreamPiece): void {
-    // A chunk with a name becomes a channel of that name, and a sub-agent's name is none.
+    // The conversion takes a chunk's `name` for a channel, and a sub-agent's name is none.
     if (mode === "custom" && (isSubagentEvent(payload) || isPlanChangeEvent(payload))) {
       this.#push("custom", namespace, { payload });
       return;
@@ -126,7 +121,7 @@ export class ThreadProtocol {
   }
 }
 
-/** The announced fields of a checkpoint. */
+/** The fields of a checkpoint that are announced. */
 function envelopeOf(payload: unknown): object {
   const { config, parentConfig, metadata } = payload as {
     config?: RunnableConfig;

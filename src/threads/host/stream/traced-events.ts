@@ -3,7 +3,7 @@ import { AIMessageChunk } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 
 /** An event of LangChain's `streamEvents`, version 2. */
-export interface TracedEvent {
+interface TracedEvent {
   event: string;
   name: string;
   run_id: string;
@@ -19,15 +19,15 @@ interface Started extends Pick<TracedEvent, "name" | "tags" | "metadata"> {
   input: unknown;
 }
 
-/** LangChain leaves out what is empty. */
+/** A start as LangChain reports it, with empty fields left out. */
 type Starting = Omit<Started, "tags" | "metadata"> & {
   tags: string[] | undefined;
   metadata: Record<string, unknown> | undefined;
 };
 
 /**
- * Makes the events of `streamEvents` out of callbacks, without another run of the graph. Only a reader of a graph's
- * chunks knows those, and has them from LangGraph's other modes: there is no `on_chain_stream`.
+ * Makes the events of `streamEvents` from callbacks, without a second run of the graph. There is no `on_chain_stream`:
+ * callbacks do not see a graph's chunks, which LangGraph's other modes have.
  */
 export class TracedEvents extends BaseCallbackHandler {
   name = "holdfast-traced-events";
@@ -44,8 +44,8 @@ export class TracedEvents extends BaseCallbackHandler {
   override handleChainStart(...args: Parameters<Handler["handleChainStart"]>): void {
     const [chain, inputs, id, , tags, metadata, type, name] = args;
     const { input, ...others } = inputs as { input?: unknown };
-    const given = input !== undefined && Object.keys(others).length === 0 ? input : inputs;
-    this.#start(id, { kind: type ?? "chain", name: name ?? nameOf(chain), tags, metadata, input: given });
+    const only = input !== undefined && Object.keys(others).length === 0 ? input : inputs;
+    this.#start(id, { kind: type ?? "chain", name: name ?? nameOf(chain), tags, metadata, input: only });
   }
 
   override handleChainEnd(...[outputs, id]: Parameters<Handler["handleChainEnd"]>): void {
@@ -65,7 +65,7 @@ export class TracedEvents extends BaseCallbackHandler {
     const [token, , id, , , fields] = args;
     const { message } = (fields?.chunk ?? {}) as { message?: AIMessageChunk };
     const chunk = message ?? new AIMessageChunk({ content: token, id: `run-${id}` });
-    this.#tell(id, "stream", { chunk });
+    this.#emit(id, "stream", { chunk });
   }
 
   override handleLLMEnd({ generations }: LLMResult, id: string): void {
@@ -95,17 +95,17 @@ export class TracedEvents extends BaseCallbackHandler {
     this.#sink({ event: "on_custom_event", run_id: id, name, tags, metadata, data: data as object });
   }
 
-  #start(id: string, { tags = [], metadata = {}, ...given }: Starting): void {
-    this.#started.set(id, { ...given, tags, metadata });
-    this.#tell(id, "start", { input: given.input });
+  #start(id: string, { tags = [], metadata = {}, ...rest }: Starting): void {
+    this.#started.set(id, { ...rest, tags, metadata });
+    this.#emit(id, "start", { input: rest.input });
   }
 
   #end(id: string, what: "end" | "error", data: object): void {
-    this.#tell(id, what, { ...data, input: this.#started.get(id)?.input });
+    this.#emit(id, what, { ...data, input: this.#started.get(id)?.input });
     this.#started.delete(id);
   }
 
-  #tell(id: string, what: string, data: object): void {
+  #emit(id: string, what: string, data: object): void {
     const started = this.#started.get(id);
     if (!started) return;
     const { kind, name, tags, metadata } = started;

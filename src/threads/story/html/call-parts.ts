@@ -3,10 +3,10 @@ import { lineDiff, type DiffLine } from "../line-diff.ts";
 import { inSight } from "../words.ts";
 import type { MakeElement } from "./prose.ts";
 
-/** The arguments of a call, as they are easiest to read, on the page and in an export. */
+/** The arguments of a call as elements, for the page and the export. */
 export function argumentParts<Element>(name: string, args: unknown, make: MakeElement<Element>): Element[] {
   if (args === undefined) return [];
-  // Arguments that could not be read stand as they came.
+  // Unreadable arguments are shown as they are.
   if (typeof args !== "object" || args === null) return [textPart(fieldText(args), make)];
   const shown = shownArguments(name, args as Record<string, unknown>);
   switch (shown.type) {
@@ -48,7 +48,6 @@ const WORDS: Readonly<Record<DiffLine["kind"], string>> = {
   removed: "removed: ",
 };
 
-/** The difference of two texts, line by line. */
 export function diffParts<Element>(
   { before, after }: { before: string; after: string },
   label: string,

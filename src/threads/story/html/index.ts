@@ -2,7 +2,7 @@ import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
 import type { Todo } from "../../../plan/todo/index.ts";
 import { MAIN } from "../../view/index.ts";
 import type { CallEntry, Entry } from "../entries.ts";
-import { itemFacts, type PlanRecord, planTitle } from "../plans.ts";
+import { itemFacts, planSections } from "../plans.ts";
 import { agentOf, factsOf, type ThreadState, timeWords } from "../thread.ts";
 import { type Bar, timelineOf } from "../timeline/lanes.ts";
 import { answerWords, changeWords, duration, failureWord, inSight } from "../words.ts";
@@ -10,11 +10,11 @@ import { argumentParts } from "./call-parts.ts";
 import { prose, type MakeElement } from "./prose.ts";
 
 /**
- * A thread as one file that needs nothing else. It is text: nothing that a model or a tool said is markup in it, it has
- * no script, and its own policy allows none.
+ * A thread as one self-contained HTML file. Text of models and tools is escaped. It has no script, and its content security
+ * policy allows none.
  */
 export function exportHtml(title: string, thread: ThreadState, cost?: number): string {
-  const sections = planSections(thread);
+  const sections = planSections(thread.plans);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -53,17 +53,6 @@ interface Section {
 const TIMELINE: Section = { id: "timeline", title: "Timeline" };
 const CONVERSATION: Section = { id: "conversation", title: "Conversation" };
 
-/** All plans, the present one first. */
-function planSections({ plans }: ThreadState): (Section & { plan: PlanRecord })[] {
-  const sections = plans.map((plan, index) => ({
-    id: `plan-${index + 1}`,
-    title: planTitle(plan, index + 1, plans.length),
-    plan,
-  }));
-  return sections.toReversed();
-}
-
-/** Links to the parts of the page. */
 function contentsHtml(sections: readonly Section[]): string {
   const links = sections.map(({ id, title }) => `<li><a href="#${id}">${escaped(title)}</a></li>`);
   return `<nav aria-label="Contents"><ul>${links.join("")}</ul></nav>`;
@@ -79,8 +68,8 @@ function planHtml(
     const facts = itemFacts(todo).join(" · ");
     return `<li>${escaped(todo.content)} <span class="about">${escaped(facts)}</span></li>`;
   });
-  const terms = rules.map((rule) => `<li>${escaped(rule)}</li>`).join("");
-  const above = terms === "" ? "" : `<h3>Rules</h3>\n<ul>${terms}</ul>\n`;
+  const ruleItems = rules.map((rule) => `<li>${escaped(rule)}</li>`).join("");
+  const above = ruleItems === "" ? "" : `<h3>Rules</h3>\n<ul>${ruleItems}</ul>\n`;
   const head = id === undefined ? "<h2>Plan</h2>" : `<h2 id="${id}">${escaped(title ?? "Plan")}</h2>`;
   return `${head}\n${above}<ol>${items.join("")}</ol>`;
 }
@@ -99,12 +88,12 @@ function thoughtsHtml(thoughts: string | undefined): string {
 }
 
 const element: MakeElement<{ html: string }> = (tag, attributes, ...content) => {
-  const named = Object.entries(attributes).map(
+  const attributeTexts = Object.entries(attributes).map(
     ([name, value]) => ` ${name === "className" ? "class" : name.toLowerCase()}="${escaped(String(value))}"`,
   );
   const inner = content.map((one) => (typeof one === "string" ? escaped(one) : one.html)).join("");
   const isEmpty = tag === "br" || tag === "hr";
-  return { html: `<${tag}${named.join("")}>${inner}${isEmpty ? "" : `</${tag}>`}` };
+  return { html: `<${tag}${attributeTexts.join("")}>${inner}${isEmpty ? "" : `</${tag}>`}` };
 };
 
 function entryHtml(entry: Entry, thread: ThreadState): string {
@@ -114,7 +103,7 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
     case "text":
       return `${thoughtsHtml(entry.thoughts)}${prose(entry.text, element).html}`;
     case "call":
-      // What it came to is told as a change of the plan.
+      // Its effect is shown as a change of the plan.
       return PLAN_TOOLS.has(entry.name) && entry.ok ? "" : callHtml(entry);
     case "helper": {
       const helper = thread.helpers.get(entry.helper);
@@ -145,13 +134,13 @@ const WIDTH = 1000;
 const ROW = 18;
 const HEAD = 20;
 
-/** Durations as bars, and in words for readers who cannot see them. */
+/** Durations as bars, with text for readers who cannot see them. */
 function timelineHtml({ spans, time }: Pick<ThreadState, "spans" | "time">): string {
   const now = Math.max(0, ...spans.map(({ from, to = from }) => to));
   const { lanes } = timelineOf(spans, now);
   if (lanes.length === 0) return "";
   let top = 0;
-  const drawn = lanes.map(({ name, rows }) => {
+  const groups = lanes.map(({ name, rows }) => {
     const title = `<text x="0" y="${top + 14}">${escaped(name)}</text>`;
     top += HEAD;
     const bars = rows.flatMap((row) => {
@@ -163,7 +152,7 @@ function timelineHtml({ spans, time }: Pick<ThreadState, "spans" | "time">): str
   });
   return `<h2 id="timeline">Timeline</h2>
 <p class="about">${escaped(timeWords(time).join(", "))}</p>
-<svg viewBox="0 0 ${WIDTH} ${top}" role="img" aria-label="What took how long">${drawn.join("")}</svg>`;
+<svg viewBox="0 0 ${WIDTH} ${top}" role="img" aria-label="What took how long">${groups.join("")}</svg>`;
 }
 
 function barSvg({ span, start, width, took }: Bar, y: number): string {
@@ -175,7 +164,7 @@ function barSvg({ span, start, width, took }: Bar, y: number): string {
   return `<rect class="${look}" x="${x}" y="${y}" width="${wide}" height="${ROW - 4}" rx="3"><title>${escaped(words)}</title></rect>`;
 }
 
-/** A tool call: a line, and all of it behind it. */
+/** A tool call as a line that opens. */
 function callHtml({
   name,
   about,
@@ -194,11 +183,11 @@ function callHtml({
     endedAt === undefined ? "not finished" : endedAt - at >= 1000 && duration(endedAt - at),
   ].filter((fact) => typeof fact === "string");
   const summary = `<code>${escaped(name)}</code> ${escaped(about)} <span class="about">${escaped(facts.join(" · "))}</span>`;
-  const said = output ?? result;
-  const given = argumentParts(name, args, element)
+  const text = output ?? result;
+  const parts = argumentParts(name, args, element)
     .map(({ html }) => html)
     .join("");
-  return `<details><summary>${summary}</summary>${given}${said ? `<pre>${escaped(said)}</pre>` : ""}</details>`;
+  return `<details><summary>${summary}</summary>${parts}${text ? `<pre>${escaped(text)}</pre>` : ""}</details>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -209,7 +198,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text that is nothing but text in HTML, between tags and in quotes. */
+/** Text escaped for HTML, between tags and in quotes. */
 function escaped(text: string): string {
   return inSight(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

@@ -14,14 +14,14 @@ export type Block =
   | { type: "table"; head: Inline[][]; rows: Inline[][][] }
   | { type: "rule" };
 
-/** A longer line is shown as it is: patterns take too long on one that was made to be slow. */
+/** Longer lines are shown as they are: the patterns are too slow on hostile input. */
 const LONGEST_LINE = 4000;
-/** Deeper lists and quotes are text: a hostile answer must not cost a stack. */
+/** Deeper lists and quotes are shown as text, so that hostile input cannot overflow the stack. */
 const DEEPEST = 6;
 
 /**
- * Reads the part of Markdown that models use. HTML and images are text, and a link leads to http or https or is none:
- * what comes out is data that is drawn as nodes, never parsed as HTML.
+ * Reads the part of Markdown that models use. HTML and images are text, and links must be http or https. The result is
+ * data that is drawn as nodes, never parsed as HTML.
  */
 export function parseMarkdown(text: string, depth = 0): Block[] {
   const lines = text.replaceAll("\r\n", "\n").split("\n");
@@ -79,7 +79,7 @@ function startsBlock(line: string): boolean {
   return line.trim() === "" || /^ {0,3}(#{1,6}\s|>|`{3}|~{3})/.test(line) || ITEM.test(line);
 }
 
-/** A list goes on with its items, with what is indented under them, and with lines that follow at once. */
+/** Whether a line belongs to the list: an item, an indented line, or a blank one. */
 function isOfList(line: string, index: number, first: string): boolean {
   if (index === 0 || line.trim() === "") return true;
   const isOrdered = /^\s*\d/.test(first);
@@ -117,9 +117,8 @@ function cellsOf(line: string): Inline[][] {
 const INLINE =
   /(?<code>`{1,3})(?<codeText>[^]*?[^`])\k<code>(?!`)|\*\*(?<strong>(?=\S)[^]*?\S)\*\*|(?<!\w)_(?<under>(?=\S)[^_]*?\S)_(?!\w)|\*(?<star>(?=[^\s*])[^*]*?[^\s*])\*|(?<!!)\[(?<label>[^[\]]+)\]\((?<href>[^()\s]+)\)|(?<url>https?:\/\/[^\s<>"')\]]*[^\s<>"')\].,;:!?])/g;
 
-/** Reads what stands in one line. */
 export function parseInline(text: string, depth = 0): Inline[] {
-  const found: Inline[] = [];
+  const pieces: Inline[] = [];
   let from = 0;
   for (const match of depth > DEEPEST || text.length > LONGEST_LINE ? [] : text.matchAll(INLINE)) {
     const { codeText, strong, under, star, label, href, url } = match.groups!;
@@ -137,12 +136,12 @@ export function parseInline(text: string, depth = 0): Inline[] {
               ? undefined
               : { type: "link", href: target, children: [{ type: "text", text: label ?? url! }] };
     if (!piece) continue;
-    if (match.index > from) found.push({ type: "text", text: text.slice(from, match.index) });
-    found.push(piece);
+    if (match.index > from) pieces.push({ type: "text", text: text.slice(from, match.index) });
+    pieces.push(piece);
     from = match.index + match[0].length;
   }
-  if (from < text.length) found.push({ type: "text", text: text.slice(from) });
-  return found;
+  if (from < text.length) pieces.push({ type: "text", text: text.slice(from) });
+  return pieces;
 }
 
 function safeAddress(address: string | undefined): string | undefined {

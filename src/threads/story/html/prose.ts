@@ -2,14 +2,14 @@ import { parseMarkdown, type Block, type Inline } from "./markdown.ts";
 
 type Attributes = Readonly<Record<string, string | number>>;
 
-/** Makes an element of a tag, its attributes by their names in React, and its content. */
+/** Creates an element. Attributes have their React names. */
 export type MakeElement<Element> = (
   tag: string,
   attributes: Attributes,
   ...content: (Element | string)[]
 ) => Element;
 
-/** A model's words as elements, on the page and in an export. All tags are ours: what they hold is text. */
+/** A model's Markdown as elements, for the page and the export. All tags are ours, and their content is text. */
 export function prose<Element>(source: string, make: MakeElement<Element>): Element {
   const wordsOf = (pieces: readonly Inline[]): (Element | string)[] => pieces.map(pieceOf);
   const pieceOf = (piece: Inline): Element | string => {
@@ -41,7 +41,7 @@ export function prose<Element>(source: string, make: MakeElement<Element>): Elem
         return make("p", {}, ...lines);
       }
       case "heading":
-        // The page has headings of its own: a model's are strong lines among them.
+        // Not a heading element: those are the page's own.
         return make(
           "p",
           { className: `heading heading-${Math.min(3, block.level)}` },

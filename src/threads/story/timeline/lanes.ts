@@ -2,12 +2,12 @@ import { MAIN } from "../../view/index.ts";
 import { timeOutside, timeScale, type Stretch, type TimeScale } from "./scale.ts";
 import type { Span } from "./spans.ts";
 
-/** A span at its place, from 0 to 1. */
+/** A span with its position on the timeline, from 0 to 1. */
 export interface Bar {
   span: Span;
   start: number;
   width: number;
-  /** Its time in milliseconds, without what it waited for a person. */
+  /** Its time in milliseconds, without waiting for a person. */
   took: number;
 }
 
@@ -21,23 +21,23 @@ export interface Lane {
 export interface Timeline {
   lanes: Lane[];
   scale: TimeScale;
-  /** The time that was worked, in milliseconds. */
+  /** The working time in milliseconds. */
   worked: number;
 }
 
-/** A shorter bar could not be seen or pointed at. */
+/** The minimal width of a bar, so that it can be seen and pointed at. */
 const NARROWEST = 0.006;
-/** More rows of one kind would make the timeline higher than it is worth: the rest shares the last one. */
+/** The most rows of one kind; further bars share the last row. */
 const MOST_ROWS = 4;
 
-/** The bars of a thread over time, the main agent's first; what goes on ends `now`. */
+/** The bars of a thread over time, the main agent's first. Open spans end at `time`. */
 export function timelineOf(all: readonly Span[], time: number): Timeline {
-  // The call that started a helper is the helper's bar.
-  const started = new Set(
+  // A call that started a helper is shown as the helper's bar.
+  const helperCalls = new Set(
     all.filter(({ kind }) => kind === "helper").map(({ id }) => id.slice(id.lastIndexOf(":") + 1)),
   );
-  const spans = all.filter(({ kind, id }) => kind !== "call" || !started.has(id));
-  // The clock of the page is looked at less often than events come.
+  const spans = all.filter(({ kind, id }) => kind !== "call" || !helperCalls.has(id));
+  // Events may be newer than the page's clock, which is read less often.
   const now = spans.reduce((latest, { from, to = from }) => Math.max(latest, to), time);
   const scale = timeScale(spans.map(({ from, to = now }) => ({ from, to })));
   const clock = clockOf(spans, now);
@@ -65,7 +65,7 @@ export function timelineOf(all: readonly Span[], time: number): Timeline {
   return { lanes: lanes.filter(({ rows }) => rows.length > 0), scale, worked: scale.length - waited };
 }
 
-/** Tells how long a span of these took: nobody works while a question waits. */
+/** Returns a function for the working time of a span, without the time of open questions. */
 export function clockOf(spans: readonly Span[], now: number): (span: Span) => number {
   const questions = questionsIn(spans, now);
   return ({ kind, from, to = now }) => timeOutside({ from, to }, kind === "question" ? [] : questions);
@@ -85,7 +85,7 @@ function packed(bars: readonly Bar[]): Bar[][] {
     const free = rows.find(isFree);
     if (free) free.push(bar);
     else if (rows.length < MOST_ROWS) rows.push([bar]);
-    // A bar on top of another one would not be seen.
+    // A bar on top of another one would be hidden.
     else if (bar.start > rows.at(-1)!.at(-1)!.start + NARROWEST) rows.at(-1)!.push(bar);
   }
   return rows;

@@ -1,4 +1,3 @@
-/** A stretch of time. */
 export interface Stretch {
   from: number;
   to: number;
@@ -7,14 +6,14 @@ export interface Stretch {
 /** Places moments on a line from 0 to 1. */
 export interface TimeScale {
   place: (at: number) => number;
-  /** The time that the line stands for, idle time aside. */
+  /** The busy time on the line. */
   length: number;
 }
 
-/** An idle time longer than this share of the busy time is drawn as short as that. */
+/** The longest idle time on the scale, as a share of the busy time. */
 const LONGEST_IDLE = 0.04;
 
-/** A scale on which long idle times, such as a night, take little room. */
+/** A scale that shortens long idle times, such as a night. */
 export function timeScale(busy: readonly Stretch[]): TimeScale {
   const stretches = joined(busy);
   const length = stretches.reduce((sum, { from, to }) => sum + to - from, 0);
@@ -29,7 +28,7 @@ export function timeScale(busy: readonly Stretch[]): TimeScale {
   return { length, place: (at) => interpolated(points, at) / total };
 }
 
-/** The time within a stretch that none of others covers. */
+/** The time within a stretch that no other covers. */
 export function timeOutside({ from, to }: Stretch, others: readonly Stretch[]): number {
   const covered = joined(others).map((one) => Math.min(one.to, to) - Math.max(one.from, from));
   return covered.reduce((left, part) => left - Math.max(0, part), to - from);
@@ -37,13 +36,13 @@ export function timeOutside({ from, to }: Stretch, others: readonly Stretch[]): 
 
 function joined(busy: readonly Stretch[]): Stretch[] {
   const sorted = busy.toSorted((a, b) => a.from - b.from);
-  const found: Stretch[] = [];
+  const stretches: Stretch[] = [];
   for (const { from, to } of sorted) {
-    const last = found.at(-1);
+    const last = stretches.at(-1);
     if (last && from <= last.to) last.to = Math.max(last.to, to);
-    else found.push({ from, to: Math.max(from, to) });
+    else stretches.push({ from, to: Math.max(from, to) });
   }
-  return found;
+  return stretches;
 }
 
 function interpolated(points: readonly { at: number; x: number }[], at: number): number {
@@ -54,7 +53,7 @@ function interpolated(points: readonly { at: number; x: number }[], at: number):
   return before.x + ((at - before.at) / (after.at - before.at)) * (after.x - before.x);
 }
 
-/** The place of the first point that is not before a moment. */
+/** The index of the first point at or after a moment. */
 function firstFrom(points: readonly { at: number }[], at: number): number {
   let [low, high] = [0, points.length];
   while (low < high) {

@@ -12,30 +12,30 @@ export interface Span {
   id: string;
   label: string;
   from: number;
-  /** Missing while it goes on. */
+  /** Missing while it is open. */
   to?: number;
   ok?: boolean;
   verdict?: "done" | "part" | "failed" | undefined;
 }
 
-/** The spans of a thread that goes on: what is not over yet is found without a look through all of them. */
+/** The spans of a thread, with an index of those that are open. */
 export class Spans {
-  readonly #given: readonly Span[];
+  readonly #original: readonly Span[];
   readonly #spans: Span[];
   #isChanged = false;
-  /** Where those stand that are not over. */
+  /** The index of each open span, by its key. */
   readonly #open = new Map<string, number>();
 
   constructor(spans: readonly Span[]) {
-    this.#given = spans;
+    this.#original = spans;
     this.#spans = [...spans];
     for (const [index, span] of spans.entries())
       if (span.to === undefined) this.#open.set(keyOf(span), index);
   }
 
-  /** The same list as before where nothing began or ended. */
+  /** The same array as before if nothing changed. */
   get spans(): readonly Span[] {
-    return this.#isChanged ? this.#spans : this.#given;
+    return this.#isChanged ? this.#spans : this.#original;
   }
 
   follow(event: StampedEvent): void {
@@ -46,7 +46,7 @@ export class Spans {
         const { owner } = event;
         const running = event.todos.filter(({ status }) => status === "in_progress");
         const ids = new Set(running.map(({ id }) => id));
-        for (const span of this.#openOnes())
+        for (const span of this.#openSpans())
           if (span.kind === "item" && span.owner === owner && !ids.has(span.id)) this.#end(span, at);
         for (const { id, content } of running)
           this.#begin({ kind: "item", owner, id, label: content, from: at });
@@ -65,8 +65,7 @@ export class Spans {
       }
       case "subagent-end": {
         const { owner: id } = event;
-        // It works on nothing any more.
-        for (const span of this.#openOnes())
+        for (const span of this.#openSpans())
           if (span.kind === "item" && span.owner === id) this.#end(span, at);
         return this.#end({ kind: "helper", owner: parentOf(id), id }, at, event);
       }
@@ -77,7 +76,7 @@ export class Spans {
       case "answer":
         return this.#end({ kind: "question", owner: MAIN, id: event.id }, at);
       case "run-end":
-        for (const span of this.#openOnes()) this.#end(span, at);
+        for (const span of this.#openSpans()) this.#end(span, at);
         return;
       case "run-start":
       case "model-start":
@@ -93,17 +92,17 @@ export class Spans {
     }
   }
 
-  #openOnes(): Span[] {
+  #openSpans(): Span[] {
     return [...this.#open.values()].map((index) => this.#spans[index]!);
   }
 
-  /** Adds it where it has not begun. */
+  /** Adds a span unless it is open already. */
   #begin(span: Span): void {
     if (!this.#open.has(keyOf(span))) this.#add(span);
   }
 
   #add(span: Span): void {
-    // What begins again goes on in its new bar.
+    // A repeated start closes the earlier span.
     this.#end(span, span.from);
     this.#open.set(keyOf(span), this.#spans.length);
     this.#spans.push(span);
