@@ -33,10 +33,10 @@ export class HarnessError extends Error {
 
   /** Finds the `HarnessError` inside an error that LangChain or LangGraph wrapped; undefined if there is none. */
   static from(error: unknown): HarnessError | undefined {
-    const seen = new Set<unknown>();
-    for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    const visited = new Set<unknown>();
+    for (let at = error; at instanceof Error && !visited.has(at); at = at.cause) {
       if (at instanceof HarnessError) return at;
-      seen.add(at);
+      visited.add(at);
     }
     return undefined;
   }

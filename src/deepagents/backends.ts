@@ -279,8 +279,8 @@ async function globEntries(files: FileBackend, pattern: string, path: string): P
   if (!compiled.ok) return { error: compiled.error };
   const matches: FileInfo[] = [];
   const visit = async (folder: string): Promise<void> => {
-    const listed = await files.list(folder);
-    for (const { path: one, isDirectory } of listed.ok ? listed.entries : []) {
+    const listing = await files.list(folder);
+    for (const { path: one, isDirectory } of listing.ok ? listing.entries : []) {
       const relativePath = under("", base, one).slice(1);
       if (compiled.glob.matches(one)) matches.push({ path: relativePath, is_dir: isDirectory });
       if (isDirectory) await visit(one);

@@ -48,16 +48,16 @@ export function foreignFiles(backend: ForeignBackend): FileBackend {
     read,
     write: async (path, content) => {
       const created = !(await read(path)).ok;
-      const written = await put(path, content);
-      return written.ok ? { ok: true, created } : written;
+      const result = await put(path, content);
+      return result.ok ? { ok: true, created } : result;
     },
     swap: (path, before, content) =>
       exclusive(backend, path, async () => {
         const now = await read(path);
         if (!now.ok) return now;
         if (now.content !== before) return { ok: true, swapped: false };
-        const written = await put(path, content);
-        return written.ok ? { ok: true, swapped: true } : written;
+        const result = await put(path, content);
+        return result.ok ? { ok: true, swapped: true } : result;
       }),
     delete: (path) =>
       asResult(path, async () => {

@@ -100,8 +100,8 @@ export abstract class ProtocolBackend implements BackendProtocol {
 
   async write(path: string, content: string): Promise<WriteResult> {
     const [files, at] = await this.#at(path);
-    const written = await files.write(at, content);
-    return written.ok ? { path, ...updateOf(files) } : errorOf(written, path);
+    const result = await files.write(at, content);
+    return result.ok ? { path, ...updateOf(files) } : errorOf(result, path);
   }
 
   async edit(path: string, oldString: string, newString: string, replaceAll = false): Promise<EditResult> {
@@ -114,14 +114,14 @@ export abstract class ProtocolBackend implements BackendProtocol {
       return { error: `The string is in '${path}' multiple times (${occurrences}); use replaceAll.` };
     }
     if (oldString === newString) return { path, occurrences };
-    const edited = await files.edit(at, { oldString, newString, replaceAll });
-    return edited.ok ? { path, occurrences, ...updateOf(files) } : errorOf(edited, path);
+    const result = await files.edit(at, { oldString, newString, replaceAll });
+    return result.ok ? { path, occurrences, ...updateOf(files) } : errorOf(result, path);
   }
 
   async delete(path: string): Promise<WriteResult> {
     const [files, at] = await this.#at(path);
-    const deleted = await files.delete(at);
-    return deleted.ok ? { path, ...updateOf(files) } : errorOf(deleted, path);
+    const result = await files.delete(at);
+    return result.ok ? { path, ...updateOf(files) } : errorOf(result, path);
   }
 
   async grep(
@@ -155,8 +155,8 @@ export abstract class ProtocolBackend implements BackendProtocol {
     const answers: FileUploadResponse[] = [];
     for (const [path, content] of uploads) {
       const [files, at] = await this.#at(path);
-      const written = await files.writeBytes(at, content);
-      answers.push({ path, error: written.ok ? null : codeOf(written, "invalid_path") });
+      const result = await files.writeBytes(at, content);
+      answers.push({ path, error: result.ok ? null : codeOf(result, "invalid_path") });
     }
     return answers;
   }

@@ -55,9 +55,9 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
     maxRetries,
     newSilence: () => new Silence(timeout, withoutCredentials(baseUrl)),
     fetch: retryingFetch({ maxRetries, timeout }),
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(contextTokens !== undefined && { contextTokens }),
+    temperature,
+    maxTokens,
+    contextTokens,
   });
   withWindow(client, knownModel(`${choice.id}:${choice.model}`)?.window);
   const secrets = [apiKey, ...secretsIn(baseUrl)];

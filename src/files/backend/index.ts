@@ -179,15 +179,14 @@ export function fileInTheWay(path: string, file: string): Failure {
   return fail(`"${path}" cannot be written: "${file}" is a file, not a folder.`);
 }
 
-/** Renames every path in a failure, for a backend that is mounted under another root. */
-export function relocate(failure: Failure, rename: (path: string) => string): Failure {
-  const error = failure.error.replaceAll(QUOTED_PATH, (_, path: string) => `"${rename(path)}"`);
-  return { ...failure, error };
+/** Renames every path in the text of a failure or note, for a backend that is mounted under another root. */
+export function renamePaths(text: string, rename: (path: string) => string): string {
+  return text.replaceAll(QUOTED_PATH, (_, path: string) => `"${rename(path)}"`);
 }
 
-/** The paths in a failure's text. */
-export function pathsIn(failure: Failure): string[] {
-  return [...failure.error.matchAll(QUOTED_PATH)].map((match) => match[1]!);
+/** The paths in the text of a failure or note. */
+export function pathsIn(text: string): string[] {
+  return [...text.matchAll(QUOTED_PATH)].map((match) => match[1]!);
 }
 
 const QUOTED_PATH = /"(\/[^"]*)"/g;

@@ -6,7 +6,7 @@ import {
   type SearchScope,
   type FileEntry,
   notAFile,
-  relocate,
+  renamePaths,
 } from "../backend/index.ts";
 import {
   inOrder,
@@ -51,9 +51,9 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       if (!parsed.ok) return parsed;
       const folder = parsed.path;
       const mounted = all.entriesOf(folder);
-      const listed = await on(folder, (backend, path) => backend.list(path, options));
-      if (!listed.ok && (listed.reason !== "missing" || mounted.length === 0)) return listed;
-      const own = (listed.ok ? listed.entries : [])
+      const listing = await on(folder, (backend, path) => backend.list(path, options));
+      if (!listing.ok && (listing.reason !== "missing" || mounted.length === 0)) return listing;
+      const own = (listing.ok ? listing.entries : [])
         .map((entry) => ({ ...entry, path: pathIn(folder, entry.name) }))
         .filter(({ path }) => mounted.every((entry) => entry.path !== path));
       return { ok: true, entries: [...own, ...mounted].toSorted((a, b) => inOrder(a.name, b.name)) };
@@ -120,7 +120,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
 
 function notesOf(parts: readonly [Mount, { notes?: readonly string[] }][]): string[] {
   return parts.flatMap(([mount, { notes = [] }]) =>
-    notes.map((note) => relocate({ ok: false, error: note }, (file) => mount.outer(file)).error),
+    notes.map((note) => renamePaths(note, (file) => mount.outer(file))),
   );
 }
 
@@ -168,7 +168,8 @@ class Mount {
 
   /** Translates the paths in a failure of the backend. */
   outward<T extends object>(result: FileResult<T>): FileResult<T> {
-    return result.ok ? result : relocate(result, (path) => this.outer(path));
+    if (result.ok) return result;
+    return { ...result, error: renamePaths(result.error, (path) => this.outer(path)) };
   }
 }
 

@@ -138,13 +138,13 @@ async function editFile(
   for (let attempt = 0; attempt < MAX_EDIT_ATTEMPTS; attempt += 1) {
     const file = await operations.read(path);
     if (!file.ok) return file;
-    const replaced = replaceText(file.content, edit, operations.maxBytes ?? MAX_BYTES);
-    if (!replaced.ok) return fail(`"${path}" was not changed. ${replaced.error}`);
-    const refusal = tooLarge(operations, path, replaced.content);
+    const replacement = replaceText(file.content, edit, operations.maxBytes ?? MAX_BYTES);
+    if (!replacement.ok) return fail(`"${path}" was not changed. ${replacement.error}`);
+    const refusal = tooLarge(operations, path, replacement.content);
     if (refusal) return refusal;
-    const written = await operations.swap(path, file.content, replaced.content);
-    if (!written.ok) return written;
-    if (written.swapped) return { ok: true, lines: replaced.lines };
+    const result = await operations.swap(path, file.content, replacement.content);
+    if (!result.ok) return result;
+    if (result.swapped) return { ok: true, lines: replacement.lines };
   }
   return fail(`"${path}" was not changed: others keep changing it. Read it again and retry.`);
 }

@@ -155,8 +155,8 @@ done`,
       const now = await this.read(path);
       if (!now.ok) return now;
       if (now.content !== before) return { ok: true, swapped: false };
-      const written = await this.#put(path, Buffer.from(content));
-      return written.ok ? { ok: true, swapped: true } : written;
+      const result = await this.#put(path, Buffer.from(content));
+      return result.ok ? { ok: true, swapped: true } : result;
     });
   }
 

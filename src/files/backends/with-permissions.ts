@@ -37,7 +37,7 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
     if (denied) return refusal(denied, path, check(denied, path).rule);
     const result = await act();
     // The suggestions of a failure must not reveal hidden files.
-    const revealsHidden = !result.ok && result.reason === "missing" && !pathsIn(result).every(mayEnter);
+    const revealsHidden = !result.ok && result.reason === "missing" && !pathsIn(result.error).every(mayEnter);
     return revealsHidden ? noSuchFile(path) : result;
   };
   const inFolder = <T extends object>(
@@ -58,7 +58,7 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
   };
 
   const visibleNotes = (notes: readonly string[] = []): string[] =>
-    notes.filter((note) => pathsIn({ ok: false, error: note }).every(mayEnter));
+    notes.filter((note) => pathsIn(note).every(mayEnter));
 
   return {
     list: (path, options) =>

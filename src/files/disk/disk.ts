@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import type { Failure, FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/index.ts";
 import { foldName, segmentsOf } from "../paths/index.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions, type Sweep } from "../search/index.ts";
+import { decodeText } from "../text/index.ts";
 import { explain } from "./errors.ts";
 import { hasDescriptorPaths, openByDescriptor } from "./folder-handle.ts";
 import { pathFromHost } from "./from-host.ts";
@@ -55,7 +56,8 @@ export class Disk implements FileOperations {
   }
 
   async read(path: string): Promise<FileResult<{ content: string }>> {
-    return this.#use(path, (files) => files.read(path, this.maxBytes));
+    const file = await this.readBytes(path);
+    return file.ok ? decodeText(file.bytes, path) : file;
   }
 
   async readBytes(path: string): Promise<FileResult<{ bytes: Uint8Array }>> {
@@ -63,8 +65,8 @@ export class Disk implements FileOperations {
   }
 
   async write(path: string, content: string | Uint8Array): Promise<FileResult<{ created: boolean }>> {
-    const written = await this.#use(path, (files) => files.put(path, content));
-    return written.ok ? { ok: true, created: written.created } : written;
+    const result = await this.#use(path, (files) => files.put(path, content));
+    return result.ok ? { ok: true, created: result.created } : result;
   }
 
   writeBytes(path: string, bytes: Uint8Array): Promise<FileResult<{ created: boolean }>> {
@@ -72,8 +74,8 @@ export class Disk implements FileOperations {
   }
 
   async swap(path: string, before: string, content: string): Promise<FileResult<{ swapped: boolean }>> {
-    const written = await this.#use(path, (files) => files.put(path, content, before));
-    return written.ok ? { ok: true, swapped: written.swapped } : written;
+    const result = await this.#use(path, (files) => files.put(path, content, before));
+    return result.ok ? { ok: true, swapped: result.swapped } : result;
   }
 
   async delete(path: string): Promise<FileResult> {

@@ -33,7 +33,6 @@ export interface PlainFiles {
   list(path: string, options?: ListOptions): Promise<FileResult<{ entries: FileEntry[] }>>;
   /** The same for a walk: a folder that was deleted meanwhile, or became a link, has no entries. */
   entries(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
-  read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>>;
   readBytes(path: string, maxBytes: number): Promise<FileResult<{ bytes: Uint8Array }>>;
   /** Writes a file. With `before`, only if the file has that content. */
   put(path: string, content: string | Uint8Array, before?: string): Promise<FileResult<Written>>;
@@ -74,10 +73,6 @@ export class DiskFiles implements PlainFiles {
     }
   }
 
-  async read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>> {
-    return this.#beside(path, (folder) => readFrom(folder, path, maxBytes));
-  }
-
   async readBytes(path: string, maxBytes: number): Promise<FileResult<{ bytes: Uint8Array }>> {
     return this.#beside(path, (folder) => bytesFrom(folder, path, maxBytes));
   }
@@ -92,8 +87,9 @@ export class DiskFiles implements PlainFiles {
         if (!old && !create) return noSuchFile(path);
         const unchanged = async (): Promise<boolean> => {
           if (before === undefined) return true;
-          const now = await readFrom(folder, path, Buffer.byteLength(before));
-          return now.ok && now.content === before;
+          const current = await bytesFrom(folder, path, Buffer.byteLength(before));
+          const text = current.ok ? decodeText(current.bytes, path) : current;
+          return text.ok && text.content === before;
         };
         const swapped = (await unchanged()) && (await replaceFile(folder, { path, content, old, unchanged }));
         return { ok: true, created: !old, swapped };
@@ -178,15 +174,6 @@ export class DiskFiles implements PlainFiles {
 function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return error instanceof NotPlainError || ["ENOENT", "ENOTDIR", "ELOOP"].includes(code ?? "");
-}
-
-async function readFrom(
-  folder: FolderHandle,
-  path: string,
-  maxBytes: number,
-): Promise<FileResult<{ content: string }>> {
-  const file = await bytesFrom(folder, path, maxBytes);
-  return file.ok ? decodeText(file.bytes, path) : file;
 }
 
 async function bytesFrom(

@@ -21,13 +21,13 @@ export interface Glob {
  * at `folder`; in both cases only paths in `folder` match. Dotfiles match like other files.
  */
 export function compileGlob(pattern: string, folder: string): FileResult<{ glob: Glob }> {
-  const shown = JSON.stringify(pattern.slice(0, 60).toWellFormed()).replaceAll('"', "`");
+  const excerpt = JSON.stringify(pattern.slice(0, 60).toWellFormed()).replaceAll('"', "`");
   if (pattern.trim() === "") return fail("The glob pattern is empty; use one such as **/*.md.");
   if (pattern.length > MAX_LENGTH) {
     return fail(`The glob pattern has ${pattern.length} characters; the most is ${MAX_LENGTH}.`);
   }
   const segments = segmentsOf(pattern);
-  if (segments.includes("..")) return fail(`The glob pattern ${shown} has ".."; set the folder to search.`);
+  if (segments.includes("..")) return fail(`The glob pattern ${excerpt} has ".."; set the folder to search.`);
   if (pattern.endsWith("/")) segments.push("**");
   const base = pattern.startsWith("/") ? "/" : folder;
   const literal = pathIn(base, segments.join("/"));
@@ -41,7 +41,7 @@ export function compileGlob(pattern: string, folder: string): FileResult<{ glob:
     platform: "linux",
   });
   if (matcher.set.length > MAX_ALTERNATIVES) {
-    return fail(`The braces of ${shown} stand for more than ${MAX_ALTERNATIVES} patterns; use fewer.`);
+    return fail(`The braces of ${excerpt} stand for more than ${MAX_ALTERNATIVES} patterns; use fewer.`);
   }
   const start = parsePath(pathIn(base, leadingFolder(pattern).slice(1)));
   if (!start.ok) return start;

@@ -40,7 +40,7 @@ export function compileRules(rules: readonly PermissionRule[]): CompiledRules {
   const compiled = rules.map((rule, index) => compileRule(rule, index + 1));
   const check = (action: FileAction, path: string): Permission => {
     const rule = compiled.find((each) => each.operations.includes(action) && each.covers(path));
-    return rule ? { allowed: rule.effect === "allow", rule: rule.shown } : { allowed: true };
+    return rule ? { allowed: rule.effect === "allow", rule: rule.description } : { allowed: true };
   };
   const mayEnter = (folder: string): boolean =>
     check("read", folder).allowed ||
@@ -68,7 +68,7 @@ function compileRule(rule: PermissionRule, number: number) {
   return {
     effect,
     operations,
-    shown: `rule ${number} (${effect} ${rule.operations?.join(", ") ?? "everything"} on ${named})`,
+    description: `rule ${number} (${effect} ${rule.operations?.join(", ") ?? "everything"} on ${named})`,
     covers: (path: string): boolean =>
       (rule.exact ? globs.some((glob) => glob.matches(path)) : isIn(path, globs)) ||
       (effect === "deny" && coversFolded(path)),

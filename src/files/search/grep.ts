@@ -48,15 +48,15 @@ const EXPECTED_REASONS: readonly unknown[] = ["missing", "not-text"];
 export function capMatches({ files, notes }: GrepResult, query: GrepQuery): GrepResult {
   const limit = limitOf(query);
   const capped: GrepFile[] = [];
-  let left = limit;
+  let remaining = limit;
   for (const file of files) {
     const size = contentOutput(query) ? file.count : 1;
-    if (size > left) {
-      if (left > 0 && contentOutput(query)) capped.push(firstMatches(file, left));
+    if (size > remaining) {
+      if (remaining > 0 && contentOutput(query)) capped.push(firstMatches(file, remaining));
       return { files: capped, notes: [...new Set([...notes, stoppedAt(limit, query)])] };
     }
     capped.push(file);
-    left -= size;
+    remaining -= size;
   }
   return { files: capped, notes: [...new Set(notes)] };
 }
@@ -79,12 +79,12 @@ class Search {
   isFull = false;
   readonly #query: GrepQuery;
   readonly #sweep: Sweep;
-  #left: number;
+  #remaining: number;
 
   constructor(query: GrepQuery, sweep: Sweep) {
     this.#query = query;
     this.#sweep = sweep;
-    this.#left = limitOf(query);
+    this.#remaining = limitOf(query);
   }
 
   async file(path: string, content: string, matcher: Matcher): Promise<void> {
@@ -96,18 +96,18 @@ class Search {
       if (this.#sweep.isDue) await this.#sweep.rest();
       if (this.#sweep.stopped) break;
       if (!matcher.line(line)) continue;
-      if (this.#left === 0) {
+      if (this.#remaining === 0) {
         this.isFull = true;
         break;
       }
       matches.push(index);
-      if (contentOutput(this.#query)) this.#left -= 1;
+      if (contentOutput(this.#query)) this.#remaining -= 1;
       if (onlyFirst) break;
     }
     if (matches.length === 0) return;
-    if (!contentOutput(this.#query)) this.#left -= 1;
-    const shown = contentOutput(this.#query) ? withContext(lines, matches, this.#query) : [];
-    this.files.push({ path, count: matches.length, lines: shown });
+    if (!contentOutput(this.#query)) this.#remaining -= 1;
+    const matchLines = contentOutput(this.#query) ? withContext(lines, matches, this.#query) : [];
+    this.files.push({ path, count: matches.length, lines: matchLines });
   }
 }
 
@@ -127,16 +127,16 @@ function withContext(lines: readonly string[], matches: readonly number[], query
   const before = Math.max(0, Math.trunc(query.before ?? 0) || 0);
   const after = Math.max(0, Math.trunc(query.after ?? 0) || 0);
   const matching = new Set(matches);
-  const shown: GrepLine[] = [];
+  const contextLines: GrepLine[] = [];
   let next = 0;
   for (const match of matches) {
     const to = Math.min(lines.length - 1, match + after);
     for (let index = Math.max(next, match - before); index <= to; index += 1) {
-      shown.push({ line: index + 1, text: lines[index]!, isMatch: matching.has(index) });
+      contextLines.push({ line: index + 1, text: lines[index]!, isMatch: matching.has(index) });
       next = index + 1;
     }
   }
-  return shown;
+  return contextLines;
 }
 
 function firstMatches(file: GrepFile, count: number): GrepFile {
@@ -148,9 +148,9 @@ function firstMatches(file: GrepFile, count: number): GrepFile {
 function renderLines(lines: readonly GrepLine[]): string[] {
   return lines.flatMap(({ line, text, isMatch }, index) => {
     const gap = index > 0 && lines[index - 1]!.line !== line - 1;
-    const shown = `${line}${isMatch ? ":" : "-"}${cutLine(text, MAX_LINE_SHOWN)}`;
+    const rendered = `${line}${isMatch ? ":" : "-"}${cutLine(text, MAX_LINE_SHOWN)}`;
     // Without context, gaps are not marked.
-    return gap && lines.some((each) => !each.isMatch) ? ["--", shown] : [shown];
+    return gap && lines.some((each) => !each.isMatch) ? ["--", rendered] : [rendered];
   });
 }
 

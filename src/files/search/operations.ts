@@ -78,12 +78,12 @@ async function* walkFolders(
   folder: string,
   options: WalkOptions,
 ): AsyncGenerator<string> {
-  const listed = await operations.list(folder);
-  if (!listed.ok) {
-    if (listed.reason !== "missing") options.sweep.miss(folder);
+  const listing = await operations.list(folder);
+  if (!listing.ok) {
+    if (listing.reason !== "missing") options.sweep.miss(folder);
     return;
   }
-  for (const { path, isDirectory } of inWalkOrder(listed.entries)) {
+  for (const { path, isDirectory } of inWalkOrder(listing.entries)) {
     if (!isDirectory) yield path;
     else if (!(await options.rules?.skips(path, true))) yield* walkFolders(operations, path, options);
   }

@@ -118,10 +118,8 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
         signal: call.signal,
       };
       if (!isIsolatedHere) return runWords(shellWords(command), run);
-      return runIsolated(command, folder, {
-        bounds: { network, hidden, limits },
-        run: (words) => runWords(words, run),
-      });
+      const bounds = { network, hidden, limits };
+      return runIsolated(command, folder, { bounds, run: (words) => runWords(words, run) });
     },
   };
 }
@@ -129,11 +127,12 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
 async function runIsolated(
   command: string,
   cwd: string,
-  {
-    bounds,
-    run,
-  }: { bounds: Omit<Bounds, "frozen">; run: (words: readonly string[]) => Promise<FileResult<Execution>> },
+  options: {
+    bounds: Omit<Bounds, "frozen">;
+    run: (words: readonly string[]) => Promise<FileResult<Execution>>;
+  },
 ): Promise<FileResult<Execution>> {
+  const { bounds, run } = options;
   if (process.platform === "darwin") {
     const words = await inSeatbelt(command, cwd, bounds);
     return words ? run(words) : fail("On macOS all commands have the network, or none.");

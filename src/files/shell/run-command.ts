@@ -94,13 +94,13 @@ export function renderExecution(execution: Execution): string {
       : exitCode === 0
         ? ""
         : `[Exit code ${exitCode}.]`;
-  const left = leftProcesses ? "[What it had left running in the background was ended.]" : "";
-  const aside =
+  const strayNote = leftProcesses ? "[What it had left running in the background was ended.]" : "";
+  const movedNote =
     takenBack.length === 0
       ? ""
       : `[Moved aside, as git would run programs by it outside of the sandbox: ${takenBack.join(", ")}.]`;
   const silence = output.trim() === "" && ending === "" ? "[No output; exit code 0.]" : "";
-  return [output.trimEnd(), silence, ending, left, aside].filter((part) => part !== "").join("\n");
+  return [output.trimEnd(), silence, ending, strayNote, movedNote].filter((part) => part !== "").join("\n");
 }
 
 /** Sends output and errors through one pipe, which keeps their order. */

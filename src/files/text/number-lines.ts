@@ -44,7 +44,7 @@ export function numberLines(
   }
   const most = skipped > 0 ? 1 : Math.max(1, Math.trunc(limit) || 1);
   const to = Math.min(lines.length, from + most);
-  const shown = lines.slice(from, to).map((line, index) => {
+  const rows = lines.slice(from, to).map((line, index) => {
     const at = from + index;
     const more = (end: number): string =>
       `; to see more of it, use offset ${at}, limit 1${most === 1 ? `, column ${end}` : ""}`;
@@ -53,9 +53,9 @@ export function numberLines(
     return `${String(at + 1).padStart(6)}\t${rest}`;
   });
   if (to < lines.length) {
-    shown.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
+    rows.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
   }
-  return { ok: true, text: shown.join("\n"), from, to, of: lines.length };
+  return { ok: true, text: rows.join("\n"), from, to, of: lines.length };
 }
 
 /** Parses the output of `numberLines` into lines by number. */

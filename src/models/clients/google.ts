@@ -51,9 +51,9 @@ function addRetries(client: GoogleClient, { maxRetries, newSilence }: ClientOpti
     request: (signal: AbortSignal) => Promise<T>,
     callSignal: AbortSignal | undefined,
   ): Promise<{ answer: T; silence: Silence }> => {
-    const left = retries.getStore() ?? new Retries(maxRetries);
+    const attempts = retries.getStore() ?? new Retries(maxRetries);
     // LangChain passes the signal only when streaming.
-    const cancel = callSignal ?? left.signal;
+    const cancel = callSignal ?? attempts.signal;
     for (;;) {
       const silence = newSilence();
       const signal = cancel ? AbortSignal.any([cancel, silence.signal]) : silence.signal;
@@ -64,8 +64,8 @@ function addRetries(client: GoogleClient, { maxRetries, newSilence }: ClientOpti
         const reason = TRANSIENT[kind];
         const requestedWait = requestedDelay(error);
         const mayRetry = reason !== undefined && (requestedWait ?? 0) <= LONGEST_WAIT;
-        if (!mayRetry || !left.areLeft || cancel?.aborted) throw error;
-        await left.wait(`${reason}, ${status}`, { requestedWait, signal: cancel });
+        if (!mayRetry || !attempts.areLeft || cancel?.aborted) throw error;
+        await attempts.wait(`${reason}, ${status}`, { requestedWait, signal: cancel });
       }
     }
   };

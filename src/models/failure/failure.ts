@@ -87,7 +87,7 @@ const TOO_LONG_STATUSES = [400, 422, 500];
 export function failureOf(error: unknown): Failure {
   const errors = chain(error);
   const names = errors.flatMap((link) => [link["name"], link.constructor?.name]);
-  const kindByName = first(names, (name) => kindIn(NAMES, name));
+  const kindByName = names.map((name) => kindIn(NAMES, name)).find(Boolean);
   const answer = errors.find((link) => statusOf(link) !== undefined);
   if (answer && kindByName !== "too-long") {
     const [status, detail] = [statusOf(answer)!, messageOf(answer)];
@@ -101,8 +101,8 @@ export function failureOf(error: unknown): Failure {
   }
   // The innermost message is the most specific: outer ones are "Connection error." or "fetch failed".
   const detail = errors.map(messageOf).findLast(Boolean) ?? (errors.length > 0 ? "" : String(error));
-  const kindByCode = first(errors, ({ code }) => kindIn(NODE_CODES, code));
-  const kindByStream = first(errors, (link) => kindInStream(textOf(link)));
+  const kindByCode = errors.map(({ code }) => kindIn(NODE_CODES, code)).find(Boolean);
+  const kindByStream = errors.map((link) => kindInStream(textOf(link))).find(Boolean);
   const kindByCrash = errors.some(isClientCrash) ? "malformed" : undefined;
   return { kind: kindByCode ?? kindByName ?? kindByStream ?? kindByCrash ?? kindOfText(detail), detail };
 }
@@ -153,14 +153,6 @@ function waitOf({ headers, response }: Link): number | undefined {
 function isClientCrash({ name, stack }: Link): boolean {
   const thrownAt = typeof stack === "string" ? (/^ +at .*$/m.exec(stack)?.[0] ?? "") : "";
   return name === "TypeError" && /node_modules.(@langchain|openai|ollama)\b/.test(thrownAt);
-}
-
-function first<T, R>(list: readonly T[], find: (item: T) => R | undefined): R | undefined {
-  for (const item of list) {
-    const result = find(item);
-    if (result !== undefined) return result;
-  }
-  return undefined;
 }
 
 function kindIn(table: Record<string, FailureKind>, key: unknown): FailureKind | undefined {

@@ -49,8 +49,8 @@ export class Plan {
     const { calls, todos } = this.#conversation;
     if (!this.#canPlan || calls.some(({ name }) => name === "write_todos")) return [];
     // Only a finished plan can be replaced.
-    const left = todos.filter((item) => isOpen(item) || item.status === "blocked");
-    return [...cancelling(left), call("write_todos", { todos: this.#steps })];
+    const unfinished = todos.filter((item) => isOpen(item) || item.status === "blocked");
+    return [...cancelling(unfinished), call("write_todos", { todos: this.#steps })];
   }
 
   /** The message by which a person rejected the plan. */
@@ -118,11 +118,11 @@ export class Plan {
   close(progress: Progress, answer: string): Answer {
     const { todos, system, calledBack } = this.#conversation;
     const open = todos.filter(isOpen);
-    const left = open.filter((item) => !this.#isDone(item, progress.done));
-    const isLast = open.length === 1 && left.length === 0 && open[0]!.status === "in_progress";
+    const remaining = open.filter((item) => !this.#isDone(item, progress.done));
+    const isLast = open.length === 1 && remaining.length === 0 && open[0]!.status === "in_progress";
     const completesLast = /final answer completes the last item/.test(system) && !calledBack;
     if (isLast && completesLast) return answer;
-    const update = this.report(progress, left);
+    const update = this.report(progress, remaining);
     return update.length > 0 ? update : answer;
   }
 

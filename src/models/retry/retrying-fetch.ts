@@ -21,19 +21,19 @@ export function retryingFetch({
   return async (input, options) => {
     const call = retries.getStore();
     const init = { ...options, ...withSignal(options?.signal, call?.signal) };
-    const left = call ?? new Retries(maxRetries);
+    const attempts = call ?? new Retries(maxRetries);
     for (;;) {
       let obstacle: Obstacle | undefined;
       try {
         const response = await exchange(input, init, timeout);
-        obstacle = left.areLeft ? await obstacleIn(response) : undefined;
+        obstacle = attempts.areLeft ? await obstacleIn(response) : undefined;
         // Outside of a call nobody retries an answer that broke off.
         if (!obstacle) return ends.watched(urlOf(input), response, () => !call?.areLeft);
       } catch (error) {
-        if (!left.areLeft || init.signal?.aborted || !mayPass(error)) throw error;
+        if (!attempts.areLeft || init.signal?.aborted || !mayPass(error)) throw error;
         obstacle = { reason: "no answer came" };
       }
-      await left.wait(obstacle.reason, { requestedWait: obstacle.wait, signal: init.signal });
+      await attempts.wait(obstacle.reason, { requestedWait: obstacle.wait, signal: init.signal });
     }
   };
 }

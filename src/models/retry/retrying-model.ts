@@ -14,14 +14,14 @@ export function retryingModel<Model extends BaseChatModel>(model: Model, maxRetr
     const { invoke } = client;
     const own: Pick<BaseChatModel, "invoke"> & ThisType<BaseChatModel> = {
       async invoke(input, options) {
-        const left = new Retries(maxRetries, options);
+        const attempts = new Retries(maxRetries, options);
         for (;;) {
           try {
-            return await retries.run(left, () => invoke.call(this, input, options));
+            return await retries.run(attempts, () => invoke.call(this, input, options));
           } catch (error) {
             const reason = BROKEN_OFF[failureOf(error).kind];
-            if (!reason || !left.areLeft || options?.signal?.aborted) throw error;
-            await left.wait(reason, { signal: options?.signal });
+            if (!reason || !attempts.areLeft || options?.signal?.aborted) throw error;
+            await attempts.wait(reason, { signal: options?.signal });
           }
         }
       },

@@ -42,7 +42,7 @@ export function redact(text: string, env: Environment, known: readonly string[] 
 
 /** Replaces the keys after words, in a single pass. */
 function withoutKeys(text: string, { words, key }: (typeof KEY_PLACES)[number]): string {
-  let shown = "";
+  let output = "";
   let end = 0;
   for (const { 0: word, index } of text.matchAll(words)) {
     const start = index + word.length;
@@ -50,10 +50,10 @@ function withoutKeys(text: string, { words, key }: (typeof KEY_PLACES)[number]):
     key.lastIndex = start;
     const secret = key.exec(text)?.[0];
     if (secret === undefined) continue;
-    shown += text.slice(end, start) + HIDDEN;
+    output += text.slice(end, start) + HIDDEN;
     end = start + secret.length;
   }
-  return shown + text.slice(end);
+  return output + text.slice(end);
 }
 
 /** The password of a URL, and the values of its query. */
@@ -78,16 +78,16 @@ function base64(text: string): string {
 export type Hide = (text: string) => string;
 
 /** Redacts the texts of an error in place. Its class, status and code stay. */
-export function withoutSecrets(value: unknown, hide: Hide, seen = new Set<unknown>()): unknown {
+export function withoutSecrets(value: unknown, hide: Hide, visited = new Set<unknown>()): unknown {
   if (typeof value === "string") return hide(value);
-  if (typeof value !== "object" || value === null || seen.has(value) || !isErrorPart(value)) {
+  if (typeof value !== "object" || value === null || visited.has(value) || !isErrorPart(value)) {
     return value;
   }
-  seen.add(value);
+  visited.add(value);
   // Own property names, as an error's message and stack are not enumerable.
   for (const key of Object.getOwnPropertyNames(value)) {
     const before: unknown = Reflect.get(value, key);
-    const after = withoutSecrets(before, hide, seen);
+    const after = withoutSecrets(before, hide, visited);
     // Does not throw for a read-only field.
     if (after !== before) Reflect.set(value, key, after);
   }

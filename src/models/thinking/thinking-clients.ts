@@ -73,8 +73,8 @@ function openAIThinking(request: ThinkingRequest, model: BaseChatModel): Thinkin
   }
   // LangChain drops `reasoning` for models whose names it does not know.
   if (!/^(o\d|gpt-5)/.test(name)) {
-    const sent = useResponsesApi ? { reasoning: { effort } } : { reasoning_effort: effort };
-    return { fields: { modelKwargs: { ...modelKwargs, ...sent } } };
+    const kwargs = useResponsesApi ? { reasoning: { effort } } : { reasoning_effort: effort };
+    return { fields: { modelKwargs: { ...modelKwargs, ...kwargs } } };
   }
   const fields = { reasoning: { ...reasoning, effort } };
   // OpenAI's chat API refuses tools beside the effort of a newer model.
@@ -128,9 +128,9 @@ function anthropicThinking({ name, on, effort }: ThinkingRequest, model: BaseCha
 function googleThinking(request: ThinkingRequest, model: BaseChatModel): ThinkingChange {
   const { name, on, effort = "medium" } = request;
   const config = fieldsOf(model)["thinkingConfig"] as { includeThoughts?: boolean } | undefined;
-  const shown = config?.includeThoughts === undefined ? {} : { includeThoughts: config.includeThoughts };
+  const visibility = config?.includeThoughts === undefined ? {} : { includeThoughts: config.includeThoughts };
   const change = (thinking: object): ThinkingChange => ({
-    fields: { thinkingConfig: { ...shown, ...thinking } },
+    fields: { thinkingConfig: { ...visibility, ...thinking } },
   });
   if (!/^gemini-(2\.5|[3-9]|[a-z-]*latest)/.test(name)) {
     return unknown(request, /^gemini-(1|2\.0)(?!.*thinking)/.test(name));

@@ -47,9 +47,9 @@ export function thoughtFilter(): (piece: string) => Shown {
       return NOTHING;
     }
     if (OPEN.startsWith(start)) return NOTHING;
-    const shown = buffer;
+    const text = buffer;
     buffer = undefined;
-    return showAnswer(shown);
+    return showAnswer(text);
   };
 }
 

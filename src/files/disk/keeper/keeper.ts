@@ -34,7 +34,7 @@ export function keeperFiles(root: string): PlainFiles {
   return Object.fromEntries(METHODS.map((method) => [method, ask(method)])) as unknown as PlainFiles;
 }
 
-const METHODS = ["list", "entries", "read", "readBytes", "put", "delete", "deleteFolder"] as const;
+const METHODS = ["list", "entries", "readBytes", "put", "delete", "deleteFolder"] as const;
 
 /**
  * A child process that does file operations on systems without descriptor paths. It keeps a folder open as its working

@@ -50,8 +50,8 @@ export async function watchRepositories(root: string): Promise<() => Promise<str
 
 /** The files that can make git run programs. Those of the root are frozen while commands run, except `config.worktree`. */
 function programFiles(root: string, folder: string): string[] {
-  const held = folder === join(root, ".git") ? [] : ["config", "hooks"];
-  return [...held, "config.worktree"].map((name) => join(folder, name));
+  const names = folder === join(root, ".git") ? [] : ["config", "hooks"];
+  return [...names, "config.worktree"].map((name) => join(folder, name));
 }
 
 /** The last change time of a file or its link target. Programs cannot set a ctime. */
