@@ -12,7 +12,7 @@ import { read, type Environment, redact, secretsIn, withoutSecrets, type Hide } 
 import { findSet, pickBaseUrl, pickEndpoint, withoutCredentials, type ModelOptions } from "./settings.ts";
 
 export interface ChooseModelOptions {
-  /** A model to use as it is, or `provider:model`. */
+  /** A model, or its name as `provider:model`. */
   model?: BaseChatModel | string;
   /** Default `process.env`. */
   env?: Environment;

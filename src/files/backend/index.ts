@@ -4,7 +4,7 @@ export type FailureReason = "missing" | "too-large" | "not-text" | "denied" | "f
 /** An operation that did not succeed and changed nothing. */
 export interface Failure {
   ok: false;
-  /** Sentences a model can act on. Paths stand in double quotes, and nothing else in quotes starts with a slash. */
+  /** Sentences for the model. Paths are in double quotes, and no other quoted text starts with a slash. */
   error: string;
   reason?: FailureReason;
 }

@@ -1,9 +1,7 @@
 import { mergeText } from "../text/index.ts";
 import { entriesIn, FileTable, pathOfKey, textOfFile, type FileChange } from "./file-table.ts";
 
-/**
- * A write to files in state: for each file its whole text, null to delete it, or a change with its base text.
- */
+/** A write to files in state: for each file its whole text, null to delete it, or a change with its base text. */
 export type FilesUpdate = Record<string, string | null | FileChange>;
 
 /**

@@ -44,7 +44,7 @@ export interface RemoteSandboxOptions {
    * "/", commands start in the sandbox's own working folder.
    */
   root?: string;
-  /** Default two minutes. A call may ask for another limit. */
+  /** Default two minutes. A call may set another limit. */
   timeoutMs?: number;
   /** The largest file to read or write. Default 10 MB. */
   maxBytes?: number;

@@ -1,14 +1,14 @@
 import { structuredPatch } from "diff";
 import { cutLine } from "./number-lines.ts";
 
-/** For texts that differ more, no difference is computed: it would take long and say little. */
+/** The maximum difference to compute: a larger one would take long and say little. */
 const MAX_EDITS = 200;
 const MAX_TEXT = 100_000;
 const MAX_LINES = 40;
 const MAX_LINE = 200;
 
 const CONTEXT = 2;
-/** Of a longer part only the first and last lines are shown, if the gap is at least `SHORTEST_GAP` lines. */
+/** The maximum length of a part. The middle of a longer one is left out, if that saves `SHORTEST_GAP` lines. */
 const MAX_PART = 16;
 const SHORTEST_GAP = 4;
 const MAX_SHOWN = 60;

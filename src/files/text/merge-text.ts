@@ -1,6 +1,6 @@
 import { diffArrays } from "diff";
 
-/** With more differing lines or words, a change counts as one piece, as comparing would be slow. */
+/** The maximum number of differing lines or words. A change with more counts as one piece, as comparing is slow. */
 const MAX_DIFFERENCES = 1000;
 
 interface MergedText {

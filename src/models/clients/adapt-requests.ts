@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { patchModel } from "../patched-model.ts";
+import { withSignal } from "../retry/retries.ts";
 
 /** The body of a request. */
 type RequestBody = Record<string, unknown> & { messages?: WireMessage[] };
@@ -31,8 +32,7 @@ export function adaptingFetch(
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const call = calls.getStore();
-    const signals = [init?.signal, call?.signal].filter((signal) => signal instanceof AbortSignal);
-    const signal = signals.length > 0 ? { signal: AbortSignal.any(signals) } : {};
+    const signal = withSignal(init?.signal, call?.signal);
     if (!adapt || !call || typeof init?.body !== "string") return fetch(input, { ...init, ...signal });
     const body = adapt(JSON.parse(init.body) as RequestBody, call.messages);
     return fetch(input, { ...init, ...signal, body: JSON.stringify(body) });

@@ -59,7 +59,7 @@ export class Plan {
     return refusal?.result.startsWith("The user rejected") ? refusal.result : undefined;
   }
 
-  /** Why an unfinished step must not be done; undefined if it may. */
+  /** The reason why an unfinished step must not be done; undefined if it may. */
   objection(step: string): string | undefined {
     if (!this.#isWritten) return undefined;
     const item = this.#item(step);

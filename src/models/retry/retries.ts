@@ -59,6 +59,12 @@ export class Retries {
  */
 export const retries = new AsyncLocalStorage<Retries>();
 
+/** Joins the signals of a request and its call, as some clients do not pass on the latter. */
+export function withSignal(...signals: (AbortSignal | null | undefined)[]): { signal?: AbortSignal } {
+  const [first, second] = signals.filter((signal) => signal instanceof AbortSignal);
+  return first ? { signal: second ? AbortSignal.any([first, second]) : first } : {};
+}
+
 /** One second, then twice as long each time, with jitter. */
 function backoff(attempt: number): number {
   return Math.min(1000 * 2 ** attempt, 16_000) * (0.75 + Math.random() / 2);

@@ -1,7 +1,7 @@
 import { attempt, HarnessError } from "../../errors.ts";
 import { failureOf, isFinal } from "../failure/failure.ts";
 import { withoutCredentials } from "../settings.ts";
-import { Retries, retries, retryAfter, LONGEST_WAIT } from "./retries.ts";
+import { Retries, retries, retryAfter, withSignal, LONGEST_WAIT } from "./retries.ts";
 import { Silence } from "./silence.ts";
 import { StreamEnds } from "./stream-ends.ts";
 
@@ -36,12 +36,6 @@ export function retryingFetch({
       await attempts.wait(obstacle.reason, { requestedWait: obstacle.wait, signal: init.signal });
     }
   };
-}
-
-/** Joins the signals of a request and its call, as some clients do not pass on the latter. */
-function withSignal(...signals: (AbortSignal | null | undefined)[]): { signal?: AbortSignal } {
-  const [first, second] = signals.filter((signal) => signal instanceof AbortSignal);
-  return first ? { signal: second ? AbortSignal.any([first, second]) : first } : {};
 }
 
 /** The reason for a retry, and the wait that the server requests. */
@@ -133,7 +127,7 @@ const CHAT = /\/(chat\/completions|messages|responses|api\/chat)$/;
 /** Top-level keys of answers in OpenAI's two protocols, Anthropic's and Ollama's. */
 const ANSWER_KEYS = ["choices", "output", "content", "message"];
 
-/** Why a text is not a model's answer. Clients do not check this, and fail with a `TypeError` or return nothing. */
+/** Checks that a text is a model's answer. Clients do not, and fail with a `TypeError` or return nothing. */
 function problemWith(text: string): string | undefined {
   const answer = attempt((): unknown => JSON.parse(text));
   if (answer === undefined) return "did not answer with JSON";

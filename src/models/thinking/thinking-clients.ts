@@ -21,7 +21,7 @@ interface ThinkingChange {
   warning?: string;
 }
 
-/** How to set thinking, by the class of a LangChain client. The values depend on the model's name. */
+/** Functions that set thinking, by the class of a LangChain client. The values depend on the model's name. */
 export const CLIENTS: Record<string, (request: ThinkingRequest, model: BaseChatModel) => ThinkingChange> = {
   ChatOpenAI: openAIThinking,
   ChatAnthropic: anthropicThinking,

@@ -42,7 +42,7 @@ export function thoughtFilter(): (piece: string) => Shown {
     buffer = afterBlocks(buffer + piece);
     const start = buffer.trimStart();
     if (start.startsWith(OPEN)) {
-      // Of an open block, only a partial closing tag at its end matters.
+      // Keeps only the end of an open block, which may be a partial closing tag.
       buffer = OPEN + start.slice(OPEN.length).slice(1 - CLOSE.length);
       return NOTHING;
     }
