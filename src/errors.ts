@@ -42,7 +42,7 @@ export class HarnessError extends Error {
   }
 }
 
-/** Awaits some work. Throws the signal's reason if it aborts before; the work then continues, and its result is ignored. */
+/** Awaits some work. Throws the signal's reason if it aborts first; the result of the work is then ignored. */
 export async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   if (signal.aborted) {

@@ -111,7 +111,7 @@ function renamed<Rule>(rules: Record<string, Rule>): Record<string, Rule> {
   return rule === undefined ? rules : { ...rest, delete_file: rule };
 }
 
-/** Reads memory files. Permissions do not apply, as the program chooses the files; on disk they may be outside of the backend. */
+/** Reads memory files. Permissions do not apply: the program chooses the files, on disk also outside of the backend. */
 function memorySources({ backend }: FileOptions, paths: readonly string[]): InstructionSource[] {
   const workspace = new Workspace(backend ? { backend } : {});
   return paths.map((path) => async () => {

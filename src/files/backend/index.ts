@@ -142,7 +142,7 @@ export interface FileBackend {
   grep(query: GrepQuery): Promise<FileResult<GrepResult>>;
   /** Present on backends that forward calls: the backend of a path, and the path in that backend. */
   route?(path: string): { backend: FileBackend; path: string };
-  /** Present where files are on the host: translates a host path to a path of this backend; returns others unchanged. */
+  /** Present where files are on the host: translates a host path to one of this backend; returns others unchanged. */
   locate?(path: string): Promise<string>;
   /**
    * Whether the file has these bytes, and is unchanged since a time in milliseconds or equals the last commit of its

@@ -1,4 +1,4 @@
-/** A file or folder, in any folder, that programs execute or obey: writing it means running code or giving instructions. */
+/** A file or folder, in any folder, that programs execute or obey: to write it is to run code or give instructions. */
 interface Obeyed {
   /** A path of one or more names; a folder ends with a slash. */
   name: string;

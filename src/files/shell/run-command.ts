@@ -10,7 +10,7 @@ import { endTree } from "./windows.ts";
 const GRACE_MS = 2000;
 const SILENT_GRACE_MS = 200;
 const POLL_MS = 20;
-/** The maximum number of searches for stray processes. A process that forks faster than it can be killed is given up. */
+/** The maximum number of searches for stray processes, for a process that forks faster than it can be killed. */
 const MAX_ROUNDS = 50;
 /** The time for remaining output to arrive after all processes have ended. */
 const DRAIN_MS = 250;
@@ -167,7 +167,7 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   return attempt(() => process.kill(pid, signal)) ?? false;
 }
 
-/** The number of processes to read between yields to the event loop. Asynchronous reads would take ten times the work. */
+/** The number of processes to read between yields to the event loop. Asynchronous reads would cost ten times more. */
 const AT_ONCE = 100;
 
 interface CommandProcess {

@@ -16,7 +16,7 @@ export const WINDOWS_VARIABLES: readonly string[] = [
   "USERPROFILE",
 ];
 
-/** The words that run a command in Windows PowerShell, which is always installed. The exit code is the last command's. */
+/** The words that run a command in Windows PowerShell, which is always installed. Keeps the last exit code. */
 export function powerShellWords(command: string): string[] {
   const script = [
     "$ProgressPreference = 'SilentlyContinue'",

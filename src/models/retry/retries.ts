@@ -32,7 +32,7 @@ export class Retries {
     return this.#config?.signal;
   }
 
-  /** Reports a retry and waits: as long as the server requests, or longer each time. Throws if the signal is aborted. */
+  /** Reports a retry and waits: as long as the server requests, or longer each time. Throws when aborted. */
   async wait(
     reason: string,
     {

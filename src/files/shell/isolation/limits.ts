@@ -30,7 +30,7 @@ const DEFAULTS: Required<CommandLimits> = {
   fileSize: 16 * 2 ** 30,
 };
 
-/** Commands that set a limit in any POSIX shell. Memory is the data segment, as Node reserves terabytes of address space. */
+/** Commands that set a limit in a POSIX shell. Memory is the data segment: Node reserves terabytes of addresses. */
 const SET: Readonly<Record<Limit, (most: number) => string>> = {
   processes: (most) => `{ ulimit -u ${most} || ulimit -p ${most}; }`,
   memory: (most) => `ulimit -d ${Math.ceil(most / 1024)}`,

@@ -48,7 +48,7 @@ export async function watchRepositories(root: string): Promise<() => Promise<str
   };
 }
 
-/** The files that can make git run programs. Those of the root are frozen while commands run, except `config.worktree`. */
+/** The files that can make git run programs. Those of the root are frozen anyway, except `config.worktree`. */
 function programFiles(root: string, folder: string): string[] {
   const names = folder === join(root, ".git") ? [] : ["config", "hooks"];
   return [...names, "config.worktree"].map((name) => join(folder, name));

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 
 /** System calls that isolated commands may not use, with their numbers on x64 and arm64. */
 const DENIED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
-  // Memory of other processes. `ptrace` is allowed for debuggers and sanitizers, as only the command's processes are visible.
+  // Memory of other processes. `ptrace` is allowed for debuggers: only the command's processes are visible.
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
   // The kernel's keys have no namespace.
@@ -55,7 +55,7 @@ const MACHINES: Readonly<Record<string, readonly [audit: number, column: 0 | 1]>
 const [LOAD, EQUAL, AT_LEAST, RETURN] = [0x20, 0x15, 0x35, 0x06];
 const ALLOW = 0x7fff0000;
 const [EPERM, ENOSYS] = [0x00050001, 0x00050026];
-/** Offsets in the kernel's `seccomp_data`: the call's number, the architecture, and the low half of the second argument. */
+/** Offsets in the kernel's `seccomp_data`: the number, the architecture, and the low half of the second argument. */
 const [NUMBER, ARCHITECTURE, SECOND] = [0, 4, 24];
 /** The first number of the x32 system calls. */
 const X32 = 0x40000000;
