@@ -11,6 +11,7 @@ import { Silence } from "./retry/silence.ts";
 import { read, type Environment, redact, secretsIn, withoutSecrets, type Hide } from "./secrets/index.ts";
 import { findSet, pickBaseUrl, pickEndpoint, withoutCredentials, type ModelOptions } from "./settings.ts";
 
+/** Options of `chooseModel`. */
 export interface ChooseModelOptions {
   /** A model, or its name as `provider:model`. */
   model?: BaseChatModel | string;

@@ -95,6 +95,7 @@ export interface GrepResult {
   notes: string[];
 }
 
+/** Options of a command. */
 export interface ExecuteOptions {
   timeoutMs?: number | undefined;
   /** An abort ends the command's processes and then throws the signal's reason. */

@@ -26,8 +26,8 @@ export { type CommandOptions, endGroup, endStrays, renderExecution } from "./run
 export { COMMAND_TAG, supervisor } from "./supervisor.ts";
 export { WINDOWS_VARIABLES } from "./windows.ts";
 
-/** When commands are isolated: where it works, always, or never. */
 export const ISOLATIONS = ["auto", "always", "never"] as const;
+/** When commands are isolated: where it works, always, or never. */
 export type Isolation = (typeof ISOLATIONS)[number];
 
 /** Variables that a command inherits from this process. None of them is a secret. */
@@ -43,6 +43,7 @@ export const NO_ISOLATION = `they have to be isolated, and ${
   ISOLATORS[process.platform] ?? "bubblewrap does not work (apt-get install bubblewrap)"
 }.`;
 
+/** Options of `shellBackend`. */
 export interface ShellOptions extends DiskOptions {
   /** Default two minutes. A call may set another limit. */
   timeoutMs?: number;

@@ -13,6 +13,7 @@ import { cancelling, canPlan, isOpen } from "./plan.ts";
 import { doJob, JOBS } from "./survey/jobs.ts";
 import { survey } from "./survey/survey.ts";
 
+/** Options of `OfflineModel`. */
 export interface OfflineModelOptions {
   /** Delays in milliseconds before each answer, and before each word of a stream, so that people can follow. */
   pace?: { thinkMs?: number; wordMs?: number };

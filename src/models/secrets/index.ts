@@ -1,2 +1,3 @@
-export { fieldsOf, settled, withoutKeysOf } from "./keys.ts";
+export { fieldsOf, settled } from "./client-fields.ts";
+export { withoutKeysOf } from "./keys.ts";
 export { type Environment, type Hide, read, redact, secretsIn, withoutSecrets } from "./redact.ts";

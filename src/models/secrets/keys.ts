@@ -1,4 +1,5 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
+import { fieldsOf, settled } from "./client-fields.ts";
 import { read, type Environment, redact, withoutSecrets } from "./redact.ts";
 
 /** The variables of the process; a browser has none. */
@@ -20,16 +21,4 @@ function keysOf(model: object): string[] {
   const named = ["apiKey", ...Object.keys(lc_secrets ?? {})].map((name) => fields[name]);
   const set = Object.values(lc_secrets ?? {}).map((variable) => read(ENVIRONMENT, variable));
   return [...named, ...set].filter((value) => typeof value === "string");
-}
-
-/** The constructor fields of a LangChain client. OpenAI's client stores them in `fields`. */
-export function fieldsOf(model: object): Record<string, unknown> {
-  const { fields, lc_kwargs } = model as { fields?: object; lc_kwargs?: object };
-  return { ...(fields ?? lc_kwargs) };
-}
-
-/** The real model of one that is chosen when first used; any other model unchanged. */
-export async function settled(model: object): Promise<object> {
-  const { _getModelInstance: choose } = model as { _getModelInstance?: () => Promise<object> };
-  return choose ? choose.call(model) : model;
 }
