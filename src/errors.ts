@@ -1,4 +1,4 @@
-/** Codes of errors, for programs that tell failures apart. */
+/** Error codes, for programs. */
 export type HarnessErrorCode =
   | "invalid-options"
   | "invalid-plan"
@@ -21,7 +21,7 @@ export type HarnessErrorCode =
   | "thread-busy"
   | "thread-changed";
 
-/** The one error class of Holdfast. What a model did wrong is never thrown: it goes back to the model. */
+/** The only error class of Holdfast. Mistakes of a model are not thrown, but returned to the model. */
 export class HarnessError extends Error {
   override readonly name = "HarnessError";
   readonly code: HarnessErrorCode;
@@ -31,22 +31,22 @@ export class HarnessError extends Error {
     this.code = code;
   }
 
-  /** Finds the `HarnessError` inside an error that LangChain or LangGraph wrapped; undefined when there is none. */
+  /** Finds the `HarnessError` inside an error that LangChain or LangGraph wrapped; undefined if there is none. */
   static from(error: unknown): HarnessError | undefined {
-    const seen = new Set<unknown>();
-    for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    const visited = new Set<unknown>();
+    for (let at = error; at instanceof Error && !visited.has(at); at = at.cause) {
       if (at instanceof HarnessError) return at;
-      seen.add(at);
+      visited.add(at);
     }
     return undefined;
   }
 }
 
-/** The outcome of some work, unless a signal is aborted before: then its reason is thrown, and the work goes on unheard. */
+/** Awaits some work. Throws the signal's reason if it aborts first; the result of the work is then ignored. */
 export async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   if (signal.aborted) {
-    // The work has begun: nobody else hears of its failure.
+    // The work has started: without a handler its failure would be an unhandled rejection.
     void Promise.resolve(work).catch(() => {});
     throw signal.reason;
   }
@@ -58,7 +58,7 @@ export async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", stop));
 }
 
-/** The result of a function, or undefined where it throws. For failures that are an ordinary answer, such as a missing file. */
+/** The result of a function; undefined if it throws. For expected failures, such as a missing file. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -28,13 +28,13 @@ import {
   type GlobResult,
 } from "./protocol.ts";
 
-/** The argument of a function that makes a backend. */
+/** The argument of a backend factory. */
 export interface BackendRuntime {
   state: unknown;
   store?: BaseStore | undefined;
 }
 
-/** Files in the graph state: they last as long as their thread. */
+/** Files in the graph state. They exist as long as their thread. */
 export class StateBackend extends ProtocolBackend {
   readonly #runtime: BackendRuntime | undefined;
 
@@ -54,7 +54,7 @@ export class StateBackend extends ProtocolBackend {
 export interface FilesystemBackendOptions {
   /** Default: the current folder. */
   rootDir?: string;
-  /** Has no effect: paths always count from `rootDir`, by their full address too, and nothing outside is reached. */
+  /** Has no effect: paths always start at `rootDir`, full host paths work too, and files outside are never reached. */
   virtualMode?: boolean;
   /** Default 10. */
   maxFileSizeMb?: number;
@@ -74,7 +74,7 @@ export class FilesystemBackend extends ProtocolBackend {
   }
 }
 
-/** The argument of a function that makes a namespace. */
+/** The argument of a namespace function. */
 export interface StoreBackendContext {
   state: unknown;
   config?: { metadata?: Record<string, unknown>; configurable?: Record<string, unknown> };
@@ -90,7 +90,7 @@ export interface StoreBackendOptions {
   fileFormat?: "v1" | "v2";
 }
 
-/** Files in a LangGraph store: all threads have them. */
+/** Files in a LangGraph store, shared by all threads. */
 export class StoreBackend extends ProtocolBackend {
   readonly #runtime: BackendRuntime | undefined;
   readonly #options: StoreBackendOptions;
@@ -126,7 +126,7 @@ export class StoreBackend extends ProtocolBackend {
   }
 }
 
-/** Several backends as one: a path belongs to the route with the longest prefix, else to the first. */
+/** Several backends as one. A path belongs to the route with the longest prefix, else to the main backend. */
 export class CompositeBackend extends ProtocolBackend {
   readonly #main: AnyBackend;
   readonly #routes: Record<string, AnyBackend>;
@@ -137,7 +137,7 @@ export class CompositeBackend extends ProtocolBackend {
     this.#routes = routes;
   }
 
-  /** True where the first backend runs commands. */
+  /** True if the main backend runs commands. */
   get runsCommands(): boolean {
     return runsCommands(this.#main);
   }
@@ -155,13 +155,13 @@ export interface LocalShellBackendOptions extends FilesystemBackendOptions {
   /** Default 100,000. */
   maxOutputBytes?: number;
   env?: Record<string, string>;
-  /** Gives commands all variables of this process. Default: a few that are no secrets, such as `PATH`. */
+  /** Passes all variables of this process to commands. Default: a few that are no secrets, such as `PATH`. */
   inheritEnv?: boolean;
   /** Files that `create` writes. */
   initialFiles?: Record<string, string>;
-  /** Ours: `auto` or `always` keeps commands apart from the rest of the system. Default `never`, as in DeepAgents. */
+  /** Not in DeepAgents: `auto` or `always` isolates commands. Default `never`. */
   isolation?: Isolation;
-  /** Ours: whether isolated commands reach the network. Default false. */
+  /** Not in DeepAgents: whether isolated commands reach the network. Default false. */
   network?: boolean;
 }
 
@@ -186,7 +186,7 @@ export class LocalShellBackend extends FilesystemBackend {
     return this.#isRunning;
   }
 
-  /** Makes the folder and the initial files. */
+  /** Creates the folder and the initial files. */
   async initialize(): Promise<void> {
     const { rootDir = process.cwd(), initialFiles = {} } = this.#options;
     await mkdir(rootDir, { recursive: true });
@@ -199,9 +199,9 @@ export class LocalShellBackend extends FilesystemBackend {
   }
 
   async execute(command: string): Promise<ExecuteResponse> {
-    const ran = await this[FILES]().execute!(command);
-    if (!ran.ok) return { output: ran.error, exitCode: 1, truncated: false };
-    return { output: ran.output, exitCode: ran.exitCode, truncated: ran.truncated };
+    const result = await this[FILES]().execute!(command);
+    if (!result.ok) return { output: result.error, exitCode: 1, truncated: false };
+    return { output: result.output, exitCode: result.exitCode, truncated: result.truncated };
   }
 
   override glob(pattern: string, path = "/"): Promise<GlobResult> {
@@ -209,7 +209,7 @@ export class LocalShellBackend extends FilesystemBackend {
   }
 }
 
-/** A sandbox of which a program gives three methods. It needs a POSIX shell inside. */
+/** A sandbox whose subclass implements three methods. It needs a POSIX shell. */
 export abstract class BaseSandbox extends ProtocolBackend {
   abstract readonly id: string;
   abstract execute(command: string): ExecuteResponse | Promise<ExecuteResponse>;
@@ -225,10 +225,10 @@ export abstract class BaseSandbox extends ProtocolBackend {
   }
 }
 
-/** A backend of this module, or any other of DeepAgents' protocol. */
+/** A backend of this module, or another one of DeepAgents' protocol. */
 export type AnyBackend = ProtocolBackend | ForeignBackend | BackendProtocol;
 
-/** Our backend for one of DeepAgents' protocol. What a program's subclass overrides is called. */
+/** Our backend for one of DeepAgents' protocol. Calls methods that a user's subclass overrides. */
 export function filesOf(backend: AnyBackend, context?: BackendContext): FileBackend {
   if (backend instanceof BaseSandbox) return backend[FILES]();
   if (backend instanceof ProtocolBackend) {
@@ -271,7 +271,7 @@ function shellOf(options: LocalShellBackendOptions): FileBackend {
   });
 }
 
-/** A glob as sandboxes of the protocol answer it: folders too, and paths from where the search began. */
+/** A glob with the result of the protocol's sandboxes: includes folders, and paths are relative to `path`. */
 async function globEntries(files: FileBackend, pattern: string, path: string): Promise<GlobResult> {
   const at = (await files.locate?.(path)) ?? path;
   const base = at === "/" ? at : at.replace(/\/+$/, "");
@@ -279,10 +279,10 @@ async function globEntries(files: FileBackend, pattern: string, path: string): P
   if (!compiled.ok) return { error: compiled.error };
   const matches: FileInfo[] = [];
   const visit = async (folder: string): Promise<void> => {
-    const listed = await files.list(folder);
-    for (const { path: one, isDirectory } of listed.ok ? listed.entries : []) {
-      const shown = under("", base, one).slice(1);
-      if (compiled.glob.matches(one)) matches.push({ path: shown, is_dir: isDirectory });
+    const listing = await files.list(folder);
+    for (const { path: one, isDirectory } of listing.ok ? listing.entries : []) {
+      const relativePath = under("", base, one).slice(1);
+      if (compiled.glob.matches(one)) matches.push({ path: relativePath, is_dir: isDirectory });
       if (isDirectory) await visit(one);
     }
   };
@@ -290,14 +290,14 @@ async function globEntries(files: FileBackend, pattern: string, path: string): P
   return { files: matches };
 }
 
-/** The store and the settings of the run that this call is made in. */
+/** The store and configuration of the current run. */
 export function runtimeHere(): { store?: BaseStore; configurable?: Record<string, unknown> } {
   const store = attempt(() => getStore());
   const configurable = attempt(() => getConfig())?.configurable;
   return { ...(store && { store }), ...(configurable && { configurable }) };
 }
 
-/** The state of the graph that this call runs in, if it runs in one. */
+/** The state of the current graph; undefined outside of a run. */
 export function stateHere(): unknown {
   return attempt(() => getCurrentTaskInput());
 }

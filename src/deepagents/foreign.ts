@@ -4,42 +4,42 @@ import { createBackend, type Failure, type FileBackend, type FileResult } from "
 import { nameOf, pathIn } from "../files/paths/index.ts";
 import type { BackendProtocol, FileData, FileInfo, ReadRawResult } from "./protocol.ts";
 
-/** The first version of the protocol, which some published backends still have. */
+/** The first version of the protocol, which some published backends still use. */
 interface FirstProtocol extends Pick<BackendProtocol, "write" | "delete" | "execute"> {
   lsInfo(path: string): FileInfo[] | Promise<FileInfo[]>;
   readRaw(path: string): FileData | Promise<FileData>;
   read(path: string, offset?: number, limit?: number): unknown;
 }
 
-/** A backend of DeepAgents' protocol that somebody else has written. */
+/** A third-party backend of DeepAgents' protocol. */
 export type ForeignBackend = BackendProtocol | FirstProtocol;
 
 /** More lines than a file has. */
 const ALL = 1_000_000_000;
 
 /**
- * Our `FileBackend` on such a backend. Searches and edits are ours. The protocol has no compare-and-swap: edits wait for each
- * other in this process.
+ * Our `FileBackend` on such a backend, with our own searches and edits. The protocol has no compare-and-swap: edits run
+ * one by one in this process.
  */
 export function foreignFiles(backend: ForeignBackend): FileBackend {
   const read = (path: string): Promise<FileResult<{ content: string }>> =>
-    tried(path, async () => {
+    asResult(path, async () => {
       const raw = (await (backend.readRaw?.(path) ?? backend.read(path, 0, ALL))) as ReadRawResult;
       const { error, data = raw } = raw;
       const content = textOfFile(data);
       return content === undefined ? refusal(path, error ?? "it is no text") : { ok: true, content };
     });
   const put = (path: string, content: string): Promise<FileResult> =>
-    tried(path, async () => {
+    asResult(path, async () => {
       const { error } = await backend.write(path, content);
       return error ? refusal(path, error) : { ok: true };
     });
   const files = createBackend({
     list: (path) =>
-      tried(path, async () => {
-        const listed = "ls" in backend ? await backend.ls(path) : { files: await backend.lsInfo(path) };
-        if (!listed.files) return refusal(path, listed.error ?? "it cannot be listed");
-        const entries = listed.files.map(({ path: full, is_dir: isDirectory = false, size }) => {
+      asResult(path, async () => {
+        const listing = "ls" in backend ? await backend.ls(path) : { files: await backend.lsInfo(path) };
+        if (!listing.files) return refusal(path, listing.error ?? "it cannot be listed");
+        const entries = listing.files.map(({ path: full, is_dir: isDirectory = false, size }) => {
           const name = nameOf(full.replace(/\/+$/, ""));
           return { name, path: pathIn(path, name), isDirectory, ...(size !== undefined && { size }) };
         });
@@ -48,19 +48,19 @@ export function foreignFiles(backend: ForeignBackend): FileBackend {
     read,
     write: async (path, content) => {
       const created = !(await read(path)).ok;
-      const written = await put(path, content);
-      return written.ok ? { ok: true, created } : written;
+      const result = await put(path, content);
+      return result.ok ? { ok: true, created } : result;
     },
     swap: (path, before, content) =>
       exclusive(backend, path, async () => {
         const now = await read(path);
         if (!now.ok) return now;
         if (now.content !== before) return { ok: true, swapped: false };
-        const written = await put(path, content);
-        return written.ok ? { ok: true, swapped: true } : written;
+        const result = await put(path, content);
+        return result.ok ? { ok: true, swapped: true } : result;
       }),
     delete: (path) =>
-      tried(path, async () => {
+      asResult(path, async () => {
         if (!backend.delete) return fail(`"${path}" was not deleted: this backend cannot delete.`);
         const { error } = await backend.delete(path);
         return error ? refusal(path, error) : { ok: true };
@@ -73,8 +73,8 @@ export function foreignFiles(backend: ForeignBackend): FileBackend {
   };
 }
 
-/** Runs an operation; an error that the first version of the protocol throws becomes a failure. */
-async function tried<T extends object>(
+/** Runs an operation. Turns errors, which the first version of the protocol throws, into failures. */
+async function asResult<T extends object>(
   path: string,
   act: () => Promise<FileResult<T>>,
 ): Promise<FileResult<T>> {

@@ -47,29 +47,28 @@ import { createAsyncSubAgentMiddleware, isAsyncSubAgent, type AsyncSubAgent } fr
 import type { Settings } from "./settings.ts";
 
 /**
- * `createDeepAgent` with DeepAgents' options, on our parts; our options are understood, too. `files` of the result of
- * `invoke` are DeepAgents' records, in streams and checkpoints they are texts. LangChain's `todoListMiddleware` in
- * `middleware` takes the place of our plan.
+ * `createDeepAgent` with DeepAgents' options and ours. `files` in the result of `invoke` are DeepAgents' records; in
+ * streams and checkpoints they are texts. LangChain's `todoListMiddleware` in `middleware` replaces our plan.
  */
 export const createDeepAgent: CreateDeepAgent = ((params: CreateDeepAgentParams = {}) => {
   const { memory = [], skills, subagents = [], backend, permissions, interruptOn, ...rest } = params;
   const { instructions, middleware = [], plan, ...ours } = rest;
-  const place = placeOf(backend, permissions);
+  const fileOptions = fileOptionsOf(backend, permissions);
   const remote = subagents.filter(isAsyncSubAgent);
   const sources = [
     ...(typeof instructions === "object" ? instructions : []),
-    ...memorySources(place, memory),
+    ...memorySources(fileOptions, memory),
   ];
-  const isTheirPlan = middleware.some(({ name }) => name === "todoListMiddleware");
+  const hasTodoList = middleware.some(({ name }) => name === "todoListMiddleware");
   const options: DeepAgentOptions = {
     ...ours,
-    ...place,
+    ...fileOptions,
     ...(typeof instructions === "string" && { systemPrompt: ours.systemPrompt ?? instructions }),
     ...(sources.length > 0 && { instructions: sources }),
     ...(interruptOn && { interruptOn: renamed(interruptOn) }),
-    ...((plan !== undefined || isTheirPlan) && { plan: plan ?? false }),
+    ...((plan !== undefined || hasTodoList) && { plan: plan ?? false }),
     middleware: [
-      ...skillsOf(place, skills),
+      ...skillsOf(fileOptions, skills),
       ...(remote.length > 0 ? [createAsyncSubAgentMiddleware({ asyncSubAgents: remote })] : []),
       ...middleware,
     ],
@@ -79,23 +78,26 @@ export const createDeepAgent: CreateDeepAgent = ((params: CreateDeepAgentParams 
   return withFileData(createAgent(all as never));
 }) as never;
 
-type Place = Pick<DeepAgentOptions, "backend" | "canExecute" | "permissions">;
+type FileOptions = Pick<DeepAgentOptions, "backend" | "canExecute" | "permissions">;
 
 /** Our options for a backend and the rules for its files. */
-function placeOf(backend?: AnyBackend | BackendFactory, permissions?: FilesystemPermission[]): Place {
+function fileOptionsOf(
+  backend?: AnyBackend | BackendFactory,
+  permissions?: FilesystemPermission[],
+): FileOptions {
   const rules = permissions && { permissions: permissions.map(ruleOf) };
   if (backend === undefined || backend.constructor === StateBackend) return { ...rules };
   if (typeof backend !== "function") {
-    const isBound = [StoreBackend, CompositeBackend].some((kind) => backend instanceof kind);
-    if (!isBound) return { backend: filesOf(backend), ...rules };
-    const make = (context: BackendContext): FileBackend => filesOf(backend, context);
-    return { backend: make, canExecute: runsCommands(backend), ...rules };
+    const needsContext = [StoreBackend, CompositeBackend].some((kind) => backend instanceof kind);
+    if (!needsContext) return { backend: filesOf(backend), ...rules };
+    const create = (context: BackendContext): FileBackend => filesOf(backend, context);
+    return { backend: create, canExecute: runsCommands(backend), ...rules };
   }
-  const made = (context?: BackendContext): AnyBackend =>
+  const create = (context?: BackendContext): AnyBackend =>
     backend({ state: stateHere() ?? {}, store: context?.store });
-  // A backend that cannot be made without a run is taken for one that runs no commands.
-  const canExecute = attempt(() => runsCommands(made())) ?? false;
-  return { backend: (context) => filesOf(made(context), context), canExecute, ...rules };
+  // A backend that cannot be created outside of a run counts as one without commands.
+  const canExecute = attempt(() => runsCommands(create())) ?? false;
+  return { backend: (context) => filesOf(create(context), context), canExecute, ...rules };
 }
 
 function ruleOf({ operations, paths, mode = "allow" }: FilesystemPermission): PermissionRule {
@@ -109,8 +111,8 @@ function renamed<Rule>(rules: Record<string, Rule>): Record<string, Rule> {
   return rule === undefined ? rules : { ...rest, delete_file: rule };
 }
 
-/** Rules for files are for the model: the program may name any. On disk that is also one outside of the backend. */
-function memorySources({ backend }: Place, paths: readonly string[]): InstructionSource[] {
+/** Reads memory files. Permissions do not apply: the program chooses the files, on disk also outside of the backend. */
+function memorySources({ backend }: FileOptions, paths: readonly string[]): InstructionSource[] {
   const workspace = new Workspace(backend ? { backend } : {});
   return paths.map((path) => async () => {
     const files = filesHere(workspace);
@@ -126,20 +128,20 @@ function filesHere(workspace: Workspace): FileBackend {
   return workspace.open(stateHere(), runtimeHere()).backend;
 }
 
-/** Skills that are in the agent's own files: they are only listed. */
-function skillsOf(place: Place, sources: readonly string[] = []): AnyAgentMiddleware[] {
+/** A middleware that lists skills in the agent's own files. */
+function skillsOf(options: FileOptions, sources: readonly string[] = []): AnyAgentMiddleware[] {
   if (sources.length === 0) return [];
-  const workspace = new Workspace(place);
-  let read: Promise<PlacedSkill[]> | undefined;
-  const told = new Set<string>();
-  const readNow = async (): Promise<PlacedSkill[]> => {
+  const workspace = new Workspace(options);
+  let cache: Promise<PlacedSkill[]> | undefined;
+  const warnings = new Set<string>();
+  const read = async (): Promise<PlacedSkill[]> => {
     const { skills, notes } = await skillsIn(filesHere(workspace), sources);
-    for (const note of notes) if (!told.has(note)) process.emitWarning(`createDeepAgent: ${note}`);
-    for (const note of notes) told.add(note);
+    for (const note of notes) if (!warnings.has(note)) process.emitWarning(`createDeepAgent: ${note}`);
+    for (const note of notes) warnings.add(note);
     return skills;
   };
   const placed = (): Promise<PlacedSkill[]> =>
-    typeof place.backend === "object" ? (read ??= readNow()) : readNow();
+    typeof options.backend === "object" ? (cache ??= read()) : read();
   return [skillsMiddleware({ placed }) as AnyAgentMiddleware];
 }
 
@@ -152,9 +154,9 @@ async function skillsIn(
   for (const source of sources) {
     const parsed = parsePath((await files.locate?.(source)) ?? source);
     const at = parsed.ok ? parsed.path : "/";
-    const listed = parsed.ok ? await files.list(at) : parsed;
-    const entries = listed.ok ? listed.entries : [];
-    if (!listed.ok && files.locate && isAbsolute(source) && existsSync(source)) {
+    const listing = parsed.ok ? await files.list(at) : parsed;
+    const entries = listing.ok ? listing.entries : [];
+    if (!listing.ok && files.locate && isAbsolute(source) && existsSync(source)) {
       notes.push(`the skills in ${source} are not in the backend's folder, and are left out.`);
     }
     const isSkill = entries.some(({ name }) => name === "SKILL.md");
@@ -205,12 +207,12 @@ function withFileData<Agent extends { invoke: (...args: never[]) => Promise<obje
   });
 }
 
-/** Files of a backend in the system prompt. */
-export function createMemoryMiddleware({ backend, sources }: Shelf) {
-  return instructionsMiddleware(memorySources(placeOf(backend), sources));
+/** Adds files of a backend to the system prompt. */
+export function createMemoryMiddleware({ backend, sources }: BackendSources) {
+  return instructionsMiddleware(memorySources(fileOptionsOf(backend), sources));
 }
 
-/** The `agent.md` of the user and of the project in the system prompt. */
+/** Adds the `agent.md` of the user and of the project to the system prompt. */
 export function createAgentMemoryMiddleware({
   settings,
   assistantId,
@@ -222,12 +224,14 @@ export function createAgentMemoryMiddleware({
   return instructionsMiddleware(paths.flatMap((file) => (file === null ? [] : { file })));
 }
 
-/** Skills of a backend in the system prompt. */
-export function createSkillsMiddleware({ backend, sources }: Shelf): AnyAgentMiddleware {
-  return skillsOf(placeOf(backend), sources)[0] ?? (skillsMiddleware({ placed: async () => [] }) as never);
+/** Lists skills of a backend in the system prompt. */
+export function createSkillsMiddleware({ backend, sources }: BackendSources): AnyAgentMiddleware {
+  return (
+    skillsOf(fileOptionsOf(backend), sources)[0] ?? (skillsMiddleware({ placed: async () => [] }) as never)
+  );
 }
 
-interface Shelf {
+interface BackendSources {
   backend: AnyBackend | BackendFactory;
   sources: readonly string[];
 }
@@ -285,5 +289,5 @@ export {
   type SkillMetadata,
 } from "./settings.ts";
 
-/** Gives calls without a result one: `danglingCallsMiddleware` by DeepAgents' name. */
+/** Adds results to calls that have none: `danglingCallsMiddleware` under DeepAgents' name. */
 export const createPatchToolCallsMiddleware = danglingCallsMiddleware;

@@ -7,21 +7,21 @@ import type { AnyBackend, BackendRuntime } from "./backends.ts";
 import type { FileData } from "./protocol.ts";
 import type { AsyncSubAgent } from "./remote-agents.ts";
 
-/** A backend made for the call at hand. */
+/** Creates a backend for the current call. */
 export type BackendFactory = (runtime: BackendRuntime) => AnyBackend;
 
-/** Allows or denies work on files. The first rule that matches decides; without one it is allowed. */
+/** Allows or denies operations on files. The first matching rule decides; without a match they are allowed. */
 export interface FilesystemPermission {
   operations: readonly ("read" | "write")[];
-  /** Globs from the root. Of what is denied, all that is below is denied, too. */
+  /** Globs from the root. A deny rule also covers everything below its matches. */
   paths: string[];
   /** Default `allow`. */
   mode?: "allow" | "deny";
 }
 
-/** A sub-agent described by its parts, with all that `SubagentSpec` of `holdfast` has. */
+/** A sub-agent that is built from options: those of DeepAgents and of `SubagentSpec`. */
 export interface SubAgent extends Omit<SubagentSpec, "permissions" | "skills" | "fork"> {
-  /** `fork` begins with the caller's conversation. */
+  /** `fork` starts with the caller's conversation. */
   mode?: "isolated" | "fork";
   /** Folders of skills in the agent's backend. */
   skills?: readonly string[];
@@ -29,20 +29,20 @@ export interface SubAgent extends Omit<SubagentSpec, "permissions" | "skills" | 
   permissions?: FilesystemPermission[];
 }
 
-/** A sub-agent that is a graph already. */
+/** A sub-agent that is an existing graph. */
 export type CompiledSubAgent = CompiledSubagent;
 /** A sub-agent of any kind. */
 export type AnySubAgent = SubAgent | CompiledSubAgent | AsyncSubAgent;
 
-/** Options of DeepAgents' `createDeepAgent`, and those of ours. */
+/** Options of DeepAgents' `createDeepAgent` and of ours. */
 export interface CreateDeepAgentParams extends Omit<
   DeepAgentOptions,
   "backend" | "subagents" | "permissions" | "skills" | "contextSchema"
 > {
   contextSchema?: AnyAnnotationRoot | InteropZodObject;
-  /** An instance, or a function that makes one for a call. Default: `StateBackend`. */
+  /** A backend, or a function that creates one for a call. Default: `StateBackend`. */
   backend?: AnyBackend | BackendFactory;
-  /** Files in the backend that are part of the system prompt, such as `/AGENTS.md`. Read for every model call. */
+  /** Files in the backend that are added to the system prompt, such as `/AGENTS.md`. Read for every model call. */
   memory?: readonly string[];
   /** Folders of skills, or of one skill, in the backend. */
   skills?: readonly string[];

@@ -12,7 +12,7 @@ export interface FileData {
   modified_at?: string;
 }
 
-/** One entry of a listing; the path of a folder ends in a slash. */
+/** An entry of a listing. The path of a folder ends with a slash. */
 export interface FileInfo {
   path: string;
   is_dir?: boolean;
@@ -26,21 +26,21 @@ type Answer<T> = { error?: string } & Partial<T>;
 export type LsResult = Answer<{ files: FileInfo[] }>;
 /** The files that a pattern matches. */
 export type GlobResult = LsResult;
-/** A text, or the bytes of a file that is none. */
+/** A text, or the bytes of a binary file. */
 export type ReadResult = Answer<{ content: string | Uint8Array; mimeType: string; totalLines: number }>;
-/** A file as it is stored. */
+/** A file in its stored form. */
 export type ReadRawResult = Answer<{ data: FileData }>;
-/** `filesUpdate`: an update of `files` in the graph state, null for a file that was deleted. */
+/** The outcome of a write. `filesUpdate`: an update of `files` in the graph state; null for a deleted file. */
 export type WriteResult = Answer<{ path: string; filesUpdate: Record<string, FileData | null> }>;
-/** The outcome of an edit, with the places that it changed. */
+/** The outcome of an edit, with the number of replacements. */
 export type EditResult = WriteResult & { occurrences?: number };
-/** A line with the text that was looked for. */
+/** A matching line. */
 export type GrepMatch = { path: string; line: number; text: string };
-/** The lines with the text that was looked for. */
+/** The matching lines. */
 export type GrepResult = Answer<{ matches: GrepMatch[]; truncated: boolean }>;
 /** The outcome of a command. */
 export type ExecuteResponse = { output: string; exitCode: number | null; truncated: boolean };
-export type FileOperationError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
+type FileOperationError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
 /** The outcome of one upload. */
 export type FileUploadResponse = { path: string; error: FileOperationError | null };
 /** One downloaded file. */
@@ -67,20 +67,20 @@ export interface BackendProtocol {
   readonly id?: string;
 }
 
-/** The method by which an agent takes the files of a backend of this package. */
+/** The method that returns our `FileBackend` of a backend of this package. */
 export const FILES: unique symbol = Symbol("files");
 
 /** DeepAgents' protocol on one of our backends. */
 export abstract class ProtocolBackend implements BackendProtocol {
-  /** The files themselves. Without a context: as the program finds them that calls a method. */
+  /** Our backend. Without a context, for a program that calls the protocol's methods itself. */
   abstract [FILES](context?: BackendContext): FileBackend;
 
   async ls(path: string): Promise<LsResult> {
     const [files, at] = await this.#at(path);
-    const listed = await files.list(at, { sizes: true });
-    if (listed.ok)
-      return { files: listed.entries.map((entry) => infoOf(entry, under(path, at, entry.path))) };
-    return listed.reason === "missing" ? { files: [] } : errorOf(listed, path);
+    const listing = await files.list(at, { sizes: true });
+    if (listing.ok)
+      return { files: listing.entries.map((entry) => infoOf(entry, under(path, at, entry.path))) };
+    return listing.reason === "missing" ? { files: [] } : errorOf(listing, path);
   }
 
   async read(path: string, offset = 0, limit = 500): Promise<ReadResult> {
@@ -100,8 +100,8 @@ export abstract class ProtocolBackend implements BackendProtocol {
 
   async write(path: string, content: string): Promise<WriteResult> {
     const [files, at] = await this.#at(path);
-    const written = await files.write(at, content);
-    return written.ok ? { path, ...updateOf(files) } : errorOf(written, path);
+    const result = await files.write(at, content);
+    return result.ok ? { path, ...updateOf(files) } : errorOf(result, path);
   }
 
   async edit(path: string, oldString: string, newString: string, replaceAll = false): Promise<EditResult> {
@@ -114,14 +114,14 @@ export abstract class ProtocolBackend implements BackendProtocol {
       return { error: `The string is in '${path}' multiple times (${occurrences}); use replaceAll.` };
     }
     if (oldString === newString) return { path, occurrences };
-    const edited = await files.edit(at, { oldString, newString, replaceAll });
-    return edited.ok ? { path, occurrences, ...updateOf(files) } : errorOf(edited, path);
+    const result = await files.edit(at, { oldString, newString, replaceAll });
+    return result.ok ? { path, occurrences, ...updateOf(files) } : errorOf(result, path);
   }
 
   async delete(path: string): Promise<WriteResult> {
     const [files, at] = await this.#at(path);
-    const deleted = await files.delete(at);
-    return deleted.ok ? { path, ...updateOf(files) } : errorOf(deleted, path);
+    const result = await files.delete(at);
+    return result.ok ? { path, ...updateOf(files) } : errorOf(result, path);
   }
 
   async grep(
@@ -155,8 +155,8 @@ export abstract class ProtocolBackend implements BackendProtocol {
     const answers: FileUploadResponse[] = [];
     for (const [path, content] of uploads) {
       const [files, at] = await this.#at(path);
-      const written = await files.writeBytes(at, content);
-      answers.push({ path, error: written.ok ? null : codeOf(written, "invalid_path") });
+      const result = await files.writeBytes(at, content);
+      answers.push({ path, error: result.ok ? null : codeOf(result, "invalid_path") });
     }
     return answers;
   }
@@ -175,20 +175,20 @@ export abstract class ProtocolBackend implements BackendProtocol {
     return answers;
   }
 
-  /** The files, and where a path is in them: it may be an address on the host. */
+  /** The backend, and a path in it, which may be given as a host path. */
   async #at(path: string): Promise<[FileBackend, string]> {
     const files = this[FILES]();
     return [files, (await files.locate?.(path)) ?? path];
   }
 }
 
-/** A path below `at` by the name that the caller has for `at`. */
-export function under(called: string, at: string, path: string): string {
-  const [outer, inner] = [called.replace(/\/+$/, ""), at.replace(/\/+$/, "")];
+/** Replaces the prefix `at` of a path by `alias`, the caller's name for it. */
+export function under(alias: string, at: string, path: string): string {
+  const [outer, inner] = [alias.replace(/\/+$/, ""), at.replace(/\/+$/, "")];
   return path === inner || path.startsWith(`${inner}/`) ? outer + path.slice(inner.length) : path;
 }
 
-/** A file as DeepAgents' state and results have it. */
+/** A file in the form of DeepAgents' state and results. */
 export function dataOf(bytes: Uint8Array): FileData {
   const text = decodeText(bytes, "");
   if (text.ok) return { content: text.content, mimeType: "text/plain" };
@@ -199,7 +199,7 @@ function infoOf({ isDirectory, size }: FileEntry, path: string): FileInfo {
   return { path: isDirectory ? `${path}/` : path, is_dir: isDirectory, ...(size !== undefined && { size }) };
 }
 
-/** The changes of files in a graph state. */
+/** The collected changes of a backend in the graph state; none for others. */
 function updateOf(files: FileBackend): Pick<WriteResult, "filesUpdate"> {
   if (!("changes" in files)) return {};
   const changes = (files as { changes: () => Record<string, FileChange> }).changes();

@@ -8,19 +8,19 @@ import { anyUpdate } from "../middleware/state/index.ts";
 import { callId, checkedTool } from "../middleware/tools/index.ts";
 import { REMOTE_TOOLS } from "./remote-agents.prompt.ts";
 
-/** A sub-agent on a server of LangGraph's protocol, which works while its caller goes on. */
+/** A sub-agent on a server of LangGraph's protocol. It works in the background. */
 export interface AsyncSubAgent {
   name: string;
-  /** Tells the model when to use it. */
+  /** When to use it, for the model. */
   description: string;
-  /** The graph, or the id of an assistant, on the server. */
+  /** The name of a graph, or the id of an assistant, on the server. */
   graphId: string;
   /** Default: the SDK's. */
   url?: string;
   headers?: Record<string, string>;
 }
 
-/** The state of a remote task. */
+/** The status of a remote task. */
 export type AsyncTaskStatus =
   | "pending"
   | "running"
@@ -48,14 +48,14 @@ type Tasks = Record<string, AsyncTask>;
 
 const ENDED: readonly AsyncTaskStatus[] = ["success", "error", "cancelled", "timeout"];
 
-/** Tells the description of a remote sub-agent. */
+/** Whether a sub-agent is remote. */
 export function isAsyncSubAgent(spec: object): spec is AsyncSubAgent {
   return "graphId" in spec;
 }
 
 /**
- * Tools that start, check, update, cancel and list tasks of remote sub-agents. Tasks are in the state, so they outlive
- * summaries and processes. Throws `invalid-options` for two sub-agents of one name.
+ * Tools that start, check, update, cancel and list tasks of remote sub-agents. Tasks are in the state, so they survive
+ * summaries and restarts. Throws `invalid-options` for no sub-agents, or two with the same name.
  */
 export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgents: AsyncSubAgent[] }) {
   const agents = new Map(asyncSubAgents.map((agent) => [agent.name, agent]));
@@ -71,7 +71,7 @@ export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgen
     return client;
   };
   const now = (): string => new Date().toISOString();
-  const started = async (
+  const startRun = async (
     { agentName, threadId }: Pick<AsyncTask, "agentName" | "threadId">,
     content: string,
   ): Promise<Pick<AsyncTask, "runId" | "status">> => {
@@ -102,7 +102,7 @@ export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgen
         z.object({ description: z.string(), agentName: z.enum([...agents.keys()]) }),
         async ({ description, agentName }) => {
           const { thread_id: threadId } = await (await clientOf(agentName)).threads.create();
-          const run = await started({ agentName, threadId }, description);
+          const run = await startRun({ agentName, threadId }, description);
           const task = { taskId: threadId, agentName, threadId, ...run, createdAt: now(), description };
           return [{ [threadId]: task }, { taskId: threadId, status: run.status }];
         },
@@ -112,17 +112,17 @@ export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgen
         "check_async_task",
         TASK,
         onTask(async (task) => {
-          const checked = await statusOf(task);
-          if (checked.status !== "success") return [checked];
+          const current = await statusOf(task);
+          if (current.status !== "success") return [current];
           const state = await (await clientOf(task.agentName)).threads.getState(task.threadId);
-          return [checked, { result: lastText(state.values) }];
+          return [current, { result: lastText(state.values) }];
         }),
       ),
       tool(
         "update_async_task",
         TASK.extend({ message: z.string() }),
         onTask(async (task, { message }) => [
-          { ...task, ...(await started(task, message)), updatedAt: now() },
+          { ...task, ...(await startRun(task, message)), updatedAt: now() },
         ]),
       ),
       tool(
@@ -138,8 +138,8 @@ export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgen
         z.object({ statusFilter: z.string().nullish() }),
         async ({ statusFilter }, tasks) => {
           const all = await Promise.all(Object.values(tasks).map(statusOf));
-          const shown = all.filter(({ status }) => [status, "all"].includes(statusFilter ?? "all"));
-          const answer = shown.map(({ taskId, agentName, status }) => ({ taskId, agentName, status }));
+          const matches = all.filter(({ status }) => [status, "all"].includes(statusFilter ?? "all"));
+          const answer = matches.map(({ taskId, agentName, status }) => ({ taskId, agentName, status }));
           return [Object.fromEntries(all.map((task) => [task.taskId, task])), answer];
         },
       ),
@@ -149,25 +149,25 @@ export function createAsyncSubAgentMiddleware({ asyncSubAgents }: { asyncSubAgen
 
 const TASK = z.object({ taskId: z.string() });
 
-/** A tool that changes tasks and answers with JSON. A server's refusal goes to the model. */
+/** A tool that changes tasks and answers with JSON. Errors of a server go to the model. */
 function tool<Schema extends z.ZodObject>(
   name: keyof typeof REMOTE_TOOLS,
   schema: Schema,
   act: (args: z.output<Schema>, tasks: Tasks) => Promise<[Tasks, object]>,
   agents: readonly AsyncSubAgent[] = [],
 ) {
-  const listed = agents.map((agent) => `- ${agent.name}: ${agent.description}`);
-  const text = { name, description: [REMOTE_TOOLS[name], ...listed].join("\n"), schema };
-  return checkedTool(text, async (args, runtime) => {
+  const lines = agents.map((agent) => `- ${agent.name}: ${agent.description}`);
+  const definition = { name, description: [REMOTE_TOOLS[name], ...lines].join("\n"), schema };
+  return checkedTool(definition, async (args, runtime) => {
     const { asyncTasks = {} } = (runtime.state ?? {}) as { asyncTasks?: Tasks };
-    const about = { tool_call_id: callId(runtime), name };
+    const fields = { tool_call_id: callId(runtime), name };
     try {
       const [changes, answer] = await act(args, asyncTasks);
-      const message = new ToolMessage({ ...about, content: JSON.stringify(answer) });
+      const message = new ToolMessage({ ...fields, content: JSON.stringify(answer) });
       return new Command({ update: { asyncTasks: changes, messages: [message] } });
     } catch (error) {
       if (error instanceof HarnessError) throw error;
-      return new ToolMessage({ ...about, content: `Error: ${(error as Error).message}`, status: "error" });
+      return new ToolMessage({ ...fields, content: `Error: ${(error as Error).message}`, status: "error" });
     }
   });
 }
@@ -179,9 +179,9 @@ function onTask<Args extends { taskId: string }>(
     const task = tasks[args.taskId.trim()];
     const all = Object.keys(tasks).join(", ") || "none";
     if (!task) throw new Error(`There is no task "${args.taskId}"; there are: ${all}.`);
-    const [changed, more] = await act(task, args);
-    const { taskId, status } = changed;
-    return [{ [taskId]: changed }, { taskId, status, ...more }];
+    const [next, details] = await act(task, args);
+    const { taskId, status } = next;
+    return [{ [taskId]: next }, { taskId, status, ...details }];
   };
 }
 

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { HarnessError } from "../errors.ts";
 import { frontmatterIn, NAMED } from "../middleware/skills/index.ts";
 
-/** The nearest folder with `.git`, from `startPath` upwards; null for none. Default: from the current folder. */
+/** The nearest folder with `.git`, from `startPath` upwards; null if there is none. Default: the current folder. */
 export function findProjectRoot(startPath = process.cwd()): string | null {
   for (let at = resolve(startPath); ; at = dirname(at)) {
     if (existsSync(join(at, ".git"))) return at;
@@ -13,7 +13,7 @@ export function findProjectRoot(startPath = process.cwd()): string | null {
   }
 }
 
-/** The places of memory and skills: `~/.deepagents/<agent>` of the user and `.deepagents` of the project. */
+/** The paths of memory and skills: `~/.deepagents/<agent>` of the user and `.deepagents` of the project. */
 export function createSettings({ startPath }: { startPath?: string } = {}) {
   const projectRoot = findProjectRoot(startPath);
   const userDeepagentsDir = join(homedir(), ".deepagents");
@@ -50,7 +50,7 @@ function ensured<Path extends string | null>(path: Path): Path {
   return path;
 }
 
-/** A skill as `listSkills` tells of it. */
+/** A skill in the result of `listSkills`. */
 export interface SkillMetadata {
   name: string;
   description: string;
@@ -59,7 +59,7 @@ export interface SkillMetadata {
   source: "user" | "project";
 }
 
-/** The skills of the user and the project; of two with one name the project's counts. */
+/** The skills of the user and the project. A project's skill replaces a user's one of the same name. */
 export function listSkills(folders: {
   userSkillsDir?: string | null;
   projectSkillsDir?: string | null;
@@ -70,9 +70,9 @@ export function listSkills(folders: {
     for (const name of folder && existsSync(folder) ? readdirSync(folder) : []) {
       const path = join(folder!, name, "SKILL.md");
       if (!existsSync(path)) continue;
-      const read = frontmatterIn(readFileSync(path, "utf8"), NAMED, parse);
-      if (typeof read !== "string")
-        skills.set(read.name, { name: read.name, description: read.description, path, source });
+      const skill = frontmatterIn(readFileSync(path, "utf8"), NAMED, parse);
+      if (typeof skill !== "string")
+        skills.set(skill.name, { name: skill.name, description: skill.description, path, source });
     }
   }
   return [...skills.values()];

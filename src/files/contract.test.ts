@@ -5,7 +5,7 @@ import { InMemoryStore } from "@langchain/langgraph";
 import { afterAll, describe, expect, it } from "vitest";
 import { bashSandbox } from "../../test/bash-sandbox.ts";
 import { backendContract } from "../testing/index.ts";
-import type { FileBackend } from "./backend/backend.ts";
+import type { FileBackend } from "./backend/index.ts";
 import { compositeBackend } from "./backends/composite.ts";
 import { createBackend } from "./backends/create.ts";
 import { sandboxBackend } from "./backends/sandbox.ts";

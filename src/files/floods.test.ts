@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FileBackend, FileResult } from "./backend/backend.ts";
+import type { FileBackend, FileResult } from "./backend/index.ts";
 import { createBackend } from "./backends/create.ts";
 import { stateFiles } from "./backends/state.ts";
 import { diskBackend } from "./disk/index.ts";

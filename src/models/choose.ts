@@ -13,7 +13,7 @@ import { findSet, pickBaseUrl, pickEndpoint, withoutCredentials, type ModelOptio
 
 /** Options of `chooseModel`. */
 export interface ChooseModelOptions {
-  /** A model to use as it is, or `provider:model`. */
+  /** A model, or its name as `provider:model`. */
   model?: BaseChatModel | string;
   /** Default `process.env`. */
   env?: Environment;
@@ -25,9 +25,9 @@ export interface ChosenModel {
   model: BaseChatModel;
   /** `provider:model`. */
   name: string;
-  /** Why this one: `option`, or the variable that said so. */
+  /** The source of the choice: `option`, or the name of a variable. */
   source: string;
-  /** Where requests go. Absent for a model that was passed in. */
+  /** The address of requests. Absent for a model that was passed in. */
   baseUrl?: string;
 }
 
@@ -36,8 +36,9 @@ const DEFAULT_TIMEOUT = 300_000;
 
 /**
  * Finds the chat model to use: the one that is passed; `HOLDFAST_MODEL`; DeepAgents' variables
- * (`DEEPAGENTS_MODEL_PROVIDER`, or a local model's name alone); the first provider whose key is set. Sends no
- * request but one to Ollama, for the window of its model. Throws a `HarnessError` that says what to set or install when there is none.
+ * (`DEEPAGENTS_MODEL_PROVIDER`, or a local model's name alone); the first provider whose key is set. Sends no request,
+ * except one to Ollama for the context window of its model. Throws a `HarnessError` that says what to set or install if
+ * there is no model.
  */
 export async function chooseModel(options: ChooseModelOptions = {}): Promise<ChosenModel> {
   const { model, env = process.env, settings = {} } = options;
@@ -55,17 +56,17 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
     maxRetries,
     newSilence: () => new Silence(timeout, withoutCredentials(baseUrl)),
     fetch: retryingFetch({ maxRetries, timeout }),
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(contextTokens !== undefined && { contextTokens }),
+    temperature,
+    maxTokens,
+    contextTokens,
   });
   withWindow(client, knownModel(`${choice.id}:${choice.model}`)?.window);
   const secrets = [apiKey, ...secretsIn(baseUrl)];
-  const guarded = redactingModel(client, (text) => redact(text, env, secrets));
-  return { model: guarded, name: `${choice.id}:${choice.model}`, source, baseUrl };
+  const redacting = redactingModel(client, (text) => redact(text, env, secrets));
+  return { model: redacting, name: `${choice.id}:${choice.model}`, source, baseUrl };
 }
 
-/** Lets a client know the window of its model where it does not, so that conversations are summarized in time. */
+/** Sets the context window of a client that does not know it, so that conversations are summarized in time. */
 function withWindow(client: BaseChatModel, window: number | undefined): void {
   if (window === undefined || client.profile?.maxInputTokens !== undefined) return;
   patchModel(client, (one) => {
@@ -113,7 +114,7 @@ function address(
     const variables = endpoint.keys.join(" or ");
     throw new HarnessError("missing-setting", `${id}:${model} needs an API key: set ${variables}.`);
   }
-  // The clients insist on a key, and would look for one of another provider in the environment.
+  // Without a key the clients would read one of another provider from the environment.
   return { baseUrl, apiKey: apiKey ?? "none" };
 }
 
@@ -143,9 +144,8 @@ function nameOf(model: BaseChatModel): string {
 }
 
 /**
- * Takes secrets out of the errors of a model's calls, in place. Servers repeat what they were sent, key and all, and
- * LangChain hands errors on to callbacks, traces, checkpoints and, as a tool's result, to the next request: this is
- * the one door that all of them come through.
+ * Removes secrets from the errors of a model's calls, in place. Servers repeat requests with their keys, and LangChain
+ * passes errors to callbacks, traces, checkpoints and, as tool results, to the next request.
  */
 function redactingModel<Model extends BaseChatModel>(model: Model, hide: Hide): Model {
   return patchModel(model, (client) => {

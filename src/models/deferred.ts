@@ -4,13 +4,13 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
 import { chooseModel } from "./choose.ts";
 
-/** The model that an option means: an instance as it is, a name or nothing as one that is chosen when first used. */
+/** The model of an option: an instance unchanged; for a name or nothing, a model that is chosen when first used. */
 export function toModel(model: BaseChatModel | string | undefined): BaseChatModel {
   if (model !== undefined && typeof model !== "string") return model;
   return new DeferredModel(async () => (await chooseModel(model === undefined ? {} : { model })).model);
 }
 
-/** The model after a change. One that is chosen when first used, ours or `initChatModel`'s, is changed then. */
+/** Applies a change to a model. A model that is chosen when first used, ours or `initChatModel`'s, is changed then. */
 export function changed(
   model: BaseChatModel,
   change: (model: BaseChatModel) => BaseChatModel,
@@ -20,8 +20,8 @@ export function changed(
 }
 
 /**
- * A chat model that is chosen when it is first used, so that an agent can be built without waiting for a
- * provider's package to load. LangChain asks it for the real one as it asks the models of `initChatModel`.
+ * A chat model that is chosen when first used, so that building an agent does not wait for a provider's package.
+ * LangChain gets the real model from it as from the models of `initChatModel`.
  */
 class DeferredModel extends BaseChatModel {
   /** The property by which LangChain recognizes such a model. */

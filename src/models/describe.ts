@@ -13,11 +13,11 @@ export interface ModelReport {
   install: string;
   /** The variables of the provider that are set: names, never values. */
   variables: string[];
-  /** Where requests would go, without credentials. Absent when it is not set, or no URL. */
+  /** The address of requests, without credentials. Absent if it is not set or invalid. */
   baseUrl?: string;
 }
 
-/** Reports for every provider whether its package is installed and what is set for it. Default `process.env`. */
+/** Reports for every provider whether its package is installed, and its variables. Default `process.env`. */
 export function describeModels(env: Environment = process.env): ModelReport[] {
   const { resolve } = createRequire(import.meta.url);
   return Object.entries(PROVIDERS).map(([id, provider]) => {
@@ -34,8 +34,8 @@ export function describeModels(env: Environment = process.env): ModelReport[] {
 }
 
 /**
- * Asks a provider which models it has. That costs nothing anywhere, and shows that address and key are good. Undefined
- * where the server has no such list. Throws what `fetch` throws, or an error with the status of the answer.
+ * Gets the list of a provider's models, which is free and checks address and key. Undefined if the server has no such
+ * list. Throws what `fetch` throws, or an error with the status of the answer.
  */
 export async function listModels(
   id: string,

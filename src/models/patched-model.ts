@@ -6,22 +6,22 @@ type Change = (model: BaseChatModel) => void;
 /** Changes of a model after it was built. */
 const changes = new WeakMap<BaseChatModel, readonly Change[]>();
 
-/** Changes a model in place, and with it every copy that is made of it. */
+/** Changes a model in place, and all later copies of it. */
 export function patchModel<Model extends BaseChatModel>(model: Model, change: Change): Model {
   const earlier = changes.get(model);
-  if (!earlier) keepInCopies(model);
+  if (!earlier) patchCopies(model);
   change(model);
   changes.set(model, [...(earlier ?? []), change]);
   return model;
 }
 
-/** Makes a copy what the model has become. */
-export function withPatches<Copy extends BaseChatModel>(model: BaseChatModel, copy: Copy): Copy {
+/** Applies the changes of a model to a copy. */
+function withPatches<Copy extends BaseChatModel>(model: BaseChatModel, copy: Copy): Copy {
   return (changes.get(model) ?? []).reduce(patchModel, copy);
 }
 
-/** OpenAI's client makes another one of its kind in `withConfig`, where the others are wrapped. */
-function keepInCopies(model: BaseChatModel): void {
+/** Applies the changes in `withConfig`, where OpenAI's client creates a copy (others are wrapped). */
+function patchCopies(model: BaseChatModel): void {
   // oxlint-disable-next-line typescript/unbound-method -- called on `this`: the model may be copied, and the copy changed
   const { withConfig } = model;
   const own: Pick<BaseChatModel, "withConfig"> & ThisType<BaseChatModel> = {
@@ -34,14 +34,14 @@ function keepInCopies(model: BaseChatModel): void {
   Object.assign(model, own);
 }
 
-/** The name of a client's class, which is also that of its subclasses. */
+/** The name of a client's class, which its subclasses share. */
 export function clientName(model: BaseChatModel): string {
   return (model.constructor as typeof BaseChatModel).lc_name();
 }
 
 /**
- * A copy of a client with other constructor fields: the same instance may serve those who want it otherwise. Built
- * anew, as clients derive things from their fields, and OpenAI's and Google's read them from there alone.
+ * A copy of a client with other constructor fields, as other users may share the instance. Calls the constructor,
+ * because clients derive state from their fields.
  */
 export function copyWith(model: BaseChatModel, fields: object): BaseChatModel {
   const Client = model.constructor as new (fields: object) => BaseChatModel;

@@ -11,32 +11,32 @@ export interface ModelOptions {
   temperature?: number;
   maxTokens?: number;
   /**
-   * The window that Ollama is to give a model. Default `OLLAMA_CONTEXT_LENGTH`, or the model's own up to 65,536 tokens.
+   * The context window to request from Ollama. Default `OLLAMA_CONTEXT_LENGTH`, or the model's own up to 65,536 tokens.
    */
   contextTokens?: number;
   /** The retries of a call after a 429, a 5xx, a cut connection or an incomplete answer. Default 4. */
   maxRetries?: number;
   /**
-   * After how many milliseconds a server is given up that is silent, before its answer or within it. Default
-   * `HOLDFAST_TIMEOUT` in seconds, or 5 minutes. The clients of Google and Mistral do not know it.
+   * The longest silence of a server in milliseconds, before its answer or within it. Default `HOLDFAST_TIMEOUT` in
+   * seconds, or 5 minutes.
    */
   timeout?: number;
 }
 
-/** The names of those variables of a provider that are set. */
+/** The names of the variables of a provider that are set. */
 export function setVariables({ endpoints, modelVariable }: Provider, env: Environment): string[] {
   const variables = endpoints.flatMap(({ baseUrl, keys }) => [...keys, baseUrl]);
   return [...variables, ...(modelVariable ? [modelVariable] : [])].filter((variable) => read(env, variable));
 }
 
-/** The endpoint to use: the first whose address is set, or else the first. */
+/** The endpoint to use: the first one with an address, else the first one. */
 export function pickEndpoint(
   { endpoints }: Provider,
   env: Environment,
   options: ModelOptions = {},
 ): Endpoint {
-  const found = options.baseUrl ? undefined : endpoints.find(({ baseUrl }) => read(env, baseUrl));
-  return found ?? endpoints[0];
+  const configured = options.baseUrl ? undefined : endpoints.find(({ baseUrl }) => read(env, baseUrl));
+  return configured ?? endpoints[0];
 }
 
 /** The first of these variables that is set. */
@@ -44,34 +44,34 @@ export function findSet(env: Environment, variables: readonly string[]): string 
   return variables.find((variable) => read(env, variable));
 }
 
-/** The address to use, complete. Throws `invalid-options` when it is no URL. */
+/** The complete address to use. Throws `invalid-options` if it is no URL. */
 export function pickBaseUrl(
   provider: Provider,
   env: Environment,
   options: ModelOptions = {},
 ): string | undefined {
   const variable = pickEndpoint(provider, env, options).baseUrl;
-  const given = options.baseUrl ?? read(env, variable);
-  if (given === undefined) return provider.baseUrl;
-  const url = completeUrl(given, provider.completeUrl);
+  const address = options.baseUrl ?? read(env, variable);
+  if (address === undefined) return provider.baseUrl;
+  const url = completeUrl(address, provider.completeUrl);
   if (url) return url;
   const where = options.baseUrl === undefined ? variable : "baseUrl";
   const example = provider.baseUrl ?? "http://localhost:8000/v1";
   throw new HarnessError("invalid-options", `${where} is not a URL; write it like ${example}.`);
 }
 
-/** An address without its user name and password, and without its query, which may hold a key. */
+/** A URL without user name, password and query, which may contain a key. */
 export function withoutCredentials(baseUrl: string): string {
   return baseUrl.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/[?#].*$/s, "");
 }
 
-/** `OLLAMA_HOST` in particular is often just a host, a port, or the address that a server binds to. */
+/** Completes an address. `OLLAMA_HOST` in particular is often just a host, a port, or a bind address. */
 function completeUrl(
-  given: string,
+  address: string,
   { port, path = "" }: NonNullable<Provider["completeUrl"]> = {},
 ): string | undefined {
-  const hasScheme = given.includes("://");
-  const full = hasScheme ? given : `http://${given.replace(/^:/, "127.0.0.1:")}`;
+  const hasScheme = address.includes("://");
+  const full = hasScheme ? address : `http://${address.replace(/^:/, "127.0.0.1:")}`;
   if (!URL.canParse(full)) return undefined;
   const url = new URL(full);
   if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;

@@ -1,6 +1,6 @@
 import type { FileBackend, FileResult, TextEdit } from "../files/index.ts";
 
-/** The part of a test runner that a contract suite needs. Vitest and Jest both have it. */
+/** The functions of a test runner that the contract suite needs. Vitest and Jest have them. */
 export interface TestRunner {
   describe: (name: string, body: () => void) => unknown;
   it: (name: string, body: () => Promise<void>) => unknown;
@@ -9,15 +9,15 @@ export interface TestRunner {
 
 /** Options of the contract suite. */
 export interface BackendContractOptions extends TestRunner {
-  /** A new backend without files, for each test. */
+  /** Returns a new backend without files, for each test. */
   createBackend: () => FileBackend | Promise<FileBackend>;
 }
 
-/** The promises that every file backend keeps, as a test suite: pass the runner's `describe`, `it` and `expect`. */
+/** The contract of file backends as a test suite. Pass the runner's `describe`, `it` and `expect`. */
 export function backendContract(name: string, options: BackendContractOptions): void {
   const { describe, it, expect, createBackend } = options;
 
-  /** A test on a backend that has some files already. */
+  /** Defines a test on a backend with files. */
   const on = (
     sentence: string,
     files: Record<string, string>,
@@ -37,7 +37,7 @@ export function backendContract(name: string, options: BackendContractOptions): 
     (await must(backend.read(path))).content;
   const paths = async (backend: FileBackend, pattern: string, path?: string): Promise<string[]> =>
     (await must(backend.glob(pattern, { path }))).paths;
-  /** A refusal is a result, and its sentence has these parts. */
+  /** Expects a failure whose text contains all parts. */
   const refused = async (result: Promise<FileResult>, ...parts: string[]): Promise<void> => {
     const outcome = await result;
     expect(outcome.ok, "expected a refusal").toEqual(false);
@@ -230,8 +230,8 @@ export function backendContract(name: string, options: BackendContractOptions): 
 
       on("leaves out what the caller does", LIBRARY, async (backend) => {
         const include = (path: string): boolean => !path.startsWith("/src/deep");
-        const { paths: found } = await must(backend.glob("**/*.ts", { include }));
-        expect(found).toEqual(["/src/a.ts"]);
+        const result = await must(backend.glob("**/*.ts", { include }));
+        expect(result.paths).toEqual(["/src/a.ts"]);
       });
 
       on("refuses patterns and folders that cannot be", LIBRARY, async (backend) => {
@@ -356,7 +356,7 @@ const FAMILY = {
   "/c.md": "y",
 };
 
-/** Contents: none, every byte, the beginning of an image, and text that is cut in the middle of a character. */
+/** Every byte, no bytes, the beginning of an image, and text that is cut within a character. */
 const BYTES = [
   Uint8Array.from({ length: 256 }, (_, byte) => byte),
   new Uint8Array(),

@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { HarnessError } from "../errors.ts";
 import { PlayedModel } from "../models/played-model/index.ts";
 
-/** One answer of a scripted model: text, tool calls, a whole message, an error to throw, or a function of the request. */
+/** One answer of a scripted model: text, tool calls, a message, an error to throw, or a function of the request. */
 export type Step =
   | string
   | ScriptedCall
@@ -18,24 +18,24 @@ export interface ScriptedCall {
   id?: string;
 }
 
-/** A request as a provider would have received it. */
+/** A request as a provider would receive it. */
 export interface ModelRequestRecord {
   messages: BaseMessage[];
   /** The tool definitions in OpenAI's form. */
   tools: unknown[];
 }
 
-/** A tool call for a script. */
+/** Creates a tool call for a script. */
 export function callTool(name: string, args: Record<string, unknown> = {}, id?: string): ScriptedCall {
   return { name, args, ...(id !== undefined && { id }) };
 }
 
-/** A chat model that plays a script and keeps every request. Running past the end is an error, unless `loop` is set. */
+/** A chat model that plays a script and records every request. Running past the end throws, unless `loop` is set. */
 export class ScriptedModel extends PlayedModel {
   readonly requests: ModelRequestRecord[] = [];
   readonly #steps: readonly Step[];
   readonly #loop: boolean;
-  /** Two models may write to one thread: their message ids must differ. */
+  /** For message ids, which must differ between models that share a thread. */
   readonly #name = crypto.randomUUID().slice(0, 8);
   #next = 0;
 
@@ -64,14 +64,13 @@ export class ScriptedModel extends PlayedModel {
   }
 }
 
-async function resolved(
-  step: Step,
-  request: ModelRequestRecord,
-): Promise<Exclude<Step, (...args: never[]) => unknown>> {
+type ResolvedStep = Exclude<Step, (...args: never[]) => unknown>;
+
+async function resolved(step: Step, request: ModelRequestRecord): Promise<ResolvedStep> {
   return typeof step === "function" ? resolved(await step(request), request) : step;
 }
 
-function toMessage(step: Exclude<Step, (...args: never[]) => unknown>, id: string): AIMessage {
+function toMessage(step: ResolvedStep, id: string): AIMessage {
   if (step instanceof Error) throw step;
   if (typeof step === "string") return new AIMessage({ content: step, id });
   if (AIMessage.isInstance(step)) return withId(step, id);
@@ -85,7 +84,7 @@ function toMessage(step: Exclude<Step, (...args: never[]) => unknown>, id: strin
   return new AIMessage({ content: "", id, tool_calls });
 }
 
-/** A fresh copy for every request: LangChain writes to the messages it is given. */
+/** Copies a message for each request, because LangChain modifies messages. */
 function withId(message: AIMessage, id: string): AIMessage {
   const { content, tool_calls = [], invalid_tool_calls = [], usage_metadata } = message;
   const { additional_kwargs, response_metadata } = message;

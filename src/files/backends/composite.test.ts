@@ -1,6 +1,6 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import type { FileBackend } from "../backend/backend.ts";
+import type { FileBackend } from "../backend/index.ts";
 import { compositeBackend } from "./composite.ts";
 import { stateFiles } from "./state.ts";
 import { storeBackend } from "./store.ts";

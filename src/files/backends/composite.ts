@@ -6,7 +6,7 @@ import {
   type SearchScope,
   type FileEntry,
   notAFile,
-  relocate,
+  renamePaths,
 } from "../backend/index.ts";
 import {
   inOrder,
@@ -23,7 +23,7 @@ import { capMatches } from "../search/index.ts";
 /**
  * Several backends as one, such as `{ "/memories/": storeBackend(…) }`: a path belongs to the mount with the
  * longest prefix, else to `main`. Searches go through all of them. Commands run in `main`, if it runs any.
- * Throws for a mount that cannot be.
+ * Throws for a mount at the root, at an invalid path, or at the path of another mount.
  */
 export function compositeBackend(main: FileBackend, mounts: Record<string, FileBackend>): FileBackend {
   const all = new Mounts(main, mounts);
@@ -39,7 +39,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
     return mount.outward(await act(mount.backend, mount.at === "/" ? raw : mount.inner(parsed.path)));
   };
 
-  /** Why a path cannot be written or deleted: another backend is somewhere below. */
+  /** Refuses to write or delete a path that has another backend below it. */
   const mountedIn = (raw: string): Failure | undefined => {
     const parsed = parsePath(raw);
     return parsed.ok && all.entriesOf(parsed.path).length > 0 ? notAFile(parsed.path) : undefined;
@@ -51,9 +51,9 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       if (!parsed.ok) return parsed;
       const folder = parsed.path;
       const mounted = all.entriesOf(folder);
-      const listed = await on(folder, (backend, path) => backend.list(path, options));
-      if (!listed.ok && (listed.reason !== "missing" || mounted.length === 0)) return listed;
-      const own = (listed.ok ? listed.entries : [])
+      const listing = await on(folder, (backend, path) => backend.list(path, options));
+      if (!listing.ok && (listing.reason !== "missing" || mounted.length === 0)) return listing;
+      const own = (listing.ok ? listing.entries : [])
         .map((entry) => ({ ...entry, path: pathIn(folder, entry.name) }))
         .filter(({ path }) => mounted.every((entry) => entry.path !== path));
       return { ok: true, entries: [...own, ...mounted].toSorted((a, b) => inOrder(a.name, b.name)) };
@@ -71,16 +71,16 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       if (!parsed.ok) return parsed;
       const compiled = compileGlob(pattern, parsed.path);
       if (!compiled.ok) return compiled;
-      const wanted = (file: string): boolean => compiled.glob.matches(file) && include(file);
-      const results = await searchAll(all, parsed.path, wanted, async (mount, scope) =>
+      const isMatch = (file: string): boolean => compiled.glob.matches(file) && include(file);
+      const results = await searchAll(all, parsed.path, isMatch, async (mount, scope) =>
         mount.backend.glob(mount.at === "/" ? pattern : "**", { ...scope, signal, ignored }),
       );
       if (!results.ok) return results;
-      const paths = results.found.flatMap(([mount, result]) => result.paths.map((file) => mount.outer(file)));
-      const notes = notesOf(results.found);
+      const paths = results.parts.flatMap(([mount, result]) => result.paths.map((file) => mount.outer(file)));
+      const notes = notesOf(results.parts);
       return {
         ok: true,
-        paths: paths.filter(wanted).toSorted(inOrder),
+        paths: paths.filter(isMatch).toSorted(inOrder),
         ...(notes.length > 0 && { notes }),
       };
     },
@@ -91,17 +91,17 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       if (!parsed.ok) return parsed;
       const filter = query.glob === undefined ? undefined : compileFilter(query.glob, parsed.path);
       if (filter && !filter.ok) return filter;
-      const wanted = (file: string): boolean => (filter?.glob.matches(file) ?? true) && include(file);
-      const results = await searchAll(all, parsed.path, wanted, async (mount, scope) =>
+      const isMatch = (file: string): boolean => (filter?.glob.matches(file) ?? true) && include(file);
+      const results = await searchAll(all, parsed.path, isMatch, async (mount, scope) =>
         mount.backend.grep({ ...query, ...scope, glob: mount.at === "/" ? query.glob : undefined }),
       );
       if (!results.ok) return results;
-      const files = results.found.flatMap(([mount, result]) =>
+      const files = results.parts.flatMap(([mount, result]) =>
         result.files.map((file) => ({ ...file, path: mount.outer(file.path) })),
       );
-      const notes = notesOf(results.found);
+      const notes = notesOf(results.parts);
       const inPathOrder = files
-        .filter((file) => wanted(file.path))
+        .filter((file) => isMatch(file.path))
         .toSorted((a, b) => inOrder(a.path, b.path));
       return { ok: true, ...capMatches({ files: inPathOrder, notes }, query) };
     },
@@ -118,35 +118,35 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
   };
 }
 
-function notesOf(found: readonly [Mount, { notes?: readonly string[] }][]): string[] {
-  return found.flatMap(([mount, { notes = [] }]) =>
-    notes.map((note) => relocate({ ok: false, error: note }, (file) => mount.outer(file)).error),
+function notesOf(parts: readonly [Mount, { notes?: readonly string[] }][]): string[] {
+  return parts.flatMap(([mount, { notes = [] }]) =>
+    notes.map((note) => renamePaths(note, (file) => mount.outer(file))),
   );
 }
 
-/** Searches a folder in every backend that has a part of it. What a mount covers in another is not seen. */
+/** Searches a folder in every backend that has a part of it. Skips files that another mount hides. */
 async function searchAll<T extends object>(
   mounts: Mounts,
   folder: string,
-  wanted: (path: string) => boolean,
+  isMatch: (path: string) => boolean,
   act: (mount: Mount, scope: Required<Pick<SearchScope, "path" | "include">>) => Promise<FileResult<T>>,
-): Promise<FileResult<{ found: [Mount, T][] }>> {
-  const found: [Mount, T][] = [];
+): Promise<FileResult<{ parts: [Mount, T][] }>> {
+  const parts: [Mount, T][] = [];
   const [home, ...below] = mounts.under(folder);
   for (const mount of [home!, ...below]) {
     const path = mount === home ? mount.inner(folder) : "/";
     const include = (file: string): boolean => {
       const outer = mount.outer(file);
-      return mounts.of(outer) === mount && wanted(outer);
+      return mounts.of(outer) === mount && isMatch(outer);
     };
     const result = mount.outward(await act(mount, { path, include }));
-    if (result.ok) found.push([mount, result]);
+    if (result.ok) parts.push([mount, result]);
     else if (mount !== home || below.length === 0 || result.reason !== "missing") return result;
   }
-  return { ok: true, found };
+  return { ok: true, parts };
 }
 
-/** A backend whose root is shown at some folder. */
+/** A backend whose root is mounted at a folder. */
 class Mount {
   readonly at: string;
   readonly backend: FileBackend;
@@ -156,30 +156,32 @@ class Mount {
     this.backend = backend;
   }
 
-  /** The backend's own path for one that is shown. */
+  /** The path in the backend of a path outside. */
   inner(path: string): string {
     return this.at === "/" ? path : path.slice(this.at.length) || "/";
   }
 
-  /** The path that is shown for one of the backend's own. */
+  /** The path outside of a path in the backend. */
   outer(path: string): string {
     return path === "/" ? this.at : pathIn(this.at, path.slice(1));
   }
 
-  /** A result of the backend, which speaks in the paths that are shown if it failed. */
+  /** Translates the paths in a failure of the backend. */
   outward<T extends object>(result: FileResult<T>): FileResult<T> {
-    return result.ok ? result : relocate(result, (path) => this.outer(path));
+    if (result.ok) return result;
+    return { ...result, error: renamePaths(result.error, (path) => this.outer(path)) };
   }
 }
 
 class Mounts {
-  /** The longest paths first; the main backend is last. */
+  /** Longest paths first; the main backend is last. */
   readonly #all: readonly Mount[];
 
   constructor(main: FileBackend, mounts: Record<string, FileBackend>) {
     const named = Object.entries(mounts).map(([prefix, backend]) => new Mount(mountPath(prefix), backend));
-    const twice = named.find(({ at }, index) => named.findIndex((other) => other.at === at) !== index);
-    if (twice) throw new HarnessError("invalid-options", `Two backends are mounted at "${twice.at}".`);
+    const duplicate = named.find(({ at }, index) => named.findIndex((other) => other.at === at) !== index);
+    if (duplicate)
+      throw new HarnessError("invalid-options", `Two backends are mounted at "${duplicate.at}".`);
     this.#all = [...named, new Mount("/", main)].toSorted((a, b) => b.at.length - a.at.length);
   }
 
@@ -192,7 +194,7 @@ class Mounts {
     return [this.of(folder), ...this.#all.filter(({ at }) => at !== folder && isWithin(at, folder))];
   }
 
-  /** The entries that a folder has because something is mounted in it, or further down. */
+  /** The entries of a folder that lead to mounts, directly or further down. */
   entriesOf(folder: string): FileEntry[] {
     const depth = segmentsOf(folder).length;
     const paths = this.under(folder)

@@ -15,7 +15,7 @@ const MAX_EDIT_ATTEMPTS = 100;
 const MAX_PATHS_COMPARED = 5000;
 const MAX_BYTES = 10_000_000;
 
-/** Makes a backend out of the few operations that differ from place to place. */
+/** Creates a backend from the operations that differ between kinds of storage. */
 export function createBackend(operations: FileOperations): FileBackend {
   const at = async <T extends object>(
     kind: "file" | "folder",
@@ -26,7 +26,7 @@ export function createBackend(operations: FileOperations): FileBackend {
     if (!parsed.ok) return parsed;
     const result = await act(parsed.path);
     if (result.ok || result.reason !== "missing") return result;
-    return withNear(result, parsed.path, await known(operations, kind));
+    return withNear(result, parsed.path, await pathsToCompare(operations, kind));
   };
   return {
     list: (raw, options) =>
@@ -50,7 +50,7 @@ export function createBackend(operations: FileOperations): FileBackend {
         async (path) => tooLarge(operations, path, bytes) ?? writeBytes(operations, path, bytes),
       ),
     delete: (raw) => at("file", raw, (path) => deleteAny(operations, path)),
-    // Edits of one backend wait for each other, or most of many at once would be made several times over.
+    // Edits of one file run one by one; otherwise most of many concurrent ones would be retried.
     edit: (raw, edit) =>
       at("file", raw, (path) => exclusive(operations, path, () => editFile(operations, path, edit))),
     glob: (pattern, scope = {}) =>
@@ -66,7 +66,7 @@ export function createBackend(operations: FileOperations): FileBackend {
   };
 }
 
-/** The entries, with a mark on those that are ignored. */
+/** Marks the entries that are ignored. */
 async function marked(
   entries: readonly FileEntry[],
   skips: (path: string, isDirectory: boolean) => boolean,
@@ -81,7 +81,7 @@ async function marked(
   return all;
 }
 
-/** The refusal of a text that could not be read again, if it is one. */
+/** Refuses a content that is too large to be read again. */
 function tooLarge(
   { maxBytes = MAX_BYTES }: FileOperations,
   path: string,
@@ -123,13 +123,13 @@ async function deleteAny(operations: FileOperations, path: string): Promise<File
   for await (const file of walk(operations, path, { names: [], all: true, sweep })) files.push(file);
   if (sweep.notes.length > 0) return fail(`"${path}" was not deleted. ${sweep.notes.join(" ")}`);
   for (const file of files) {
-    const gone = await operations.delete(file);
-    if (!gone.ok && gone.reason !== "missing") return gone;
+    const result = await operations.delete(file);
+    if (!result.ok && result.reason !== "missing") return result;
   }
   return { ok: true };
 }
 
-/** Reads, replaces, and writes only if nobody else has written in between; otherwise from the start. */
+/** Reads, replaces and writes; starts again if the file was changed in between. */
 async function editFile(
   operations: FileOperations,
   path: string,
@@ -138,19 +138,19 @@ async function editFile(
   for (let attempt = 0; attempt < MAX_EDIT_ATTEMPTS; attempt += 1) {
     const file = await operations.read(path);
     if (!file.ok) return file;
-    const replaced = replaceText(file.content, edit, operations.maxBytes ?? MAX_BYTES);
-    if (!replaced.ok) return fail(`"${path}" was not changed. ${replaced.error}`);
-    const refusal = tooLarge(operations, path, replaced.content);
+    const replacement = replaceText(file.content, edit, operations.maxBytes ?? MAX_BYTES);
+    if (!replacement.ok) return fail(`"${path}" was not changed. ${replacement.error}`);
+    const refusal = tooLarge(operations, path, replacement.content);
     if (refusal) return refusal;
-    const written = await operations.swap(path, file.content, replaced.content);
-    if (!written.ok) return written;
-    if (written.swapped) return { ok: true, lines: replaced.lines };
+    const result = await operations.swap(path, file.content, replacement.content);
+    if (!result.ok) return result;
+    if (result.swapped) return { ok: true, lines: replacement.lines };
   }
   return fail(`"${path}" was not changed: others keep changing it. Read it again and retry.`);
 }
 
-/** The first few thousand files, or the folders that hold them. */
-async function known(operations: FileOperations, kind: "file" | "folder"): Promise<Set<string>> {
+/** The first few thousand files, or their folders. */
+async function pathsToCompare(operations: FileOperations, kind: "file" | "folder"): Promise<Set<string>> {
   const paths = new Set<string>();
   for await (const file of walk(operations, "/", { names: [], sweep: new Sweep() })) {
     for (const path of kind === "file" ? [file] : foldersAbove(file).slice(0, -1)) paths.add(path);
@@ -159,7 +159,7 @@ async function known(operations: FileOperations, kind: "file" | "folder"): Promi
   return paths;
 }
 
-/** Adds to a failure what may have been meant. */
+/** Adds the most similar paths to a failure. */
 function withNear(failure: Failure, path: string, paths: Iterable<string>): Failure {
   const near = nearPaths(path, paths).map((candidate) => `"${candidate}"`);
   const hint =

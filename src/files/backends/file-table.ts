@@ -2,18 +2,18 @@ import type { FileEntry } from "../backend/index.ts";
 import { parsePath, isWithin, pathIn } from "../paths/index.ts";
 import { packBytes } from "./packed.ts";
 
-/** A change of one file. Null means that there was, or is, no file. */
+/** A change of one file. Null: the file does not exist. */
 export interface FileChange {
   base: string | null;
   content: string | null;
 }
 
-/** Files by path, which remembers under which key each one was seeded or first written. */
+/** Files by path. Remembers the key under which each file was seeded or first written. */
 export class FileTable {
   readonly #contents = new Map<string, string>();
   readonly #keys = new Map<string, string>();
 
-  /** Takes what is text out of `files`, whatever that is. Of two keys for one path, the first counts. */
+  /** Takes the text files from any value. If two keys mean one path, the first one counts. */
   constructor(files: unknown) {
     for (const [key, file] of entriesIn(files)) {
       const path = pathOfKey(key);
@@ -30,7 +30,7 @@ export class FileTable {
     this.#contents.set(path, content);
   }
 
-  /** Sets a file by a key in any spelling; the key stays with a file that has none yet. */
+  /** Sets a file by a key in any spelling, and remembers the key if the file has none yet. */
   setKey(key: string, content: string): void {
     this.spell(key);
     this.set(pathOfKey(key), content);
@@ -40,7 +40,7 @@ export class FileTable {
     this.#contents.delete(path);
   }
 
-  /** Makes `key` the spelling of its file, unless that has one: then, and after a delete too, it keeps that. */
+  /** Remembers the key of a file. The first one stays, also after a delete. */
   spell(key: string): void {
     const path = pathOfKey(key);
     if (!this.#keys.has(path)) this.#keys.set(path, key);
@@ -50,7 +50,7 @@ export class FileTable {
     return this.#keys.get(path) ?? path;
   }
 
-  /** All paths; a key that is not a path is kept, but is not among them. */
+  /** All valid paths, without the keys that are no path. */
   paths(): string[] {
     return [...this.#contents.keys()].filter((path) => path.startsWith("/"));
   }
@@ -71,7 +71,7 @@ export class FileTable {
   }
 }
 
-/** The text of a file: the text itself, or a record with its `content`, as DeepAgents keeps files. */
+/** The text of a file: a string, or a record with `content` as in DeepAgents. */
 export function textOfFile(file: unknown): string | undefined {
   if (typeof file === "string") return file;
   const { content } = Object.fromEntries(entriesIn(file));
@@ -80,18 +80,18 @@ export function textOfFile(file: unknown): string | undefined {
   return typeof content === "string" ? content : undefined;
 }
 
-/** The path that a key stands for, or the key itself. */
+/** The path of a key; for a key that is no path, the key with a prefix. */
 export function pathOfKey(key: string): string {
   const parsed = parsePath(key);
   return parsed.ok && parsed.path !== "/" ? parsed.path : `key:${key}`;
 }
 
-/** The entries of a record; none of anything else. */
+/** The entries of a record; none for any other value. */
 export function entriesIn(value: unknown): [string, unknown][] {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 }
 
-/** The direct entries of a folder, from files with their sizes. Folders are where files are below them. */
+/** The direct entries of a folder, from files with their sizes. */
 export function entriesOf(
   folder: string,
   files: Iterable<readonly [path: string, size: number]>,
@@ -103,7 +103,7 @@ export function entriesOf(
     const end = file.indexOf("/", prefix.length);
     const isDirectory = end >= 0;
     const name = file.slice(prefix.length, isDirectory ? end : undefined);
-    // A seed may hold a file and a folder of one name: both are shown.
+    // A seed may have a file and a folder of the same name: both are listed.
     const key = isDirectory ? `${name}/` : name;
     entries.set(key, { name, path: pathIn(folder, name), isDirectory, ...(!isDirectory && { size }) });
   }

@@ -2,9 +2,8 @@ import type { FileResult } from "../backend/index.ts";
 import { decodeText, mediaTypeOf } from "../text/index.ts";
 
 /**
- * Files where only text can be kept, such as in graph state: text as it is, anything else as a data URL, which user
- * interfaces can show. A text that is such a URL itself is kept as the data URL of its bytes, so that neither is taken
- * for the other.
+ * Encodes files for storage that takes only text, such as graph state: text unchanged, binary files as data URLs. A
+ * text that is itself such a URL becomes the data URL of its bytes, so decoding is unambiguous.
  */
 
 const MARK = /^data:[\w.+-]{1,60}\/[\w.+-]{1,60};base64,/;
@@ -27,7 +26,7 @@ export function unpackBytes(content: string): Uint8Array {
   return bytesIn(content) ?? Buffer.from(content);
 }
 
-/** In characters or, of what is not text, in bytes. */
+/** The size in characters, for a binary file in bytes. */
 export function packedSize(content: string): number {
   return bytesIn(content)?.length ?? content.length;
 }

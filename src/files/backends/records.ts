@@ -12,31 +12,30 @@ import type { FileOperations } from "../search/index.ts";
 import { entriesOf } from "./file-table.ts";
 import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./packed.ts";
 
-/** A place that keeps a text under each path and knows no folders, such as graph state or a store. */
+/** Storage of texts by path, without folders, such as graph state or a store. */
 export interface Records {
   get(path: string): Promise<string | undefined>;
   put(path: string, content: string): Promise<void>;
   delete(path: string): Promise<void>;
-  /** All files by path. */
   all(): Promise<ReadonlyMap<string, string>>;
-  /** Runs a task while no other has the path. */
+  /** Runs the tasks of a path one by one. */
   exclusive<T>(path: string, task: () => Promise<T>): Promise<T>;
 }
 
-/** File operations on records. Folders are where files are below them. */
+/** File operations on records. A folder exists while it has files. */
 export function recordOperations(records: Records): FileOperations {
   const below = async (folder: string): Promise<(readonly [path: string, content: string])[]> =>
     [...(await records.all())].filter(([path]) => path !== folder && isWithin(path, folder));
   const whyNoFile = async (path: string): Promise<Failure> =>
     path === "/" || (await below(path)).length > 0 ? notAFile(path) : noSuchFile(path);
 
-  /** Why a new file cannot be written, if it cannot. */
+  /** Returns why a new file cannot be written; undefined if it can. */
   const obstacle = async (path: string): Promise<Failure | undefined> => {
     for (const folder of foldersAbove(path)) {
       if ((await records.get(folder)) !== undefined) return fileInTheWay(path, folder);
     }
-    const there = await whyNoFile(path);
-    return there.reason === "missing" ? undefined : there;
+    const failure = await whyNoFile(path);
+    return failure.reason === "missing" ? undefined : failure;
   };
   const write = (path: string, content: string): Promise<FileResult<{ created: boolean }>> =>
     records.exclusive(path, async () => {

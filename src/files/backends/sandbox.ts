@@ -21,9 +21,8 @@ import { exclusive } from "./exclusive.ts";
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * The methods that are used of a sandbox of DeepAgents' protocol. The sandboxes of `@langchain/daytona`,
- * `@langchain/modal`, `@langchain/deno`, E2B and others that extend its `BaseSandbox` have them. It needs a POSIX
- * shell inside.
+ * The required methods of a sandbox of DeepAgents' protocol. The sandboxes of `@langchain/daytona`, `@langchain/modal`,
+ * `@langchain/deno`, E2B and others that extend its `BaseSandbox` have them. The sandbox needs a POSIX shell.
  */
 export interface RemoteSandbox {
   readonly id: string;
@@ -41,19 +40,19 @@ export interface RemoteSandbox {
 /** Options of a remote sandbox. */
 export interface RemoteSandboxOptions {
   /**
-   * The folder in it that the agent knows as "/", and that commands begin in. Default "/workspace". With "/" they begin
-   * where the sandbox begins them.
+   * The folder of the sandbox that is "/" for the agent, and the working folder of commands. Default "/workspace". With
+   * "/", commands start in the sandbox's own working folder.
    */
   root?: string;
-  /** Default two minutes. A call may ask for another limit. */
+  /** Default two minutes. A call may set another limit. */
   timeoutMs?: number;
   /** The largest file to read or write. Default 10 MB. */
   maxBytes?: number;
 }
 
 /**
- * Files and commands in a sandbox that somebody else provides. The protocol has no compare-and-swap: edits wait for
- * each other in this process, and a command of the same moment may come between.
+ * Files and commands in a third-party sandbox. The protocol has no compare-and-swap: edits run one by one in this
+ * process, but a concurrent command can interfere.
  */
 export function sandboxBackend(
   sandbox: RemoteSandbox,
@@ -66,7 +65,7 @@ export function sandboxBackend(
       if (command.trim() === "") return fail("The command is empty.");
       if (command.includes("\0")) return fail("The command has a NUL character in it.");
       call.signal?.throwIfAborted();
-      // After an abort the command itself goes on until its time limit.
+      // After an abort the command keeps running until its time limit.
       return unlessAborted(files.run(command, call.timeoutMs ?? timeoutMs), call.signal);
     },
   };
@@ -83,15 +82,18 @@ class RemoteFiles implements FileOperations {
     this.maxBytes = maxBytes;
   }
 
-  /** The time limit is kept inside: the protocol cannot end a command. */
+  /** Applies the time limit inside the sandbox: the protocol cannot end a command. */
   async run(command: string, timeoutMs: number): Promise<FileResult<Execution>> {
     const seconds = Math.max(1, Math.ceil(timeoutMs / 1000));
     const limited = `if command -v timeout >/dev/null; then timeout -k 2 ${seconds} /bin/sh -c ${quoted(command)}; else /bin/sh -c ${quoted(command)}; fi`;
     const root = quoted(this.#root);
-    const ran = await this.#sandbox.execute(
+    const {
+      output,
+      exitCode,
+      truncated = false,
+    } = await this.#sandbox.execute(
       this.#root === "" ? limited : `mkdir -p ${root}; cd ${root} || exit 1; ${limited}`,
     );
-    const { output, exitCode, truncated = false } = ran;
     return { ok: true, output, exitCode, truncated, timedOut: exitCode === TIMED_OUT };
   }
 
@@ -153,8 +155,8 @@ done`,
       const now = await this.read(path);
       if (!now.ok) return now;
       if (now.content !== before) return { ok: true, swapped: false };
-      const written = await this.#put(path, Buffer.from(content));
-      return written.ok ? { ok: true, swapped: true } : written;
+      const result = await this.#put(path, Buffer.from(content));
+      return result.ok ? { ok: true, swapped: true } : result;
     });
   }
 
@@ -177,7 +179,7 @@ done`,
       `cd ${quoted(this.#at(folder))} 2>/dev/null && find . -name '*\n*' -prune -o -type f -print`,
     );
     const lines = output.split("\n");
-    // The last line of what was cut is half of one, and nobody knows how many follow.
+    // The last line of a truncated output may be incomplete.
     if (truncated) {
       lines.pop();
       sweep.miss(folder);
@@ -186,7 +188,7 @@ done`,
     yield* paths.filter(isPlain).toSorted(inOrder);
   }
 
-  /** Where a path is in the sandbox. */
+  /** The path in the sandbox. */
   #at(path: string): string {
     return path === "/" ? this.#root || "/" : `${this.#root}${path}`;
   }
@@ -195,9 +197,9 @@ done`,
     const kind = await this.#kindOf(path);
     if (kind === "folder") return notAFile(path);
     if (kind === "missing") {
-      const made = await this.#sandbox.execute(`mkdir -p ${quoted(this.#at(parentOf(path)))}`);
-      if (made.exitCode !== 0)
-        return (await this.#inTheWay(path)) ?? this.#failed(path, "written", made.output);
+      const mkdir = await this.#sandbox.execute(`mkdir -p ${quoted(this.#at(parentOf(path)))}`);
+      if (mkdir.exitCode !== 0)
+        return (await this.#inTheWay(path)) ?? this.#failed(path, "written", mkdir.output);
     }
     const [file] = await this.#sandbox.uploadFiles([[this.#at(path), bytes]]);
     return file?.error
@@ -226,23 +228,24 @@ done`,
     return exitCode === 0 ? { ok: true } : this.#failed(path, "deleted", output);
   }
 
-  /** The sandbox's error, without paths that only it knows. */
-  #failed(path: string, done: string, why: string | null | undefined): Failure {
-    const reason = (why ?? "").trim().replaceAll(this.#root || "\0", "") || "the sandbox does not say why";
-    return fail(`"${path}" cannot be ${done}: ${reason.replaceAll('"', "'")}.`);
+  /** The sandbox's error, without the sandbox's own root in its paths. */
+  #failed(path: string, action: string, message: string | null | undefined): Failure {
+    const reason =
+      (message ?? "").trim().replaceAll(this.#root || "\0", "") || "the sandbox does not say why";
+    return fail(`"${path}" cannot be ${action}: ${reason.replaceAll('"', "'")}.`);
   }
 }
 
-/** Exit codes of our own, and the one of `timeout`. */
+/** Two exit codes of our own, and that of `timeout`. */
 const [MISSING, OTHER, TIMED_OUT] = [44, 45, 124];
 
-/** Whether a path means one file in every backend. */
+/** Whether a path is valid and normalized. */
 function isPlain(path: string): boolean {
   const parsed = parsePath(path);
   return parsed.ok && parsed.path === path && nameOf(path) !== "";
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -4,17 +4,17 @@ import { exclusive } from "./exclusive.ts";
 import { FileTable, pathOfKey, type FileChange } from "./file-table.ts";
 import { recordOperations } from "./records.ts";
 
-/** A backend over files in graph state. */
+/** A backend for files in graph state. */
 export interface StateBackend extends FileBackend {
-  /** The files as they are now, under the keys they were seeded with or first written to. */
+  /** The current files, by the keys they were seeded with or first written to. */
   files(): Record<string, string>;
   /** The changes since the seed: an update for `mergeFiles`. */
   changes(): Record<string, FileChange>;
 }
 
 /**
- * Files in a plain record, such as `files` in graph state, which is never written to: changes are collected.
- * "report.md" and "/report.md" name the same file.
+ * A backend for files in a plain record, such as `files` in graph state. Collects changes and never modifies the
+ * record. "report.md" and "/report.md" are the same file.
  */
 export function stateFiles(files: Record<string, string>): StateBackend {
   const seed = new FileTable(files);
@@ -24,11 +24,11 @@ export function stateFiles(files: Record<string, string>): StateBackend {
     put: async (path, content) => table.set(path, content),
     delete: async (path) => table.delete(path),
     all: async () => new Map(table.paths().map((path) => [path, table.get(path)!])),
-    // One write at a time: none may come between another and the folders that it needs.
+    // One write at a time for all paths: a write also checks the folders above its file.
     exclusive: (_path, task) => exclusive(table, "", task),
   });
   const backend = createBackend(operations);
-  /** A new file keeps the spelling of its first writer, so "report.md" is found as `files["report.md"]`. */
+  /** Keeps the spelling of a new file, so that "report.md" becomes `files["report.md"]`. */
   const spelled = (path: string): string => {
     if (`/${path}` === pathOfKey(path)) table.spell(path);
     return path;

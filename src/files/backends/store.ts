@@ -9,8 +9,8 @@ import { recordOperations } from "./records.ts";
 const PAGE = 100;
 
 /**
- * Files in a LangGraph store, one item each, with the path as its key: they outlive threads. A compare-and-swap
- * holds against everybody in this process; stores offer none across processes.
+ * Files in a LangGraph store, one item per file with its path as the key. They outlive threads. Edits are atomic within
+ * this process only: stores have no compare-and-swap.
  */
 export function storeBackend(store: BaseStore, namespace: string[]): FileBackend {
   const operations = recordOperations({
@@ -23,7 +23,7 @@ export function storeBackend(store: BaseStore, namespace: string[]): FileBackend
       for (let offset = 0; ; offset += PAGE) {
         const items = await store.search(namespace, { limit: PAGE, offset });
         for (const item of items) {
-          // A search also finds the namespaces below this one, and ones whose name begins the same.
+          // A search also returns items of nested namespaces, and of ones with the same prefix.
           const content = isDeepStrictEqual(item.namespace, namespace) ? textOfFile(item.value) : undefined;
           if (content !== undefined && item.key.startsWith("/")) files.set(item.key, content);
         }

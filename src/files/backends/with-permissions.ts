@@ -8,7 +8,7 @@ import {
 } from "../backend/index.ts";
 import { OBEYED, parsePath, compileRules, type FileAction, type PermissionRule } from "../paths/index.ts";
 
-const DOING: Readonly<Record<FileAction, string>> = {
+const ACTIVITIES: Readonly<Record<FileAction, string>> = {
   read: "Reading",
   write: "Writing",
   delete: "Deleting",
@@ -16,9 +16,9 @@ const DOING: Readonly<Record<FileAction, string>> = {
 };
 
 /**
- * The backend, held to rules: what is not allowed is refused or, in listings and searches, not there. An edit
- * needs to read and to write. Commands can do anything that a shell can, whatever the rules for files say, so
- * as soon as one of those denies something, `execute` is gone unless a rule allows "execute" by name.
+ * Applies rules to a backend: refuses denied actions, and leaves denied files out of listings and searches. An edit
+ * needs both read and write. A shell can bypass rules for files, so a rule that denies a file action also removes
+ * `execute`, unless a rule allows "execute" by name.
  */
 export function withPermissions(backend: FileBackend, rules: readonly PermissionRule[]): FileBackend {
   const { check, mayEnter } = compileRules(rules);
@@ -36,58 +36,62 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
     const denied = actions.find((action) => !isAllowed(action, path));
     if (denied) return refusal(denied, path, check(denied, path).rule);
     const result = await act();
-    // A failure must not suggest what may not be seen.
-    const isTelling = !result.ok && result.reason === "missing" && !pathsIn(result).every(mayEnter);
-    return isTelling ? noSuchFile(path) : result;
+    // The suggestions of a failure must not reveal hidden files.
+    const revealsHidden = !result.ok && result.reason === "missing" && !pathsIn(result.error).every(mayEnter);
+    return revealsHidden ? noSuchFile(path) : result;
   };
   const inFolder = <T extends object>(
     raw: string,
     act: () => Promise<FileResult<T>>,
   ): Promise<FileResult<T>> => guarded(raw, ["read"], act, (_, path) => mayEnter(path));
 
-  /** Why a folder cannot be deleted with all that is in it, if it is one. */
-  const keptIn = async (folder: string): Promise<Failure | undefined> => {
+  /** Returns why a folder cannot be deleted with its contents; undefined for a file, or if it can. */
+  const deleteRefusal = async (folder: string): Promise<Failure | undefined> => {
     if (!(await backend.list(folder)).ok) return undefined;
-    const found = await backend.glob("**", { path: folder, ignored: true });
-    if (!found.ok) return found;
-    const kept = found.paths.find((path) => !check("delete", path).allowed);
-    if (kept !== undefined && mayRead(kept)) return refusal("delete", kept, check("delete", kept).rule);
-    if (kept === undefined && (found.notes ?? []).length === 0) return undefined;
+    const content = await backend.glob("**", { path: folder, ignored: true });
+    if (!content.ok) return content;
+    const denied = content.paths.find((path) => !check("delete", path).allowed);
+    if (denied !== undefined && mayRead(denied))
+      return refusal("delete", denied, check("delete", denied).rule);
+    if (denied === undefined && (content.notes ?? []).length === 0) return undefined;
     return fail(`"${folder}" was not deleted: not all that is in it may be.`, "denied");
   };
 
-  const seenNotes = (notes: readonly string[] = []): string[] =>
-    notes.filter((note) => pathsIn({ ok: false, error: note }).every(mayEnter));
+  const visibleNotes = (notes: readonly string[] = []): string[] =>
+    notes.filter((note) => pathsIn(note).every(mayEnter));
 
   return {
     list: (path, options) =>
       inFolder(path, async () => {
-        const listed = await backend.list(path, options);
-        if (!listed.ok) return listed;
-        const seen = listed.entries.filter((entry) => (entry.isDirectory ? mayEnter : mayRead)(entry.path));
-        return { ok: true, entries: seen };
+        const result = await backend.list(path, options);
+        if (!result.ok) return result;
+        const entries = result.entries.filter((entry) =>
+          (entry.isDirectory ? mayEnter : mayRead)(entry.path),
+        );
+        return { ok: true, entries };
       }),
     read: (path) => guarded(path, ["read"], () => backend.read(path)),
     readBytes: (path) => guarded(path, ["read"], () => backend.readBytes(path)),
     write: (path, content) => guarded(path, ["write"], () => backend.write(path, content)),
     writeBytes: (path, bytes) => guarded(path, ["write"], () => backend.writeBytes(path, bytes)),
-    delete: (path) => guarded(path, ["delete"], async () => (await keptIn(path)) ?? backend.delete(path)),
+    delete: (path) =>
+      guarded(path, ["delete"], async () => (await deleteRefusal(path)) ?? backend.delete(path)),
     edit: (path, edit) => guarded(path, ["read", "write"], () => backend.edit(path, edit)),
     glob: (pattern, scope = {}) =>
       inFolder(scope.path ?? "/", async () => {
         const include = (path: string): boolean => mayRead(path) && (scope.include?.(path) ?? true);
-        const found = await backend.glob(pattern, { ...scope, include });
-        if (!found.ok) return found;
-        const notes = seenNotes(found.notes);
-        return { ok: true, paths: found.paths.filter(mayRead), ...(notes.length > 0 && { notes }) };
+        const result = await backend.glob(pattern, { ...scope, include });
+        if (!result.ok) return result;
+        const notes = visibleNotes(result.notes);
+        return { ok: true, paths: result.paths.filter(mayRead), ...(notes.length > 0 && { notes }) };
       }),
     grep: (query) =>
       inFolder(query.path ?? "/", async () => {
         const include = (path: string): boolean => mayRead(path) && (query.include?.(path) ?? true);
-        const found = await backend.grep({ ...query, include });
-        if (!found.ok) return found;
-        const files = found.files.filter(({ path }) => mayRead(path));
-        return { ok: true, files, notes: seenNotes(found.notes) };
+        const result = await backend.grep({ ...query, include });
+        if (!result.ok) return result;
+        const files = result.files.filter(({ path }) => mayRead(path));
+        return { ok: true, files, notes: visibleNotes(result.notes) };
       }),
     route: (path) => ({ backend, path }),
     ...(backend.locate && { locate: backend.locate.bind(backend) }),
@@ -108,12 +112,12 @@ function mayExecute(rules: readonly PermissionRule[]): boolean {
 }
 
 function refusal(action: FileAction, path: string, rule = "a rule"): Failure {
-  return fail(`${DOING[action]} "${path}" is not allowed by ${rule}.`, "denied");
+  return fail(`${ACTIVITIES[action]} "${path}" is not allowed by ${rule}.`, "denied");
 }
 
 /**
- * A rule for `permissions`: file tools leave alone what git and agents run or obey for the user, in every folder. The
- * files of a `shellBackend` are held to it.
+ * A rule for `permissions` that keeps file tools from changing what git and agents run or obey for the user, in every
+ * folder. A `shellBackend` applies it to its files.
  */
 export const FROZEN_FILES: PermissionRule = {
   effect: "deny",

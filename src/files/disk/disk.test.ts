@@ -18,7 +18,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { rounds } from "../../../test/rounds.ts";
-import type { FileBackend } from "../backend/backend.ts";
+import type { FileBackend } from "../backend/index.ts";
 import { createBackend } from "../backends/create.ts";
 import { Disk, type DiskOptions } from "./disk.ts";
 import { diskBackend } from "./index.ts";

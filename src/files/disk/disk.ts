@@ -6,11 +6,12 @@ import { promisify } from "node:util";
 import type { Failure, FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/index.ts";
 import { foldName, segmentsOf } from "../paths/index.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions, type Sweep } from "../search/index.ts";
-import { hasDescriptorPaths, holdByDescriptor } from "./anchor.ts";
+import { decodeText } from "../text/index.ts";
 import { explain } from "./errors.ts";
+import { hasDescriptorPaths, openByDescriptor } from "./folder-handle.ts";
 import { pathFromHost } from "./from-host.ts";
-import { keptFiles } from "./keeper/keeper.ts";
-import { HeldFiles, type PlainFiles } from "./plain-files.ts";
+import { keeperFiles } from "./keeper/keeper.ts";
+import { DiskFiles, type PlainFiles } from "./plain-files.ts";
 import { ripgrepCandidates } from "./ripgrep.ts";
 
 /** Options of a folder on disk. */
@@ -18,16 +19,16 @@ export interface DiskOptions {
   /** The largest file to read or write. Default 10 MB. */
   maxBytes?: number;
   /**
-   * Names that searches skip, beside what is ignored, unless they are spelled out, in every spelling that some file
-   * system takes for the same. Default `.git` and `node_modules`.
+   * Names that searches skip in addition to ignored files, unless a search spells them out. Compared in every spelling
+   * that some file system treats as the same. Default `.git` and `node_modules`.
    */
   ignore?: readonly string[];
   /** Whether searches may use ripgrep where it is installed; the results are the same. Default true. */
   ripgrep?: boolean;
 }
 
-/** The folder's real path, and operations on its files. */
 interface Root {
+  /** The real path. */
   path: string;
   files: PlainFiles;
 }
@@ -39,9 +40,9 @@ export class Disk implements FileOperations {
   readonly #ignored: readonly string[];
   readonly #descriptors: boolean | undefined;
   readonly maxBytes: number;
-  #found: Root | undefined;
+  #resolvedRoot: Root | undefined;
 
-  /** `descriptors` overrides what the system can do. */
+  /** `descriptors` overrides the check of the system, for tests. */
   constructor(root: string, options: DiskOptions, descriptors?: boolean) {
     this.#folder = root;
     this.#options = { maxBytes: 10_000_000, ignore: [".git", "node_modules"], ripgrep: true, ...options };
@@ -50,12 +51,13 @@ export class Disk implements FileOperations {
     this.maxBytes = this.#options.maxBytes;
   }
 
-  async list(path: string, { sizes }: ListOptions = {}): Promise<FileResult<{ entries: FileEntry[] }>> {
-    return this.#use(path, (files) => files.list(path, { sizes }));
+  async list(path: string, options?: ListOptions): Promise<FileResult<{ entries: FileEntry[] }>> {
+    return this.#use(path, (files) => files.list(path, options));
   }
 
   async read(path: string): Promise<FileResult<{ content: string }>> {
-    return this.#use(path, (files) => files.read(path, this.maxBytes));
+    const file = await this.readBytes(path);
+    return file.ok ? decodeText(file.bytes, path) : file;
   }
 
   async readBytes(path: string): Promise<FileResult<{ bytes: Uint8Array }>> {
@@ -63,8 +65,8 @@ export class Disk implements FileOperations {
   }
 
   async write(path: string, content: string | Uint8Array): Promise<FileResult<{ created: boolean }>> {
-    const written = await this.#use(path, (files) => files.put(path, content));
-    return written.ok ? { ok: true, created: written.created } : written;
+    const result = await this.#use(path, (files) => files.put(path, content));
+    return result.ok ? { ok: true, created: result.created } : result;
   }
 
   writeBytes(path: string, bytes: Uint8Array): Promise<FileResult<{ created: boolean }>> {
@@ -72,8 +74,8 @@ export class Disk implements FileOperations {
   }
 
   async swap(path: string, before: string, content: string): Promise<FileResult<{ swapped: boolean }>> {
-    const written = await this.#use(path, (files) => files.put(path, content, before));
-    return written.ok ? { ok: true, swapped: written.swapped } : written;
+    const result = await this.#use(path, (files) => files.put(path, content, before));
+    return result.ok ? { ok: true, swapped: result.swapped } : result;
   }
 
   async delete(path: string): Promise<FileResult> {
@@ -94,7 +96,7 @@ export class Disk implements FileOperations {
     return root !== undefined && isUnchanged(join(root.path, path), file);
   }
 
-  /** Holds no folder while it is in another: a deep tree needs no more descriptors than a flat one. */
+  /** Keeps no folder open while it walks another: a deep tree needs no more descriptors than a flat one. */
   async *walk(path: string, options: WalkOptions): AsyncGenerator<string> {
     const { sweep, rules } = options;
     for (const entry of inWalkOrder(await this.#entriesToWalk(path, sweep))) {
@@ -110,14 +112,14 @@ export class Disk implements FileOperations {
     if (!this.#options.ripgrep) return undefined;
     const root = await this.#root().catch(() => undefined);
     if (!root) return undefined;
-    const found = await ripgrepCandidates(query, {
+    const candidates = await ripgrepCandidates(query, {
       root: root.path,
       folder: path,
       skip: this.#namesToSkip(options),
       timeout: options.sweep.left,
     });
     const depth = segmentsOf(path).length;
-    return found?.filter(
+    return candidates?.filter(
       (file) =>
         !segmentsOf(file)
           .slice(depth)
@@ -125,10 +127,10 @@ export class Disk implements FileOperations {
     );
   }
 
-  /** The entries of a folder; one that cannot be listed is noted as missed. */
+  /** The entries of a folder. Notes a folder that cannot be listed. */
   async #entriesToWalk(path: string, sweep: Sweep): Promise<FileEntry[]> {
-    const found = await this.#use(path, (files) => files.entries(path));
-    if (found.ok) return found.entries;
+    const result = await this.#use(path, (files) => files.entries(path));
+    if (result.ok) return result.entries;
     sweep.miss(path);
     return [];
   }
@@ -142,7 +144,7 @@ export class Disk implements FileOperations {
     return this.#ignored.includes(foldName(name));
   }
 
-  /** Does something with the files, and says in terms of `path` what is wrong with the root, if anything. */
+  /** Runs `act`. A failure of the root itself names `path`. */
   async #use<T>(path: string, act: (files: PlainFiles) => Promise<T>): Promise<T | Failure> {
     try {
       return await act((await this.#root()).files);
@@ -152,18 +154,18 @@ export class Disk implements FileOperations {
   }
 
   async #root(): Promise<Root> {
-    if (!this.#found) {
+    if (!this.#resolvedRoot) {
       await mkdir(this.#folder, { recursive: true });
       const path = await realpath(this.#folder);
       const descriptors = this.#descriptors ?? (await hasDescriptorPaths(path));
-      const files = descriptors ? new HeldFiles(path, holdByDescriptor) : keptFiles(path);
-      this.#found = { path, files };
+      const files = descriptors ? new DiskFiles(path, openByDescriptor) : keeperFiles(path);
+      this.#resolvedRoot = { path, files };
     }
-    return this.#found;
+    return this.#resolvedRoot;
   }
 }
 
-/** True for a file on the host that was not changed since a moment, or is as committed. Never throws. */
+/** See `FileBackend.isUnchanged`. Never throws. */
 async function isUnchanged(
   file: string,
   { bytes, since }: { bytes: Uint8Array; since: number | undefined },
@@ -181,7 +183,7 @@ async function isUnchanged(
 const run = promisify(execFile);
 
 async function isCommitted(file: string, bytes: Uint8Array): Promise<boolean> {
-  // A repository may name a program that watches its files: git must not start it.
+  // A repository can configure a file watcher: git must not start it.
   const args = ["-c", "core.fsmonitor=false", "rev-parse", `HEAD:./${basename(file)}`];
   const { stdout } = await run("git", args, { cwd: dirname(file), timeout: 30_000 });
   const id = stdout.trim();

@@ -1,7 +1,7 @@
 import { type Failure, fail, noSuchFile } from "../backend/index.ts";
-import { NotPlainError } from "./anchor.ts";
+import { NotPlainError } from "./folder-handle.ts";
 
-/** Explains an error of the file system to a caller. Names no path of the host; rethrows a bug. */
+/** Turns an error of the file system into a failure. Names no path of the host. Rethrows any other error. */
 export function explain(error: unknown, path: string): Failure {
   if (error instanceof NotPlainError) return linked(path);
   const { code } = error as NodeJS.ErrnoException;

@@ -4,8 +4,8 @@ import { attempt } from "../../errors.ts";
 import { foldersAbove, parentOf, parsePath } from "../paths/index.ts";
 
 /**
- * The path below a folder that file tools take the words of a model for: what is shown, ruled and kept of a call is
- * about the file that it changes. Undefined for what they refuse.
+ * The path below a folder to which file tools resolve a model's argument, so that rules, displays and copies concern
+ * the file that a call changes. Undefined for a path that the tools refuse.
  */
 export function pathMeant(raw: string, folder: string): string | undefined {
   const parsed = parsePath(raw);
@@ -15,20 +15,20 @@ export function pathMeant(raw: string, folder: string): string | undefined {
 }
 
 /**
- * The path below a root that is meant by one that may be an address on the host: "/home/u/project/a.ts" is "/a.ts"
- * where the root is /home/u/project, or a link leads there. What really is inside under such a name is left alone.
- * Synchronous: who keeps a copy of the file has to know it before the call goes on.
+ * Translates a path that may be a host path to a path below a root: "/home/u/project/a.ts" becomes "/a.ts" if the root
+ * is /home/u/project, directly or through a link. A path that exists below the root is returned unchanged. Synchronous:
+ * callers that copy the file need the path before the call continues.
  */
 export function pathFromHost(path: string, root: string): string {
-  const front = root === "/" ? undefined : rootIn(path, root);
-  if (front === undefined || isThere(root, path)) return path;
-  // A new file beside others that are inside belongs to them.
-  if (path !== front && isThere(root, parentOf(path))) return path;
-  return path.slice(front.length) || "/";
+  const prefix = root === "/" ? undefined : rootPrefixOf(path, root);
+  if (prefix === undefined || exists(root, path)) return path;
+  // A new file in a folder that exists below the root.
+  if (path !== prefix && exists(root, parentOf(path))) return path;
+  return path.slice(prefix.length) || "/";
 }
 
-/** The front of a path that is the root's own address, in any spelling. */
-function rootIn(path: string, root: string): string | undefined {
+/** The prefix of a path that is a host path of the root, in any spelling. */
+function rootPrefixOf(path: string, root: string): string | undefined {
   const folders = [path, ...foldersAbove(path)].toReversed();
   for (const folder of folders) {
     const real = realPathOf(folder);
@@ -42,6 +42,6 @@ function realPathOf(path: string): string | undefined {
   return attempt(() => realpathSync.native(path));
 }
 
-function isThere(root: string, path: string): boolean {
+function exists(root: string, path: string): boolean {
   return attempt(() => lstatSync(join(root, path))) !== undefined;
 }

@@ -8,9 +8,9 @@ export { retryRename } from "./retries.ts";
 export { pathMeant } from "./from-host.ts";
 
 /**
- * Files in a real folder, which is made when it is missing. Nothing outside it is reached: paths cannot go up,
- * and symbolic links are never followed, nor shown, also when somebody puts them there meanwhile: on systems other
- * than Linux that takes a second process, which is started with the first call. Writes are atomic.
+ * Files in a real folder, which is created if missing. Never reaches files outside: paths cannot go up, and symbolic
+ * links are neither followed nor listed, even if they are created during a call. On systems other than Linux this needs
+ * a second process, which starts with the first call. Writes are atomic.
  */
 export function diskBackend(root: string, options: DiskOptions = {}): FileBackend {
   return { ...createBackend(new Disk(root, options)), place: () => DISK_PLACE };

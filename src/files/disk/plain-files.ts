@@ -15,11 +15,11 @@ import { exclusive } from "../backends/index.ts";
 import { nameOf, parentOf, parsePath, pathIn } from "../paths/index.ts";
 import { Sweep } from "../search/index.ts";
 import { decodeText } from "../text/index.ts";
-import { enter, NotPlainError, type Anchor, type Hold } from "./anchor.ts";
 import { explain } from "./errors.ts";
+import { enter, NotPlainError, type FolderHandle, type OpenFolder } from "./folder-handle.ts";
 import { retryOpen, retryRename } from "./retries.ts";
 
-/** Two backends on one folder wait for each other. */
+/** One queue of writes per file for all backends of this process. */
 const WRITERS = {};
 
 interface Written {
@@ -27,29 +27,28 @@ interface Written {
   swapped: boolean;
 }
 
-/** Operations on files on disk. Arguments and results are plain data, so that another process can do them. */
+/** Operations on files on disk. Arguments and results are plain data, to be sent to another process. */
 export interface PlainFiles {
-  /** The entries of a folder that are no links, in any order. */
+  /** The entries of a folder without links, in any order. */
   list(path: string, options?: ListOptions): Promise<FileResult<{ entries: FileEntry[] }>>;
-  /** The same for a walk: a folder that vanished on the way, or became a link, has none. */
+  /** The same for a walk: a folder that was deleted meanwhile, or became a link, has no entries. */
   entries(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
-  read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>>;
   readBytes(path: string, maxBytes: number): Promise<FileResult<{ bytes: Uint8Array }>>;
-  /** Writes a file, or with `before` only a file that holds that. */
+  /** Writes a file. With `before`, only if the file has that content. */
   put(path: string, content: string | Uint8Array, before?: string): Promise<FileResult<Written>>;
   delete(path: string): Promise<FileResult>;
-  /** Deletes a folder and all that is in it; what links in it lead to stays. */
+  /** Deletes a folder with its contents. Does not follow links. */
   deleteFolder(path: string): Promise<FileResult>;
 }
 
-/** The files below a root, given by its real path, as this process reaches them through open folders. */
-export class HeldFiles implements PlainFiles {
+/** Does the operations in this process. `root` is a real path. */
+export class DiskFiles implements PlainFiles {
   readonly #root: string;
-  readonly #hold: Hold;
+  readonly #openAt: OpenFolder;
 
-  constructor(root: string, hold: Hold) {
+  constructor(root: string, openAt: OpenFolder) {
     this.#root = root;
-    this.#hold = hold;
+    this.#openAt = openAt;
   }
 
   async list(
@@ -74,17 +73,13 @@ export class HeldFiles implements PlainFiles {
     }
   }
 
-  async read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>> {
-    return this.#beside(path, (folder) => readFrom(folder, path, maxBytes));
-  }
-
   async readBytes(path: string, maxBytes: number): Promise<FileResult<{ bytes: Uint8Array }>> {
     return this.#beside(path, (folder) => bytesFrom(folder, path, maxBytes));
   }
 
   async put(path: string, content: string | Uint8Array, before?: string): Promise<FileResult<Written>> {
     const create = before === undefined;
-    const put = (folder: Anchor): Promise<FileResult<Written>> =>
+    const put = (folder: FolderHandle): Promise<FileResult<Written>> =>
       exclusive(WRITERS, pathIn(this.#root, path), async () => {
         const old = await folder.stat(nameOf(path));
         if (old?.isDirectory()) return notAFile(path);
@@ -92,8 +87,9 @@ export class HeldFiles implements PlainFiles {
         if (!old && !create) return noSuchFile(path);
         const unchanged = async (): Promise<boolean> => {
           if (before === undefined) return true;
-          const now = await readFrom(folder, path, Buffer.byteLength(before));
-          return now.ok && now.content === before;
+          const current = await bytesFrom(folder, path, Buffer.byteLength(before));
+          const text = current.ok ? decodeText(current.bytes, path) : current;
+          return text.ok && text.content === before;
         };
         const swapped = (await unchanged()) && (await replaceFile(folder, { path, content, old, unchanged }));
         return { ok: true, created: !old, swapped };
@@ -121,7 +117,7 @@ export class HeldFiles implements PlainFiles {
     }
   }
 
-  /** Deletes the entries of a folder. Keeps one folder open at a time. */
+  /** Deletes the entries of a folder, with one folder open at a time. */
   async #empty(path: string): Promise<void> {
     const folders = await this.#withFolder(path, async (folder) => {
       const entries = await readdir(folder.entry(""), { withFileTypes: true });
@@ -135,10 +131,10 @@ export class HeldFiles implements PlainFiles {
     });
   }
 
-  /** Runs `act` in the folder of a path. */
+  /** Runs `act` in the folder that contains a path. */
   async #beside<T extends object>(
     path: string,
-    act: (folder: Anchor) => Promise<FileResult<T>>,
+    act: (folder: FolderHandle) => Promise<FileResult<T>>,
     create = false,
   ): Promise<FileResult<T>> {
     return path === "/" ? notAFile(path) : this.#inFolder(parentOf(path), { path, create }, act);
@@ -148,7 +144,7 @@ export class HeldFiles implements PlainFiles {
   async #inFolder<T extends object>(
     folder: string,
     { path, create = false }: { path: string; create?: boolean },
-    act: (folder: Anchor) => Promise<FileResult<T>>,
+    act: (folder: FolderHandle) => Promise<FileResult<T>>,
   ): Promise<FileResult<T>> {
     try {
       return await this.#withFolder(folder, act, create);
@@ -157,8 +153,8 @@ export class HeldFiles implements PlainFiles {
     }
   }
 
-  async #withFolder<T>(path: string, act: (folder: Anchor) => Promise<T>, create = false): Promise<T> {
-    const folder = await enter(this.#hold, { root: this.#root, path, create });
+  async #withFolder<T>(path: string, act: (folder: FolderHandle) => Promise<T>, create = false): Promise<T> {
+    const folder = await enter(this.#openAt, { root: this.#root, path, create });
     try {
       return await act(folder);
     } finally {
@@ -180,17 +176,8 @@ function isGone(error: unknown): boolean {
   return error instanceof NotPlainError || ["ENOENT", "ENOTDIR", "ELOOP"].includes(code ?? "");
 }
 
-async function readFrom(
-  folder: Anchor,
-  path: string,
-  maxBytes: number,
-): Promise<FileResult<{ content: string }>> {
-  const file = await bytesFrom(folder, path, maxBytes);
-  return file.ok ? decodeText(file.bytes, path) : file;
-}
-
 async function bytesFrom(
-  folder: Anchor,
+  folder: FolderHandle,
   path: string,
   maxBytes: number,
 ): Promise<FileResult<{ bytes: Uint8Array }>> {
@@ -208,8 +195,8 @@ async function bytesFrom(
   }
 }
 
-/** The plain files and folders in a folder whose names can be written in a path. */
-async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
+/** The plain files and folders in a folder whose names are valid in paths. */
+async function entriesOf(folder: FolderHandle, path: string): Promise<FileEntry[]> {
   const sweep = new Sweep();
   const entries: FileEntry[] = [];
   for await (const dirent of await retryOpen(() => opendir(folder.entry(""), { bufferSize: READ_AT_ONCE }))) {
@@ -224,7 +211,7 @@ async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
   return entries;
 }
 
-async function withSizes(folder: Anchor, entries: readonly FileEntry[]): Promise<FileEntry[]> {
+async function withSizes(folder: FolderHandle, entries: readonly FileEntry[]): Promise<FileEntry[]> {
   const sized: FileEntry[] = [];
   const sizeOf = async (entry: FileEntry): Promise<FileEntry> => {
     if (entry.isDirectory) return entry;
@@ -240,7 +227,7 @@ async function withSizes(folder: Anchor, entries: readonly FileEntry[]): Promise
   return sized;
 }
 
-/** Entries that are read, or asked for their size, at a time. */
+/** The number of entries that are read at a time. */
 const READ_AT_ONCE = 256;
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
@@ -248,17 +235,20 @@ const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 interface Replacement {
   path: string;
   content: string | Uint8Array;
-  /** The file that is there, whose mode is kept. */
+  /** The existing file, whose mode is kept. */
   old: Stats | undefined;
-  /** Asked just before the new file takes the old one's place; if false, it does not. */
+  /** Called just before the rename, which is cancelled if it returns false. */
   unchanged: () => Promise<boolean>;
 }
 
 /**
- * Writes a new file beside the old one and renames it: whoever looks sees one or the other, never half. A rename
- * replaces a link that has come in the way, and does not follow it.
+ * Writes a temporary file and renames it, so readers never see half a file. A rename replaces a link and does not
+ * follow it.
  */
-async function replaceFile(folder: Anchor, { path, content, old, unchanged }: Replacement): Promise<boolean> {
+async function replaceFile(
+  folder: FolderHandle,
+  { path, content, old, unchanged }: Replacement,
+): Promise<boolean> {
   const temporary = `.holdfast-${randomUUID()}.tmp`;
   try {
     const file = await folder.open(temporary, O_WRONLY | O_CREAT | O_EXCL);
@@ -273,12 +263,11 @@ async function replaceFile(folder: Anchor, { path, content, old, unchanged }: Re
     await retryRename(() => rename(folder.entry(temporary), folder.entry(nameOf(path))));
     return true;
   } finally {
-    // Gone already, unless it was not used.
     await unlink(folder.entry(temporary)).catch(() => {});
   }
 }
 
-/** True for the name of a file that is being written, or was when the process was killed. */
+/** True for the name of a temporary file of `replaceFile`. */
 function isTemporary(name: string): boolean {
   return /^\.holdfast-[\da-f-]{36}\.tmp$/.test(name);
 }

@@ -3,15 +3,15 @@ import { setTimeout } from "node:timers/promises";
 const MAX_ATTEMPTS = 20;
 const WAIT_MS = 10;
 
-/** The answers of Windows while another process, such as a virus scanner, has the file open. */
+/** Errors on Windows while another process, such as a virus scanner, has the file open. */
 const IN_USE = ["EACCES", "EBUSY", "EPERM"];
 
-/** Opens something. Where the process or the system has no descriptor left, it is tried again for two seconds. */
+/** Opens something. Retries for two seconds while no file descriptor is free. */
 export function retryOpen<T>(open: () => Promise<T>): Promise<T> {
   return retrying(open, ["EMFILE", "ENFILE"]);
 }
 
-/** Renames a file. On Windows it is tried again for two seconds while another process has the file open. */
+/** Renames a file. On Windows, retries for two seconds while another process has the file open. */
 export function retryRename<T>(rename: () => Promise<T>): Promise<T> {
   return retrying(rename, process.platform === "win32" ? IN_USE : []);
 }

@@ -6,7 +6,7 @@ import { inOrder, parsePath } from "../paths/index.ts";
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
-/** Names of files only, and of all files: which ones count is decided here, not by ignore files and encodings. */
+/** Lists the names of all matching files: this process applies ignore files and encodings itself. */
 const FLAGS = [
   "--no-config",
   "--no-messages",
@@ -20,28 +20,26 @@ const FLAGS = [
   "--encoding=none",
 ];
 
-/** Where ripgrep looks. */
 interface RipgrepScope {
   /** The real path of the backend's root. */
   root: string;
   folder: string;
   /** Names of files and folders to pass over. */
   skip: readonly string[];
-  /** The milliseconds that it may take. */
+  /** In milliseconds. */
   timeout: number;
 }
 
 /**
- * The files that may match, found by ripgrep; undefined when it is not installed or cannot be asked. It only
- * narrows down what is read: what matches is decided by the same code as everywhere else, on files opened with
- * the same care.
+ * The files that may match, from ripgrep; undefined if it is not installed or does not support the query. The result
+ * only limits which files are read: matches are decided by the same code as without ripgrep.
  */
 export async function ripgrepCandidates(
   query: GrepQuery,
   { root, folder, skip, timeout }: RipgrepScope,
 ): Promise<string[] | undefined> {
   const pattern = query.regex ? ripgrepPattern(query.pattern) : query.pattern;
-  // Windows looks for programs in the working folder first.
+  // Windows searches the working folder for programs first.
   if (pattern === undefined || process.platform === "win32") return undefined;
   const args = [
     ...FLAGS,
@@ -77,14 +75,14 @@ async function filesFrom(
     return stdout.split("\0").filter(Boolean);
   } catch (error) {
     signal?.throwIfAborted();
-    // 1 is its way to say that nothing matched; anything else means that it could not search everything.
+    // Exit code 1: no match. Any other code: it could not search everything.
     return (error as { code?: unknown }).code === 1 ? [] : undefined;
   }
 }
 
 /**
- * The expression in ripgrep's words, if it is made of parts that mean the same in both; else undefined. Classes
- * are ASCII as in RE2, and the end of a line may be in front of a carriage return.
+ * Translates an RE2 expression to ripgrep's syntax; undefined if a part of it has no equivalent. Classes are ASCII as
+ * in RE2, and `$` also matches before a carriage return.
  */
 export function ripgrepPattern(pattern: string): string | undefined {
   let translated = "";
@@ -106,7 +104,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 };
 const same = (text: string): string => text;
 
-/** Syntax that means the same in RE2 and ripgrep, with its translation. A pattern with anything else is not translated. */
+/** Syntax that has an equivalent in ripgrep, with its translation. */
 const PARTS: readonly (readonly [form: RegExp, to: (text: string) => string])[] = [
   [/^\\[dws]/, (text) => `[${CLASSES[text]}]`],
   [/^\\b/, () => "(?-u:\\b)"],

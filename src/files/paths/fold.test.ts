@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FileBackend } from "../backend/backend.ts";
+import type { FileBackend } from "../backend/index.ts";
 import { stateFiles } from "../backends/state.ts";
 import { withPermissions } from "../backends/with-permissions.ts";
 import { foldName } from "./fold.ts";

@@ -1,20 +1,20 @@
 import { segmentsOf } from "./paths.ts";
 
 /**
- * The one name for all spellings that some file system takes for the same: lower case (ext4 with casefold, APFS, vfat,
- * Windows), composed characters and without ignorable ones (HFS+), without dots and spaces at its end (Windows), and
- * `.git` for the short name that vfat and Windows give it. No system takes all of these, so it may only deny.
+ * Normalizes a name so that all spellings that some file system treats as the same become equal: lower case (ext4 with
+ * casefold, APFS, vfat, Windows), composed characters without ignorable ones (HFS+), no trailing dots and spaces
+ * (Windows), and `.git` for its short name on vfat and Windows. No single system does all of this, so use it only to
+ * deny.
  */
 export function foldName(name: string): string {
   return bare(foldText(name));
 }
 
-/** A path whose names are folded. */
 export function foldPath(path: string): string {
   return `/${segmentsOf(foldText(path)).map(bare).join("/")}`;
 }
 
-/** A glob for folded paths. What is more than a plain name keeps its dots, which may stand for something. */
+/** Folds a glob to match folded paths. Segments with glob characters keep trailing dots and spaces. */
 export function foldGlob(pattern: string): string {
   return pattern
     .split("/")
@@ -22,15 +22,15 @@ export function foldGlob(pattern: string): string {
     .join("/");
 }
 
-/** A folded name without what is cut off at its end. By hand: an expression would try every dot of a long row. */
+/** Cuts trailing dots and spaces. A regular expression would take quadratic time on a long row of dots. */
 function bare(name: string): string {
   let end = name.length;
   while (end > 0 && ". ".includes(name[end - 1]!)) end -= 1;
-  const kept = name.slice(0, end) || name;
-  return /^git~\d+$/.test(kept) ? ".git" : kept;
+  const trimmed = name.slice(0, end) || name;
+  return /^git~\d+$/.test(trimmed) ? ".git" : trimmed;
 }
 
-/** Upper case on the way finds what has no lower case of its own: "ſ" is an "s", "ß" is "ss". */
+/** Lower case by way of upper case, so that "ſ" becomes "s" and "ß" becomes "ss". */
 function foldText(text: string): string {
   if (/^[ -~]*$/.test(text)) return text.toLowerCase();
   return text

@@ -1,8 +1,17 @@
 export { foldName } from "./fold.ts";
 export { compileFilter, compileGlob, leadingFolder } from "./glob.ts";
-export { isInside } from "./inside.ts";
 export { HELD, HELD_IF_THERE, OBEYED } from "./obeyed.ts";
-export { foldersAbove, inOrder, isWithin, nameOf, parentOf, parsePath, pathIn, segmentsOf } from "./paths.ts";
+export {
+  foldersAbove,
+  inOrder,
+  isInside,
+  isWithin,
+  nameOf,
+  parentOf,
+  parsePath,
+  pathIn,
+  segmentsOf,
+} from "./paths.ts";
 export {
   compileRules,
   FILE_ACTIONS,

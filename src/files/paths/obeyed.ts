@@ -1,11 +1,11 @@
-/** A file or folder, in any folder, that programs run or obey for the user: who writes it runs code, or speaks for them. */
+/** A file or folder, in any folder, that programs execute or obey: to write it is to run code or give instructions. */
 interface Obeyed {
   /** A path of one or more names; a folder ends with a slash. */
   name: string;
   reason: string;
-  /** Paths in it that a command cannot make either. The others it cannot change where they are. */
+  /** Paths in it that a command can neither create nor change. Without it, a command cannot change existing ones. */
   held?: readonly string[];
-  /** Paths that file tools never write, whatever is agreed to. */
+  /** Paths that file tools never write, even with consent. */
   frozen?: readonly string[];
 }
 
@@ -13,7 +13,7 @@ const each = (names: string, reason: string): Obeyed[] => names.split(" ").map((
 const held = (names: string, reason: string): Obeyed[] =>
   each(names, reason).map((one) => ({ ...one, held: [one.name.replace(/\/$/, "")] }));
 
-/** The one list for every door: file tools, commands, editors and servers. */
+/** The list for all entry points: file tools, commands, editors and servers. */
 export const OBEYED: readonly Obeyed[] = [
   {
     name: ".git/",
@@ -88,10 +88,10 @@ export const OBEYED: readonly Obeyed[] = [
   })),
 ];
 
-/** Paths from the root that a command cannot make or change. */
+/** Paths from the root that a command can neither create nor change. */
 export const HELD: readonly string[] = OBEYED.flatMap((one) => one.held ?? []);
 
-/** Paths from the root that a command cannot change where they are, as programs make them in commands. */
+/** Paths from the root that a command can create, but not change where they exist. */
 export const HELD_IF_THERE: readonly string[] = OBEYED.filter((one) => !one.held).map(({ name }) =>
   name.replace(/\/$/, ""),
 );

@@ -1,35 +1,35 @@
+import { isAbsolute, relative, sep } from "node:path";
 import { type FileResult, fail } from "../backend/index.ts";
 
-/** The longest path: no system takes a longer one. */
+/** The longest path that any system accepts. */
 const MAX_LENGTH = 4096;
 
 /**
- * Reads a path as a model sends it. "notes/a.md", "./notes//a.md" and "/notes/a.md/" are all "/notes/a.md".
- * Nothing is decoded, so "%2e%2e" is a name like any other; whatever could mean another place on some system
- * is refused.
+ * Parses a path from a model. "notes/a.md", "./notes//a.md" and "/notes/a.md/" are all "/notes/a.md". Does not decode,
+ * so "%2e%2e" is an ordinary name. Refuses paths that could mean another place on some system.
  */
 export function parsePath(raw: string): FileResult<{ path: string }> {
   const problem = problemOf(raw);
-  if (problem) return fail(`The path ${JSON.stringify(shown(raw))} ${problem}`);
+  if (problem) return fail(`The path ${JSON.stringify(excerpt(raw))} ${problem}`);
   return { ok: true, path: `/${segmentsOf(raw).join("/")}` };
 }
 
-/** The names a path is made of. */
+/** The names in a path. */
 export function segmentsOf(path: string): string[] {
   return path.split("/").filter((segment) => segment !== "" && segment !== ".");
 }
 
-/** The folder that holds a path; the root holds itself. */
+/** The folder above a path; the root for the root. */
 export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** The last name of a path; the root has none. */
+/** The last name of a path; empty for the root. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The path of a name, or of several with slashes, in a folder. */
+/** Joins a folder and a name, or several names with slashes. */
 export function pathIn(folder: string, name: string): string {
   return folder === "/" ? `/${name}` : `${folder}/${name}`;
 }
@@ -37,6 +37,12 @@ export function pathIn(folder: string, name: string): string {
 /** True for the folder itself and everything below it. */
 export function isWithin(path: string, folder: string): boolean {
   return folder === "/" || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Whether a real path of the host is a folder or inside it. Does not follow links. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** All folders above a path, the root last. */
@@ -51,7 +57,7 @@ export function inOrder(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function shown(raw: string): string {
+function excerpt(raw: string): string {
   return raw.length > MAX_LENGTH ? `${raw.slice(0, 60).toWellFormed()}…` : raw;
 }
 
@@ -65,7 +71,6 @@ function problemOf(raw: string): string | undefined {
     return "looks like a Windows drive; paths begin at the root of these files.";
   }
   if (segments.includes("..")) return 'goes up with ".."; give the whole path from the root.';
-  const bare = segments.find((segment) => /^[. ]+$/.test(segment));
-  if (bare !== undefined) return "has a name of dots and spaces only; choose another name.";
-  return undefined;
+  const hasBareName = segments.some((segment) => /^[. ]+$/.test(segment));
+  return hasBareName ? "has a name of dots and spaces only; choose another name." : undefined;
 }

@@ -13,34 +13,34 @@ export interface PermissionRule {
   /** Default: all of them. */
   operations?: readonly FileAction[];
   /**
-   * Globs from the root. Each covers what it matches and all that is below that: "/a", "/a/" and "/a/**" are one.
-   * What is denied is denied in every spelling that some file system takes for the same: "/.git" covers "/.GIT",
-   * "/.git." and "/.g\u200Cit", too. What is allowed is allowed only as it is spelled here.
+   * Globs from the root. Each covers its matches and everything below: "/a", "/a/" and "/a/**" are the same. A deny
+   * rule also covers every spelling that some file system treats as the same: "/.git" covers "/.GIT", "/.git." and
+   * "/.g\u200Cit". An allow rule covers only the exact spelling.
    */
   paths: string | readonly string[];
-  /** Covers only what the globs match, and not what is below. Default false. */
+  /** Covers only the matches of the globs, not what is below. Default false. */
   exact?: boolean;
 }
 
-/** A decision and, where a rule made it, that rule in words. */
+/** A decision, and a description of the rule that made it. */
 export interface Permission {
   allowed: boolean;
   rule?: string;
 }
 
 interface CompiledRules {
-  /** Decides about an action on a path: the first rule that matches wins. A command's path is "/". */
+  /** Decides about an action on a path. The first matching rule wins. A command's path is "/". */
   check: (action: FileAction, path: string) => Permission;
-  /** True for a folder that may be read, or that is on the way to something that may. */
+  /** True for a readable folder, and for one on the way to something readable. */
   mayEnter: (folder: string) => boolean;
 }
 
-/** Compiles rules once for many questions. Throws for a rule that cannot be read. */
+/** Compiles rules. Throws for an invalid rule. */
 export function compileRules(rules: readonly PermissionRule[]): CompiledRules {
   const compiled = rules.map((rule, index) => compileRule(rule, index + 1));
   const check = (action: FileAction, path: string): Permission => {
     const rule = compiled.find((each) => each.operations.includes(action) && each.covers(path));
-    return rule ? { allowed: rule.effect === "allow", rule: rule.shown } : { allowed: true };
+    return rule ? { allowed: rule.effect === "allow", rule: rule.description } : { allowed: true };
   };
   const mayEnter = (folder: string): boolean =>
     check("read", folder).allowed ||
@@ -61,14 +61,14 @@ function compileRule(rule: PermissionRule, number: number) {
   const isFolded = paths.every((pattern) => foldGlob(pattern) === pattern);
   const coversFolded = (path: string): boolean => {
     const folded = foldPath(path);
-    // Most rules and paths are folded as they are: then nothing new comes out of it.
+    // Most rules and paths do not change by folding: the exact check has covered them.
     return (!isFolded || folded !== path) && isIn(folded, foldedGlobs);
   };
   const named = paths.map((pattern) => `"${pattern}"`).join(", ");
   return {
     effect,
     operations,
-    shown: `rule ${number} (${effect} ${rule.operations?.join(", ") ?? "everything"} on ${named})`,
+    description: `rule ${number} (${effect} ${rule.operations?.join(", ") ?? "everything"} on ${named})`,
     covers: (path: string): boolean =>
       (rule.exact ? globs.some((glob) => glob.matches(path)) : isIn(path, globs)) ||
       (effect === "deny" && coversFolded(path)),

@@ -7,16 +7,15 @@ const DEFAULT_MAX_MATCHES = 200;
 const MAX_LINE_SHOWN = 500;
 const READ_AT_ONCE = 16;
 
-/** The files that a search reads. */
-export interface GrepSource {
-  /** In the order in which matches are to be returned. */
+interface GrepSource {
+  /** In the order of the result. */
   paths: AsyncIterable<string> | Iterable<string>;
   read(path: string): Promise<FileResult<{ content: string }>>;
   matcher: Matcher;
   sweep: Sweep;
 }
 
-/** Searches files one after the other. What cannot be read as text is passed over. */
+/** Searches files in order. Skips files that are not text. */
 export async function grepFiles(source: GrepSource, query: GrepQuery): Promise<GrepResult> {
   const { sweep, matcher } = source;
   const search = new Search(query, sweep);
@@ -29,86 +28,86 @@ export async function grepFiles(source: GrepSource, query: GrepQuery): Promise<G
       if (sweep.isDue) await sweep.rest();
       if (result.ok) await search.file(path, result.content, matcher);
       else if (result.reason === "too-large") tooLarge.push(path);
-      else if (!PASSED_OVER.includes(result.reason)) sweep.miss(path);
+      else if (!EXPECTED_REASONS.includes(result.reason)) sweep.miss(path);
       if (isDone()) break;
     }
     if (isDone()) break;
     query.signal?.throwIfAborted();
   }
-  const full = search.isFull ? [stoppedAt(mostOf(query), query)] : [];
+  const full = search.isFull ? [stoppedAt(limitOf(query), query)] : [];
   return {
     files: search.files,
     notes: [...named("Not searched, too large", tooLarge), ...full, ...sweep.notes],
   };
 }
 
-/** Why a file is not searched, where that is as it should be. */
-const PASSED_OVER: readonly unknown[] = ["missing", "not-text"];
+/** Reasons for which a file is skipped without a note. */
+const EXPECTED_REASONS: readonly unknown[] = ["missing", "not-text"];
 
-/** Cuts a result, such as one joined from several, to the most matches that the query allows. */
+/** Limits a result, such as one joined from several, to the number of matches that the query allows. */
 export function capMatches({ files, notes }: GrepResult, query: GrepQuery): GrepResult {
-  const most = mostOf(query);
-  const kept: GrepFile[] = [];
-  let left = most;
+  const limit = limitOf(query);
+  const capped: GrepFile[] = [];
+  let remaining = limit;
   for (const file of files) {
     const size = contentOutput(query) ? file.count : 1;
-    if (size > left) {
-      if (left > 0 && contentOutput(query)) kept.push(firstMatches(file, left));
-      return { files: kept, notes: [...new Set([...notes, stoppedAt(most, query)])] };
+    if (size > remaining) {
+      if (remaining > 0 && contentOutput(query)) capped.push(firstMatches(file, remaining));
+      return { files: capped, notes: [...new Set([...notes, stoppedAt(limit, query)])] };
     }
-    kept.push(file);
-    left -= size;
+    capped.push(file);
+    remaining -= size;
   }
-  return { files: kept, notes: [...new Set(notes)] };
+  return { files: capped, notes: [...new Set(notes)] };
 }
 
-/** Shows a result: paths, `path:count`, or each path followed by its lines (`12:` matches, `13-` is context). */
+/** Renders a result: paths, `path:count`, or each path followed by its lines (`12:` for a match, `13-` for context). */
 export function renderGrep({ files, notes }: GrepResult, output: GrepOutput = "content"): string {
-  const shown = files.map((file) => {
+  const entries = files.map((file) => {
     if (output === "files") return file.path;
     if (output === "count") return `${file.path}:${file.count}`;
     return [file.path, ...renderLines(file.lines)].join("\n");
   });
-  const body = shown.length === 0 ? "No matches." : shown.join(output === "content" ? "\n\n" : "\n");
+  const body = entries.length === 0 ? "No matches." : entries.join(output === "content" ? "\n\n" : "\n");
   return [body, ...notes.map((note) => `[${note}]`)].join("\n");
 }
 
-/** A search under way: counts matches and keeps to the most of them. */
+/** The state of a search: its matches so far, up to the limit. */
 class Search {
   readonly files: GrepFile[] = [];
-  /** Set when there are more matches than are wanted. */
+  /** True if there are more matches than the limit. */
   isFull = false;
   readonly #query: GrepQuery;
   readonly #sweep: Sweep;
-  #left: number;
+  #remaining: number;
 
   constructor(query: GrepQuery, sweep: Sweep) {
     this.#query = query;
     this.#sweep = sweep;
-    this.#left = mostOf(query);
+    this.#remaining = limitOf(query);
   }
 
   async file(path: string, content: string, matcher: Matcher): Promise<void> {
     if (!matcher.text(content)) return;
     const lines = splitLines(content);
-    const found: number[] = [];
-    const whole = this.#query.output !== "files";
+    const matches: number[] = [];
+    const onlyFirst = this.#query.output === "files";
     for (const [index, line] of lines.entries()) {
       if (this.#sweep.isDue) await this.#sweep.rest();
       if (this.#sweep.stopped) break;
       if (!matcher.line(line)) continue;
-      if (this.#left === 0) {
+      if (this.#remaining === 0) {
         this.isFull = true;
         break;
       }
-      found.push(index);
-      if (contentOutput(this.#query)) this.#left -= 1;
-      if (!whole) break;
+      matches.push(index);
+      if (contentOutput(this.#query)) this.#remaining -= 1;
+      if (onlyFirst) break;
     }
-    if (found.length === 0) return;
-    if (!contentOutput(this.#query)) this.#left -= 1;
-    const shown = contentOutput(this.#query) ? withContext(lines, found, this.#query) : [];
-    this.files.push({ path, count: found.length, lines: shown });
+    if (matches.length === 0) return;
+    if (!contentOutput(this.#query)) this.#remaining -= 1;
+    const matchLines = contentOutput(this.#query) ? withContext(lines, matches, this.#query) : [];
+    this.files.push({ path, count: matches.length, lines: matchLines });
   }
 }
 
@@ -124,34 +123,34 @@ async function* batches(paths: GrepSource["paths"]): AsyncGenerator<string[]> {
   if (batch.length > 0) yield batch;
 }
 
-function withContext(lines: readonly string[], found: readonly number[], query: GrepQuery): GrepLine[] {
+function withContext(lines: readonly string[], matches: readonly number[], query: GrepQuery): GrepLine[] {
   const before = Math.max(0, Math.trunc(query.before ?? 0) || 0);
   const after = Math.max(0, Math.trunc(query.after ?? 0) || 0);
-  const matching = new Set(found);
-  const shown: GrepLine[] = [];
+  const matching = new Set(matches);
+  const contextLines: GrepLine[] = [];
   let next = 0;
-  for (const match of found) {
+  for (const match of matches) {
     const to = Math.min(lines.length - 1, match + after);
     for (let index = Math.max(next, match - before); index <= to; index += 1) {
-      shown.push({ line: index + 1, text: lines[index]!, isMatch: matching.has(index) });
+      contextLines.push({ line: index + 1, text: lines[index]!, isMatch: matching.has(index) });
       next = index + 1;
     }
   }
-  return shown;
+  return contextLines;
 }
 
-function firstMatches(file: GrepFile, most: number): GrepFile {
-  const cut = file.lines.filter((line) => line.isMatch)[most];
+function firstMatches(file: GrepFile, count: number): GrepFile {
+  const cut = file.lines.filter((line) => line.isMatch)[count];
   const lines = file.lines.filter((line) => !cut || line.line < cut.line);
-  return { ...file, count: most, lines };
+  return { ...file, count, lines };
 }
 
 function renderLines(lines: readonly GrepLine[]): string[] {
   return lines.flatMap(({ line, text, isMatch }, index) => {
     const gap = index > 0 && lines[index - 1]!.line !== line - 1;
-    const shown = `${line}${isMatch ? ":" : "-"}${cutLine(text, MAX_LINE_SHOWN)}`;
-    // Without context every line stands alone, and gaps say nothing.
-    return gap && lines.some((each) => !each.isMatch) ? ["--", shown] : [shown];
+    const rendered = `${line}${isMatch ? ":" : "-"}${cutLine(text, MAX_LINE_SHOWN)}`;
+    // Without context, gaps are not marked.
+    return gap && lines.some((each) => !each.isMatch) ? ["--", rendered] : [rendered];
   });
 }
 
@@ -159,11 +158,11 @@ function contentOutput(query: GrepQuery): boolean {
   return (query.output ?? "content") === "content";
 }
 
-function mostOf(query: GrepQuery): number {
+function limitOf(query: GrepQuery): number {
   return Math.max(1, Math.trunc(query.maxMatches ?? DEFAULT_MAX_MATCHES) || 1);
 }
 
-function stoppedAt(most: number, query: GrepQuery): string {
-  const what = `${contentOutput(query) ? "matching line" : "file"}${most === 1 ? "" : "s"}`;
-  return `Stopped at ${most} ${what}: there are more. Narrow the pattern, the path or the glob.`;
+function stoppedAt(limit: number, query: GrepQuery): string {
+  const unit = `${contentOutput(query) ? "matching line" : "file"}${limit === 1 ? "" : "s"}`;
+  return `Stopped at ${limit} ${unit}: there are more. Narrow the pattern, the path or the glob.`;
 }

@@ -1,20 +1,19 @@
 import ignore, { type Ignore } from "ignore";
 import { foldName, nameOf, parentOf, pathIn } from "../paths/index.ts";
 
-/** The source of rules, and the exceptions from them. */
-export interface IgnoreOptions {
-  /** The text of a file; undefined where there is none. */
+interface IgnoreOptions {
+  /** Reads a text file; undefined if it is missing. */
   read: (path: string) => Promise<string | undefined>;
-  /** Names that the caller spells out: these are wanted, even where they are ignored, with all that is below them. */
+  /** Names that the search spells out. These are searched even if ignored, with everything below them. */
   names: readonly string[];
 }
 
-/** The decision about a path: "wanted" is ignored by a rule and asked for by name. */
-type Verdict = "open" | "skipped" | "wanted";
+/** The decision about a path. "included": ignored by a rule, but spelled out by the search. */
+type Verdict = "open" | "skipped" | "included";
 
 /**
- * Paths that `.gitignore` files leave out, nested ones too, and `.git` itself. For one search: files that were read
- * are cached.
+ * Decides which paths are ignored: by `.gitignore` files, nested ones too, and `.git` itself. For a single search, as
+ * it caches the files.
  */
 export class IgnoreRules {
   readonly #options: IgnoreOptions;
@@ -25,12 +24,12 @@ export class IgnoreRules {
     this.#options = options;
   }
 
-  /** Whether a file or folder is left out, by itself or with a folder above it. */
+  /** Whether a file or folder is ignored, by itself or with a folder above it. */
   async skips(path: string, isDirectory: boolean): Promise<boolean> {
     return (await (isDirectory ? this.#folderVerdict(path) : this.#verdict(path, false))) === "skipped";
   }
 
-  /** Decides for the entries of one folder like `skips`, without a wait for each. */
+  /** Like `skips`, for all entries of one folder, without a promise for each. */
   async skipsIn(folder: string): Promise<(path: string, isDirectory: boolean) => boolean> {
     const verdict = await this.#verdictsIn(folder);
     return (path, isDirectory) => verdict(path, isDirectory) === "skipped";
@@ -51,15 +50,15 @@ export class IgnoreRules {
     if (above !== "open") return () => above;
     const rules = await this.#rulesIn(folder);
     return (path, isDirectory) => {
-      // No rule can bring back .git itself, however it is spelled.
+      // No rule can include .git, in any spelling.
       const isIgnored =
         foldName(nameOf(path)) === ".git" || rules.ignores(`${path.slice(1)}${isDirectory ? "/" : ""}`);
       if (!isIgnored) return "open";
-      return this.#options.names.includes(nameOf(path)) ? "wanted" : "skipped";
+      return this.#options.names.includes(nameOf(path)) ? "included" : "skipped";
     };
   }
 
-  /** The rules for the entries of a folder: those of the folders above it, and its own, which come last and win. */
+  /** The rules for the entries of a folder: those of the folders above, then its own, which win. */
   #rulesIn(folder: string): Promise<Ignore> {
     const rules = this.#rules.get(folder) ?? this.#readRules(folder);
     this.#rules.set(folder, rules);
@@ -67,11 +66,11 @@ export class IgnoreRules {
   }
 
   async #readRules(folder: string): Promise<Ignore> {
-    const above = folder === "/" ? fresh() : await this.#rulesIn(parentOf(folder));
+    const above = folder === "/" ? emptyRules() : await this.#rulesIn(parentOf(folder));
     const text = await this.#options.read(pathIn(folder, ".gitignore"));
     if (text === undefined) return above;
     const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MAX_RULES);
-    return fresh()
+    return emptyRules()
       .add(above)
       .add(lines.flatMap((line) => fromRoot(line, folder)));
   }
@@ -81,8 +80,8 @@ const MAX_RULES = 5000;
 const MAX_LENGTH = 500;
 const MAX_STARS = 3;
 
-/** Rules compile to backtracking expressions: one with many stars would take for ever on a long name. */
-function isTooMuch(rule: string): boolean {
+/** Rules compile to backtracking expressions: one with many stars would hang on a long name. */
+function isTooComplex(rule: string): boolean {
   if (rule.length > MAX_LENGTH) return true;
   const segments = rule.split("/");
   const stars = segments
@@ -91,20 +90,20 @@ function isTooMuch(rule: string): boolean {
   return Math.max(segments.length - stars.length, ...stars) > MAX_STARS;
 }
 
-function fresh(): Ignore {
+function emptyRules(): Ignore {
   return ignore({ ignorecase: false });
 }
 
-/** A rule of a folder's file as one of the root's: one set of rules decides which of them wins. */
+/** Translates a rule of a folder's file to a rule of the root, so that one rule set decides. */
 function fromRoot(line: string, folder: string): string[] {
   const bare = line.trimEnd();
-  // A backslash keeps the first of the blanks behind it.
+  // A backslash keeps the first blank after it.
   const rule = bare.endsWith("\\") ? line.slice(0, bare.length + 1) : bare;
-  if (rule === "" || rule.startsWith("#") || isTooMuch(rule)) return [];
+  if (rule === "" || rule.startsWith("#") || isTooComplex(rule)) return [];
   if (folder === "/") return [rule];
   const sign = rule.startsWith("!") ? "!" : "";
   const pattern = rule.slice(sign.length);
-  // A slash in front or in the middle ties a rule to its folder.
+  // A slash at the start or in the middle anchors a rule to its folder.
   const depth = pattern.slice(0, -1).includes("/") ? "" : "**/";
   const escaped = folder.replaceAll(/[\\*?[]/g, (character) => `\\${character}`);
   return [`${sign}${escaped}/${depth}${pattern.replace(/^\/|^\\(?=[!#])/, "")}`];

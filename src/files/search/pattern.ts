@@ -3,19 +3,18 @@ import { type FileResult, type GrepQuery, fail } from "../backend/index.ts";
 
 const MAX_PROGRAM = 1000;
 const MAX_LENGTH = 2000;
-/** The characters of one line that an expression is tried on: each takes time. */
+/** The number of characters of a line that an expression is applied to. */
 const MAX_LINE_SEARCHED = 20_000;
 
-/** Tells what matches a query. */
 export interface Matcher {
   line: (line: string) => boolean;
-  /** False for a text that has no matching line, as far as that is known without looking at each. */
+  /** A cheap first check: false if no line of the text can match. */
   text: (text: string) => boolean;
 }
 
 /**
- * Compiles the pattern of a query. Expressions run on RE2, which takes time in proportion to the text whatever
- * the expression is, and whose syntax is that of ripgrep; JavaScript's own engine can hang on `(a+)+$`.
+ * Compiles the pattern of a query. Expressions run on RE2, which takes linear time for any expression and has ripgrep's
+ * syntax. JavaScript's own engine can hang on `(a+)+$`.
  */
 export function compilePattern({ pattern, regex, ignoreCase }: GrepQuery): FileResult<{ matcher: Matcher }> {
   if (pattern === "") return fail("The search pattern is empty; say what to find.");

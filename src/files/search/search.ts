@@ -6,7 +6,7 @@ import { walk, withoutIgnored, type FileOperations, type WalkOptions } from "./o
 import { compilePattern } from "./pattern.ts";
 import { Sweep } from "./sweep.ts";
 
-/** Finds files by a glob, in a folder. */
+/** Finds files in a folder by a glob. */
 export async function globFolder(
   operations: FileOperations,
   folder: string,
@@ -45,10 +45,10 @@ export async function grepAt(
   const options = walkOptions(operations, { names, sweep, all: query.ignored });
   const files = await filesToSearch(operations, start, { query, ...options });
   if (!files.ok) return files;
-  const isWanted = (path: string): boolean =>
+  const isIncluded = (path: string): boolean =>
     (filter?.glob.matches(path) ?? true) && (query.include?.(path) ?? true);
   const source = {
-    paths: filtered(files.paths, isWanted),
+    paths: filtered(files.paths, isIncluded),
     read: (path: string) => operations.read(path),
     matcher: pattern.matcher,
     sweep,
@@ -56,7 +56,7 @@ export async function grepAt(
   return { ok: true, ...(await grepFiles(source, query)) };
 }
 
-/** Options of the walk for a search: ignored files are left out, unless all are wanted. */
+/** Options of the walk for a search, with ignore rules unless `all` is set. */
 function walkOptions(
   operations: FileOperations,
   { names, sweep, all }: Omit<WalkOptions, "rules">,
@@ -64,7 +64,7 @@ function walkOptions(
   return { names, sweep, all, rules: all ? undefined : ignoreRules(operations, names) };
 }
 
-/** The rules of the ignore files that are among the files. */
+/** The rules of the `.gitignore` files among the files. */
 export function ignoreRules(operations: FileOperations, names: readonly string[]): IgnoreRules {
   const read = async (path: string): Promise<string | undefined> => {
     const file = await operations.read(path);
@@ -95,7 +95,7 @@ async function folderAt(operations: FileOperations, path: string): Promise<FileR
 
 async function* filtered(
   paths: AsyncIterable<string> | Iterable<string>,
-  isWanted: (path: string) => boolean,
+  isIncluded: (path: string) => boolean,
 ): AsyncGenerator<string> {
-  for await (const path of paths) if (isWanted(path)) yield path;
+  for await (const path of paths) if (isIncluded(path)) yield path;
 }

@@ -3,16 +3,15 @@ import { setImmediate } from "node:timers/promises";
 const MAX_MS = 20_000;
 const SLICE_MS = 20;
 
-/** Options of a pass through files. */
-export interface SweepOptions {
+interface SweepOptions {
   signal?: AbortSignal | undefined;
-  /** Milliseconds, from any start. Default: the process's own clock. */
+  /** A clock in milliseconds, for tests. */
   now?: () => number;
 }
 
-/** One pass through many files: has a time limit, yields to the event loop, and notes what could not be read. */
+/** One pass through many files: has a time limit, yields to the event loop, and collects what could not be read. */
 export class Sweep {
-  /** The reason of an early end. */
+  /** The reason for an early end. */
   stopped: string | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #now: () => number;
@@ -27,17 +26,17 @@ export class Sweep {
     this.#rested = this.#started;
   }
 
-  /** True when the loop has to `rest`. */
+  /** True when the caller has to call `rest`. */
   get isDue(): boolean {
     return this.#now() - this.#rested > SLICE_MS;
   }
 
-  /** The milliseconds that are left. */
+  /** The remaining milliseconds. */
   get left(): number {
     return Math.max(0, MAX_MS - (this.#now() - this.#started));
   }
 
-  /** Yields to the event loop. Throws the signal's reason. */
+  /** Yields to the event loop. Throws the reason of an abort. */
   async rest(): Promise<void> {
     await setImmediate();
     this.#signal?.throwIfAborted();
@@ -45,7 +44,7 @@ export class Sweep {
     if (this.left === 0) this.stopped ??= TIME_IS_UP;
   }
 
-  /** Remembers a file or folder that could not be read. */
+  /** Records a file or folder that could not be read. */
   miss(path: string): void {
     this.#missed.push(path);
   }
@@ -59,7 +58,7 @@ export class Sweep {
 
 const TIME_IS_UP = `Stopped after ${MAX_MS / 1000} seconds. Narrow the pattern, the path or the glob.`;
 
-/** A sentence that names the first few of some paths; none where there are none. */
+/** A sentence with the first few paths; none for an empty list. */
 export function named(what: string, paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   const first = paths.slice(0, 3).map((path) => `"${path}"`);

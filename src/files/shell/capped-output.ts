@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Keeps the head and the tail of a stream of text, whatever its length, and says what fell out between. */
+/** Keeps the head and the tail of a stream of text, with a note on what was dropped in between. */
 export class CappedOutput {
   readonly #half: number;
   #head = "";
@@ -13,11 +13,11 @@ export class CappedOutput {
 
   push(text: string): void {
     const room = this.#half - this.#head.length;
-    // Once something is in the tail the head is closed, or the order would be lost.
+    // Once the tail has text, the head is closed, to keep the order.
     const toHead = this.#tail === "" && room > 0 ? text.slice(0, room) : "";
     this.#head += toHead;
     this.#tail += text.slice(toHead.length);
-    // Trimming now and then costs less than with every piece.
+    // Trimming at intervals costs less than with every piece.
     if (this.#tail.length > this.#half * 2) this.#trim();
   }
 
@@ -42,7 +42,7 @@ export class CappedOutput {
   }
 }
 
-/** The output of the command that a call runs, for whoever wants to know how far it has come. */
+/** Gives a caller of a command its output so far. */
 export interface CommandOutput {
   printed?: () => string;
 }

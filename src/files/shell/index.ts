@@ -3,7 +3,6 @@ import { type Execution, type FileBackend, type FileResult, fail } from "../back
 import { FROZEN_FILES, withPermissions } from "../backends/index.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
 import { bubblewrapWorks, inNamespaces, type Bounds } from "./isolation/bubblewrap.ts";
-import type { Isolation } from "./isolation/isolations.ts";
 import type { CommandLimits } from "./isolation/limits.ts";
 import { watchRepositories } from "./isolation/nested-repositories.ts";
 import { freeze } from "./isolation/read-only-paths.ts";
@@ -21,52 +20,55 @@ export {
   SPACES,
   startBubblewrap,
 } from "./isolation/bubblewrap.ts";
-export { type Isolation, ISOLATIONS } from "./isolation/isolations.ts";
 export { type CommandLimits, inControlGroup, limitedShell } from "./isolation/limits.ts";
 export { seatbeltIsThere } from "./isolation/seatbelt.ts";
 export { type CommandOptions, endGroup, endStrays, renderExecution } from "./run-command.ts";
 export { COMMAND_TAG, supervisor } from "./supervisor.ts";
 export { WINDOWS_VARIABLES } from "./windows.ts";
 
-/** Variables that a command gets from this process: none of them is a secret. */
-const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "LANG", "LANGUAGE"];
+export const ISOLATIONS = ["auto", "always", "never"] as const;
+/** When commands are isolated: where it works, always, or never. */
+export type Isolation = (typeof ISOLATIONS)[number];
+
+/** Variables that a command inherits from this process. None of them is a secret. */
+const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "LANG", "LANGUAGE"];
 
 const ISOLATORS: Partial<Record<NodeJS.Platform, string>> = {
   darwin: "nothing here can do it (npm install @anthropic-ai/sandbox-runtime)",
   win32: "nothing on Windows can do it (use the Windows Subsystem for Linux)",
 };
 
-/** Why commands are refused where they have to be isolated. */
+/** The reason why commands are refused where isolation is required and missing. */
 export const NO_ISOLATION = `they have to be isolated, and ${
   ISOLATORS[process.platform] ?? "bubblewrap does not work (apt-get install bubblewrap)"
 }.`;
 
-/** Options of commands. */
+/** Options of `shellBackend`. */
 export interface ShellOptions extends DiskOptions {
-  /** Default two minutes. A call may ask for another limit. */
+  /** Default two minutes. A call may set another limit. */
   timeoutMs?: number;
-  /** The longest that a call may ask for. Default ten minutes, or `timeoutMs` where that is longer. */
+  /** The longest limit that a call may set. Default ten minutes, or `timeoutMs` if that is longer. */
   maxTimeoutMs?: number;
-  /** The most characters of output to keep, from its head and its tail. Default 200,000. */
+  /** The maximum number of characters of output, from its head and its tail. Default 200,000. */
   maxOutput?: number;
-  /** More variables of this process that commands get, by name. */
+  /** Names of more variables of this process that commands inherit. */
   passEnv?: readonly string[];
   /** Variables that are set for commands. */
   env?: Readonly<Record<string, string>>;
   /**
-   * Run commands apart from the rest of the system: where that works (`auto`), always, or never. On Linux it takes
-   * bubblewrap, on macOS the package `@anthropic-ai/sandbox-runtime`. Default `auto`.
+   * Whether commands run isolated: where that works (`auto`), always, or never. Needs bubblewrap on Linux, and the
+   * package `@anthropic-ai/sandbox-runtime` on macOS. Default `auto`.
    */
   isolation?: Isolation;
   /** Whether isolated commands reach the network. Default false. */
   network?: boolean;
-  /** More files and folders that isolated commands do not see, by their absolute paths. */
+  /** Absolute paths of more files and folders that isolated commands do not see. */
   hidden?: readonly string[];
-  /** The most that isolated commands may use, on Linux. */
+  /** Resource limits of isolated commands, on Linux. */
   limits?: CommandLimits;
   /**
-   * Runs the words of a command, in which whatever isolates it is already, and ends it with all that it started.
-   * Default: a process of this one.
+   * Runs a command given by its words, which include the isolation, and ends it with all its processes. Default: in a
+   * child process.
    */
   run?: (words: readonly string[], options: CommandOptions) => Promise<FileResult<Execution>>;
 }
@@ -77,10 +79,10 @@ export function isIsolated({ isolation = "auto" }: Pick<ShellOptions, "isolation
 }
 
 /**
- * Files in a real folder, and commands run there by `/bin/sh`, on Windows by PowerShell. Isolated, a command can write to the folder alone, sees
- * no keys of the user and no other process, and has no network; what other programs run for the user, such as git's
- * hooks, it cannot change. Elsewhere it can reach whatever this process can. What a command leaves running ends with
- * it, and with this process if it is killed.
+ * Files in a real folder, and commands run there by `/bin/sh`, on Windows by PowerShell. An isolated command can write
+ * only to the folder, sees no keys of the user and no other processes, has no network, and cannot change what other
+ * programs run for the user, such as git's hooks. Without isolation it can reach whatever this process can. Background
+ * processes of a command end with it, and with this process if it is killed.
  */
 export function shellBackend(root: string, options: ShellOptions = {}): FileBackend {
   const {
@@ -97,7 +99,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     ...disk
   } = options;
   return {
-    // What commands cannot write, file tools cannot write either.
+    // File tools cannot write what commands cannot write.
     ...withPermissions(diskBackend(root, disk), [FROZEN_FILES]),
     place: () => placeText(root, { isolated: isIsolated({ isolation }), network, timeoutMs, maxTimeoutMs }),
     async execute(command, call = {}) {
@@ -107,11 +109,11 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
       if (isolation === "always" && !isIsolatedHere) {
         return fail(`Commands are not run here: ${NO_ISOLATION}`);
       }
-      // The real name: what is mounted is no link.
+      // Mounts need the real path.
       const folder = await realpath(root);
       const run: CommandOptions = {
         cwd: folder,
-        env: { ...passed([...PASSED, ...passEnv]), ...env },
+        env: { ...inherited([...INHERITED, ...passEnv]), ...env },
         timeoutMs: Math.min(call.timeoutMs ?? timeoutMs, maxTimeoutMs),
         maxOutput,
         signal: call.signal,
@@ -126,9 +128,12 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
 async function runIsolated(
   command: string,
   cwd: string,
-  how: { bounds: Omit<Bounds, "frozen">; run: (words: readonly string[]) => Promise<FileResult<Execution>> },
+  options: {
+    bounds: Omit<Bounds, "frozen">;
+    run: (words: readonly string[]) => Promise<FileResult<Execution>>;
+  },
 ): Promise<FileResult<Execution>> {
-  const { bounds, run } = how;
+  const { bounds, run } = options;
   if (process.platform === "darwin") {
     const words = await inSeatbelt(command, cwd, bounds);
     return words ? run(words) : fail("On macOS all commands have the network, or none.");
@@ -136,10 +141,10 @@ async function runIsolated(
   const frozen = await freeze(cwd);
   const takeBack = await watchRepositories(cwd);
   try {
-    const [ran] = await Promise.allSettled([run(inNamespaces(command, cwd, { ...bounds, frozen }))]);
+    const [result] = await Promise.allSettled([run(inNamespaces(command, cwd, { ...bounds, frozen }))]);
     const takenBack = await takeBack();
-    if (ran.status === "rejected") throw ran.reason;
-    return ran.value.ok && takenBack.length > 0 ? { ...ran.value, takenBack } : ran.value;
+    if (result.status === "rejected") throw result.reason;
+    return result.value.ok && takenBack.length > 0 ? { ...result.value, takenBack } : result.value;
   } finally {
     await frozen.thaw();
   }
@@ -149,11 +154,13 @@ function shellWords(command: string): string[] {
   return process.platform === "win32" ? powerShellWords(command) : ["/bin/sh", "-c", command];
 }
 
-function passed(names: readonly string[]): Record<string, string> {
+function inherited(names: readonly string[]): Record<string, string> {
   const isWindows = process.platform === "win32";
   const all = isWindows ? [...names, ...WINDOWS_VARIABLES] : names;
-  const wanted = Object.entries(process.env).filter(
+  const variables = Object.entries(process.env).filter(
     ([name]) => all.includes(isWindows ? name.toUpperCase() : name) || name.startsWith("LC_"),
   );
-  return Object.fromEntries(wanted.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return Object.fromEntries(
+    variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../../errors.ts";
 
-/** Facts about commands in a folder, for a model. */
-export interface CommandPlace {
+interface CommandPlace {
   isolated: boolean;
   network: boolean;
   timeoutMs: number;
@@ -12,8 +11,8 @@ export interface CommandPlace {
 }
 
 /**
- * A few sentences for the model: what `/` is, what commands may do and how long, the system, the day, the repository and
- * how it is tested. The day and not the hour, and what git says once in a process: the prompt cache holds for the day.
+ * A description for the model: what `/` is, the bounds and time limits of commands, the system, the day, the repository
+ * and its test command. Stable for a day, for the prompt cache: it has no hour, and git is asked once per process.
  */
 export function placeText(
   dir: string,
@@ -38,7 +37,7 @@ function seconds(ms: number): number {
 
 const states = new Map<string, string>();
 
-/** The branch, and whether files have changed since the last commit. */
+/** The branch and the number of changed files. */
 function gitText(dir: string): string {
   const state = states.get(dir) ?? gitState(dir);
   states.set(dir, state);
@@ -46,7 +45,7 @@ function gitText(dir: string): string {
 }
 
 function gitState(dir: string): string {
-  // A repository may name a program that watches its files: git must not start it.
+  // A repository can configure a file watcher: git must not start it.
   const args = ["-c", "core.fsmonitor=false", "status", "--porcelain", "--branch"];
   const options = { cwd: dir, encoding: "utf8", stdio: "pipe", timeout: 2000 } as const;
   const status = attempt(() => execFileSync("git", args, options));
@@ -69,11 +68,11 @@ const OTHERS: readonly [file: string, command: string][] = [
   ["go.mod", "go test ./..."],
 ];
 
-/** The project's test command, if it is plain. */
+/** The project's test command, where its files show one. */
 function testText(dir: string): string {
-  const isThere = ([file]: readonly [string, string]): boolean => existsSync(join(dir, file));
-  const manager = LOCKS.find(isThere)?.[1] ?? "npm";
-  const command = hasTestScript(dir) ? `${manager} test` : OTHERS.find(isThere)?.[1];
+  const exists = ([file]: readonly [string, string]): boolean => existsSync(join(dir, file));
+  const manager = LOCKS.find(exists)?.[1] ?? "npm";
+  const command = hasTestScript(dir) ? `${manager} test` : OTHERS.find(exists)?.[1];
   return command === undefined ? "" : `Tests: ${command}.`;
 }
 

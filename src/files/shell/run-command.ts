@@ -10,12 +10,11 @@ import { endTree } from "./windows.ts";
 const GRACE_MS = 2000;
 const SILENT_GRACE_MS = 200;
 const POLL_MS = 20;
-/** The rounds of looking for stray processes: one that forks faster than it can be ended is left to the system. */
+/** The maximum number of searches for stray processes, for a process that forks faster than it can be killed. */
 const MAX_ROUNDS = 50;
-/** The time for output to arrive after every process that could write it has ended. */
+/** The time for remaining output to arrive after all processes have ended. */
 const DRAIN_MS = 250;
 
-/** A command and its options. */
 export interface CommandOptions {
   cwd: string;
   env: Record<string, string>;
@@ -25,8 +24,8 @@ export interface CommandOptions {
 }
 
 /**
- * Runs a program in a process group of its own. Ends everything that it started when it exits, is out of time or is
- * aborted, or when this process is killed. An abort throws the signal's reason.
+ * Runs a program in its own process group. Ends all processes that it started when it exits, reaches the time limit or
+ * is aborted, or when this process is killed. An abort throws the signal's reason.
  */
 export async function runCommand(
   words: readonly string[],
@@ -59,17 +58,17 @@ export async function runCommand(
   const hasExited = !timedOut && first !== "abort";
   const { pid } = child;
   const strays = hasExited && pid !== undefined ? await commandProcesses(tag, pid) : undefined;
-  // The first process of a sandbox may outlive the command for a moment.
+  // The first process of a sandbox may briefly outlive the command.
   const leftProcesses = strays?.some(({ program }) => program !== "bwrap") ?? false;
-  // On Windows the number of a process that is over may be another's already.
-  const isGone = hasExited && process.platform === "win32";
-  if (pid !== undefined && strays?.length !== 0 && !isGone) {
+  // On Windows the id of an ended process may already be reused.
+  const isReusable = hasExited && process.platform === "win32";
+  if (pid !== undefined && strays?.length !== 0 && !isReusable) {
     await endGroup(pid, () => child.stdout.closed && child.stderr.closed);
     await endStrays(tag, pid);
   }
   supervisor.ended(tag);
   const exitCode = await exit;
-  // Behind the time limit what has arrived is read.
+  // After the time limit, the immediate reads output that has already arrived.
   await Promise.race([close, sleep(DRAIN_MS).then(() => setImmediate())]);
   child.stdout.destroy();
   child.stderr.destroy();
@@ -85,7 +84,7 @@ export async function runCommand(
   };
 }
 
-/** The end of a command in words for a model: its output, and a line about anything unusual. */
+/** Renders the result of a command for a model: its output, and a line about anything unusual. */
 export function renderExecution(execution: Execution): string {
   const { output, exitCode, timedOut, leftProcesses, takenBack = [] } = execution;
   const ending = timedOut
@@ -95,16 +94,16 @@ export function renderExecution(execution: Execution): string {
       : exitCode === 0
         ? ""
         : `[Exit code ${exitCode}.]`;
-  const left = leftProcesses ? "[What it had left running in the background was ended.]" : "";
-  const aside =
+  const strayNote = leftProcesses ? "[What it had left running in the background was ended.]" : "";
+  const movedNote =
     takenBack.length === 0
       ? ""
       : `[Moved aside, as git would run programs by it outside of the sandbox: ${takenBack.join(", ")}.]`;
   const silence = output.trim() === "" && ending === "" ? "[No output; exit code 0.]" : "";
-  return [output.trimEnd(), silence, ending, left, aside].filter((part) => part !== "").join("\n");
+  return [output.trimEnd(), silence, ending, strayNote, movedNote].filter((part) => part !== "").join("\n");
 }
 
-/** One pipe takes output and errors: from two, nobody can tell the order in which they were written. */
+/** Sends output and errors through one pipe, which keeps their order. */
 const IN_ORDER = ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh"] as const;
 
 function start(words: readonly string[], { cwd, env }: CommandOptions) {
@@ -119,7 +118,7 @@ function start(words: readonly string[], { cwd, env }: CommandOptions) {
       stdio: ["ignore", "pipe", "pipe"],
     });
   } catch (error) {
-    // A command that is too long, or has a NUL in it.
+    // A command that is too long, or contains a NUL.
     return error as Error;
   }
 }
@@ -140,9 +139,8 @@ function deadline(timeoutMs: number, signal: AbortSignal | undefined) {
 }
 
 /**
- * Asks every process of a group to end, and ends by force what is still there after a while: soon once the group
- * is silent, when all that is left of it has usually ended and only waits to be collected by the system. On Windows it
- * ends the process and what that has started, at once.
+ * Sends SIGTERM to a process group, and SIGKILL after a grace period. The period is short once the group's output is
+ * closed, when usually only zombies are left. On Windows, kills the process and its descendants at once.
  */
 export async function endGroup(group: number, isSilent: () => boolean): Promise<void> {
   if (process.platform === "win32") return endTree(group);
@@ -154,7 +152,7 @@ export async function endGroup(group: number, isSilent: () => boolean): Promise<
   send(-group, "SIGKILL");
 }
 
-/** Ends what has left the group, and what that starts meanwhile. */
+/** Kills processes that have left the group, and those that they start meanwhile. */
 export async function endStrays(tag: string, group: number): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const strays = (await commandProcesses(tag, group)) ?? [];
@@ -164,12 +162,12 @@ export async function endStrays(tag: string, group: number): Promise<void> {
   }
 }
 
-/** Signals a process, or with `-group` a group. False when there is none any more. */
+/** Signals a process, or with `-group` a group. False if it does not exist. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   return attempt(() => process.kill(pid, signal)) ?? false;
 }
 
-/** So many processes are looked at before others have their turn: to read them one by one in turns takes ten times the work. */
+/** The number of processes to read between yields to the event loop. Asynchronous reads would cost ten times more. */
 const AT_ONCE = 100;
 
 interface CommandProcess {
@@ -178,29 +176,29 @@ interface CommandProcess {
 }
 
 /**
- * The processes of a command that still run, those included that have left its group and lost their parent: they have
- * its tag in their environment. One that has ended and waits to be collected by the system does not run. Undefined
- * where the system does not show processes.
+ * The running processes of a command, found by their group or, if they have left it, by the tag in their environment.
+ * Zombies do not count. Undefined where the system has no `/proc`.
  */
 async function commandProcesses(tag: string, group: number): Promise<CommandProcess[] | undefined> {
   const pids = attempt(() => readdirSync("/proc").filter((name) => /^\d+$/.test(name)));
   const text = Buffer.from(`${COMMAND_TAG}=${tag}`);
   const programOf = (pid: string): string | undefined => {
-    // The name, in brackets, may have spaces.
+    // The name, in parentheses, may contain spaces.
     const [, program = "", status = "Z"] =
       attempt(() => /\((.*)\) ([^)]*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))) ?? [];
-    const [state, , own] = status.split(" ");
+    const [state, , processGroup] = status.split(" ");
     if (state === "Z") return undefined;
-    // Environments of other users cannot be read, and are none of ours.
+    // The environments of other users' processes cannot be read.
     const isOurs =
-      Number(own) === group || attempt(() => readFileSync(`/proc/${pid}/environ`))?.includes(text) === true;
+      Number(processGroup) === group ||
+      attempt(() => readFileSync(`/proc/${pid}/environ`))?.includes(text) === true;
     return isOurs ? program : undefined;
   };
-  const found: CommandProcess[] = [];
+  const processes: CommandProcess[] = [];
   for (const [at, pid] of pids?.entries() ?? []) {
     const program = programOf(pid);
-    if (program !== undefined) found.push({ pid: Number(pid), program });
+    if (program !== undefined) processes.push({ pid: Number(pid), program });
     if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
   }
-  return pids && found;
+  return pids && processes;
 }

@@ -14,7 +14,7 @@ import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { canIsolate } from "../../../scripts/bubblewrap.mjs";
 import { isRelease } from "../../../test/rounds.ts";
-import type { ExecuteOptions, Execution } from "../backend/backend.ts";
+import type { ExecuteOptions, Execution } from "../backend/index.ts";
 import { CappedOutput } from "./capped-output.ts";
 import { shellBackend, type ShellOptions } from "./index.ts";
 import { renderExecution } from "./run-command.ts";
@@ -209,7 +209,9 @@ describe.runIf(canIsolate())("an isolated command", { timeout: 120_000 }, () => 
   it("ends with everything it started, at its end and at the time limit", async () => {
     const away = `setsid sleep 601 & setsid sh -c 'sleep 601' & echo begun`;
     expect(await isolated(away)).toMatchObject({ output: "begun\n", exitCode: 0 });
-    expect(await isolated(`${away}; sleep 601`, { timeoutMs: TIME_TO_BEGIN_MS })).toMatchObject({ timedOut: true });
+    expect(await isolated(`${away}; sleep 601`, { timeoutMs: TIME_TO_BEGIN_MS })).toMatchObject({
+      timedOut: true,
+    });
     const { stdout } = spawnSync("ps", ["-eo", "args"], { encoding: "utf8" });
     expect(stdout.split("\n").filter((line) => line.endsWith("sleep 601"))).toEqual([]);
   });

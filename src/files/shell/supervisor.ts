@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
-/** The variable that every process of a command has in its environment, however it was started. */
+/** The environment variable with the command's tag, which all its processes inherit. */
 export const COMMAND_TAG = "HOLDFAST_COMMAND";
 
 /**
- * Reads which commands begin and end. When the pipe closes, be it that this process was killed, it ends those that
- * have not: by their group, and on Linux by their tag, which a process keeps that has left the group.
+ * Reads the starts and ends of commands. When the pipe closes, also because this process was killed, it ends the
+ * running ones: by their group, and on Linux by their tag, which also finds processes that have left the group.
  */
 const SCRIPT = `
 live=
@@ -33,7 +33,7 @@ sleep 1
 end KILL
 `;
 
-/** Ends the commands of a process that is no longer there to do it. */
+/** A process that ends the running commands if this process dies. */
 class Supervisor {
   #pipe: Socket | undefined;
 
@@ -50,24 +50,24 @@ class Supervisor {
   }
 
   #tell(line: string): void {
-    // There is no shell for it: what runs when this process is killed goes on.
+    // Windows has no shell for the script: there, commands outlive a killed process.
     if (process.platform === "win32") return;
     this.#pipe ??= this.#start();
     this.#pipe.write(`${line}\n`);
   }
 
   #start(): Socket {
-    // In a session of its own: what a terminal sends to this process is not for it.
+    // In its own session: the terminal's signals must not reach it.
     const child = spawn("/bin/sh", ["-c", SCRIPT], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
     child.unref();
     const pipe = child.stdin as Socket;
     pipe.unref();
-    const forget = (): void => void (this.#pipe = undefined);
-    child.on("error", forget).on("exit", forget);
-    pipe.on("error", forget);
+    const clear = (): void => void (this.#pipe = undefined);
+    child.on("error", clear).on("exit", clear);
+    pipe.on("error", clear);
     return pipe;
   }
 }
 
-/** One for the whole process, started with its first command. */
+/** One per process, started with its first command. */
 export const supervisor = new Supervisor();

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 
-/** Variables without which programs do not start on Windows. Their names may be in any case. */
+/** Variables that programs need to start on Windows. Their names may be in any case. */
 export const WINDOWS_VARIABLES: readonly string[] = [
   "APPDATA",
   "COMSPEC",
@@ -16,7 +16,7 @@ export const WINDOWS_VARIABLES: readonly string[] = [
   "USERPROFILE",
 ];
 
-/** The words that run a command by Windows PowerShell, which every Windows has. The exit code is the last command's. */
+/** The words that run a command in Windows PowerShell, which is always installed. Keeps the last exit code. */
 export function powerShellWords(command: string): string[] {
   const script = [
     "$ProgressPreference = 'SilentlyContinue'",
@@ -24,13 +24,13 @@ export function powerShellWords(command: string): string[] {
     command,
     "if ($?) { exit 0 }; if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1",
   ].join("\n");
-  // Encoded: no quote or line break of the command is read on the way.
+  // Encoded, so that quotes and line breaks need no escaping.
   const encoded = Buffer.from(script, "utf16le").toString("base64");
   const flags = ["-NoLogo", "-NoProfile", "-NonInteractive", "-OutputFormat", "Text"];
   return ["powershell.exe", ...flags, "-EncodedCommand", encoded];
 }
 
-/** Ends a process that still runs, and all that it started. Windows has no groups of processes to ask. */
+/** Kills a running process and its descendants. Windows has no process groups. */
 export function endTree(pid: number): Promise<void> {
   return new Promise((resolve) => {
     execFile("taskkill", ["/PID", String(pid), "/T", "/F"], { windowsHide: true }, () => resolve());

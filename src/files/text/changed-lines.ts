@@ -1,26 +1,26 @@
 import { structuredPatch } from "diff";
 import { cutLine } from "./number-lines.ts";
 
-/** Between texts that differ more, the difference is not looked for: it would take long and say little. */
+/** The maximum difference to compute: a larger one would take long and say little. */
 const MAX_EDITS = 200;
 const MAX_TEXT = 100_000;
 const MAX_LINES = 40;
 const MAX_LINE = 200;
 
 const CONTEXT = 2;
-/** A longer part is shown by its first and last lines, where the gap saves some. */
+/** The maximum length of a part. The middle of a longer one is left out, if that saves `SHORTEST_GAP` lines. */
 const MAX_PART = 16;
 const SHORTEST_GAP = 4;
 const MAX_SHOWN = 60;
 
-/** The lines of `after` that differ from `before`, numbered, with two around them; undefined where they are too many. */
+/** The changed lines of `after`, numbered, with two lines of context; undefined if there are none or too many. */
 export function changedRegions(before: string, after: string): string | undefined {
   if (Math.max(before.length, after.length) > MAX_TEXT * 10) return undefined;
   const options = { context: CONTEXT, maxEditLength: MAX_EDITS * 5 };
   const patch = structuredPatch("", "", before, after, "", "", options);
   const parts = (patch?.hunks ?? []).map(({ newStart, lines }) => {
-    const kept = lines.filter((line) => line.startsWith("+") || line.startsWith(" "));
-    const numbered = kept.map(
+    const newLines = lines.filter((line) => line.startsWith("+") || line.startsWith(" "));
+    const numbered = newLines.map(
       (line, at) =>
         `${String(newStart + at).padStart(6)}\t${cutLine(line.slice(1).replace(/\r$/, ""), MAX_LINE)}`,
     );
@@ -36,7 +36,7 @@ export function changedRegions(before: string, after: string): string | undefine
     : [...lines.slice(0, MAX_SHOWN), `   ... and more in ${parts.length} places`].join("\n");
 }
 
-/** The changed lines between two texts with a line around them, whole; undefined where they are too many. */
+/** The changed lines between two texts with a line of context, in full; undefined if there are none or too many. */
 export function changedLines(before: string, after: string): string | undefined {
   if (Math.max(before.length, after.length) > MAX_TEXT) return undefined;
   const options = { context: 1, maxEditLength: MAX_EDITS };

@@ -1,7 +1,7 @@
 import { attempt } from "../../errors.ts";
 import { type FileResult, fail } from "../backend/index.ts";
 
-/** The text in some bytes, byte order mark included: written back, it gives the same bytes. */
+/** Decodes UTF-8. Keeps a byte order mark, so that encoding the text gives the same bytes. */
 export function decodeText(bytes: Uint8Array, path: string): FileResult<{ content: string }> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const content = bytes.includes(0) ? undefined : attempt(() => decoder.decode(bytes));
@@ -14,7 +14,7 @@ export function decodeText(bytes: Uint8Array, path: string): FileResult<{ conten
 
 export type MediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf";
 
-/** First bytes of the files that models can look at, in Latin-1. */
+/** Signatures of the file types that models can view, in Latin-1. */
 const BEGINNINGS: readonly (readonly [type: MediaType, begins: (start: string) => boolean])[] = [
   ["image/png", (start) => start.startsWith("\u0089PNG\r\n\u001A\n")],
   ["image/jpeg", (start) => start.startsWith("\u00FF\u00D8\u00FF")],
@@ -23,7 +23,7 @@ const BEGINNINGS: readonly (readonly [type: MediaType, begins: (start: string) =
   ["application/pdf", (start) => start.startsWith("%PDF-")],
 ];
 
-/** A file's type by its first bytes, whatever its name says. */
+/** A file's media type by its first bytes, not by its name. */
 export function mediaTypeOf(bytes: Uint8Array): MediaType | undefined {
   const start = Buffer.from(bytes.subarray(0, 16)).toString("latin1");
   return BEGINNINGS.find(([, begins]) => begins(start))?.[0];

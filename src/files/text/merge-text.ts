@@ -1,19 +1,18 @@
 import { diffArrays } from "diff";
 
-/** Past this many differing lines or words, a change counts as one piece: comparing further gets slow. */
+/** The maximum number of differing lines or words. A change with more counts as one piece, as comparing is slow. */
 const MAX_DIFFERENCES = 1000;
 
-/** The outcome of a merge. */
-export interface MergedText {
-  /** Both changes; where they touch the same text, the one of `theirs`. */
+interface MergedText {
+  /** Both changes; where they conflict, that of `theirs`. */
   text: string;
   /** The number of places that both sides changed differently. */
   conflicts: number;
 }
 
 /**
- * Merges two changes of one text, line by line, and word by word where both touch the same or neighbouring
- * lines. Two changes conflict when not even a word stands between them.
+ * Merges two changes of one text by lines, and by words where both change the same or adjacent lines. Two changes
+ * conflict if there is not even a word between them.
  */
 export function mergeText(base: string, ours: string, theirs: string): MergedText {
   return settle([base, ours, theirs], (texts) =>
@@ -25,7 +24,7 @@ export function mergeText(base: string, ours: string, theirs: string): MergedTex
 
 type Sides = [base: string, ours: string, theirs: string];
 
-/** A run of base tokens, from `start` up to `end`, and what one side has instead. */
+/** A range of base tokens, from `start` up to `end`, and its replacement on one side. */
 interface Hunk {
   side: "ours" | "theirs";
   start: number;
@@ -45,7 +44,7 @@ function merge(
   ].toSorted((a, b) => a.start - b.start || a.end - b.end);
   const pieces: string[] = [];
   let conflicts = 0;
-  let done = 0;
+  let position = 0;
   for (const group of touching(hunks)) {
     const start = group[0]!.start;
     const end = Math.max(...group.map((hunk) => hunk.end));
@@ -54,15 +53,15 @@ function merge(
       return patched(tokens, hunksOfSide, [start, end]);
     };
     const merged = settle([textOf(), textOf("ours"), textOf("theirs")], onConflict);
-    pieces.push(tokens.slice(done, start).join(""), merged.text);
+    pieces.push(tokens.slice(position, start).join(""), merged.text);
     conflicts += merged.conflicts;
-    done = end;
+    position = end;
   }
-  pieces.push(tokens.slice(done).join(""));
+  pieces.push(tokens.slice(position).join(""));
   return { text: pieces.join(""), conflicts };
 }
 
-/** The side that alone has changed; `onConflict` decides where both have. */
+/** The changed side; calls `onConflict` if both have changed. */
 function settle(sides: Sides, onConflict: (sides: Sides) => MergedText): MergedText {
   const [base, ours, theirs] = sides;
   if (ours === theirs || theirs === base) return { text: ours, conflicts: 0 };
@@ -70,7 +69,7 @@ function settle(sides: Sides, onConflict: (sides: Sides) => MergedText): MergedT
   return onConflict(sides);
 }
 
-/** Groups of hunks with nothing unchanged between them. */
+/** Groups hunks that have nothing unchanged between them. */
 function touching(hunks: readonly Hunk[]): Hunk[][] {
   const groups: Hunk[][] = [];
   let end = -1;
@@ -82,19 +81,19 @@ function touching(hunks: readonly Hunk[]): Hunk[][] {
   return groups;
 }
 
-/** The base tokens from `start` up to `end` with the hunks of one side put in. */
+/** The base tokens from `start` up to `end` with the hunks of one side applied. */
 function patched(
   tokens: readonly string[],
   hunks: readonly Hunk[],
   [start, end]: readonly [start: number, end: number],
 ): string {
   const pieces: string[] = [];
-  let done = start;
+  let position = start;
   for (const hunk of hunks) {
-    pieces.push(tokens.slice(done, hunk.start).join(""), hunk.tokens.join(""));
-    done = hunk.end;
+    pieces.push(tokens.slice(position, hunk.start).join(""), hunk.tokens.join(""));
+    position = hunk.end;
   }
-  pieces.push(tokens.slice(done, end).join(""));
+  pieces.push(tokens.slice(position, end).join(""));
   return pieces.join("");
 }
 
@@ -127,12 +126,12 @@ function wholeHunk(base: readonly string[], changed: readonly string[], side: Hu
   return { side, start, end: base.length - tail, tokens: changed.slice(start, changed.length - tail) };
 }
 
-/** Lines with their endings, so that joining them gives the text back. */
+/** Splits a text into lines with their endings. */
 function toLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Words, single line breaks, other space, and single other characters: together, the text. */
+/** Splits a text into words, line breaks, other white space, and single other characters. */
 function toWords(text: string): string[] {
   return text.match(/[\p{L}\p{N}_]+|\r?\n|[^\S\r\n]+|[^]/gu) ?? [];
 }

@@ -1,7 +1,7 @@
 import { type FileResult, fail } from "../backend/index.ts";
 
 const MAX_LINE = 2000;
-/** The limit for a line that is asked for alone. */
+/** The limit for a line that is requested alone. */
 const MAX_SINGLE_LINE = 90_000;
 
 /** A range of lines. */
@@ -10,11 +10,11 @@ export interface LinePage {
   offset?: number | undefined;
   /** Lines to show at most. Default 2000. */
   limit?: number | undefined;
-  /** Characters of the first line to skip; then that line alone is shown. Default 0. */
+  /** Characters of the first line to skip. If set, only that line is shown. Default 0. */
   column?: number | undefined;
 }
 
-/** Lines of a file as they are shown: from the one after `from` to `to`, of so many. */
+/** A rendered page of a file: the lines after `from` up to `to`, of `of` lines in total. */
 export interface ShownLines {
   text: string;
   from: number;
@@ -23,9 +23,8 @@ export interface ShownLines {
 }
 
 /**
- * Shows a file as `cat -n` does, a page at a time: lines counted from 1, long ones cut unless asked for alone, and notes
- * in square brackets where there is more. An offset behind the end is a failure that says how long the file is, and so
- * is a column behind the end of its line.
+ * Renders a page of a file like `cat -n`: lines numbered from 1, long ones cut unless requested alone, and notes in
+ * square brackets where there is more. An offset or column beyond the end is a failure that names the length.
  */
 export function numberLines(
   content: string,
@@ -45,7 +44,7 @@ export function numberLines(
   }
   const most = skipped > 0 ? 1 : Math.max(1, Math.trunc(limit) || 1);
   const to = Math.min(lines.length, from + most);
-  const shown = lines.slice(from, to).map((line, index) => {
+  const rows = lines.slice(from, to).map((line, index) => {
     const at = from + index;
     const more = (end: number): string =>
       `; to see more of it, use offset ${at}, limit 1${most === 1 ? `, column ${end}` : ""}`;
@@ -54,12 +53,12 @@ export function numberLines(
     return `${String(at + 1).padStart(6)}\t${rest}`;
   });
   if (to < lines.length) {
-    shown.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
+    rows.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
   }
-  return { ok: true, text: shown.join("\n"), from, to, of: lines.length };
+  return { ok: true, text: rows.join("\n"), from, to, of: lines.length };
 }
 
-/** The lines in what `numberLines` has shown, by their numbers. */
+/** Parses the output of `numberLines` into lines by number. */
 export function numberedLines(text: string): Map<number, string> {
   const numbered = text.split("\n").flatMap((line) => {
     const [, number, content] = /^ *(\d+)\t(.*)$/s.exec(line) ?? [];
@@ -68,21 +67,21 @@ export function numberedLines(text: string): Map<number, string> {
   return new Map(numbered);
 }
 
-/** The lines of a text without their endings. An ending at the very end does not begin another line. */
+/** The lines of a text without their endings. A final line ending does not add an empty line. */
 export function splitLines(content: string): string[] {
   const lines = content.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-/** A line in at most `max` characters and a note, which may say how to see the rest from where it is cut. */
+/** Cuts a line to `max` characters and adds a note. `more` returns advice for reading on from the cut. */
 export function cutLine(line: string, max: number, more: (end: number) => string = () => ""): string {
   if (line.length <= max) return line;
   const end = wholeCharacters(line, max);
   return `${line.slice(0, end)} [cut: the line has ${line.length} characters${more(end)}]`;
 }
 
-/** The nearest place at or before `index` that is not inside a surrogate pair. */
+/** The nearest index at or before `index` that is not inside a surrogate pair. */
 export function wholeCharacters(text: string, index: number): number {
   const splits = /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(Math.max(0, index - 1), index + 1));
   return splits ? index - 1 : index;

@@ -1,16 +1,15 @@
 import { wholeCharacters } from "./number-lines.ts";
 
-/** Bounds of a preview. */
-export interface PreviewOptions {
-  /** The most characters of the text to show; a shorter text is shown whole. */
+interface PreviewOptions {
+  /** The maximum number of characters to show. */
   limit: number;
-  /** Where the full text was saved; undefined where it could not be. */
+  /** The file with the full text; undefined if it could not be saved. */
   path: string | undefined;
-  /** The line of the file in which it begins. Default: the first. */
+  /** The line of the file in which the text begins. Default: the first. */
   line?: number;
 }
 
-/** The head and the tail of a long text, with a line between them that says what is missing and where it all is. */
+/** The head and tail of a long text, with a note between them on what is missing and where the full text is. */
 export function preview(text: string, { limit, path, line }: PreviewOptions): string {
   if (text.length <= limit) return text;
   const { head, tail } = headAndTail(text, limit);
@@ -23,7 +22,7 @@ export function preview(text: string, { limit, path, line }: PreviewOptions): st
   return [head, note, tail].filter((part) => part !== "").join("\n");
 }
 
-/** Two thirds of `limit` from the front and the rest from the back, at line breaks where they are near. */
+/** Two thirds of `limit` from the start and the rest from the end, cut at line breaks where these are near. */
 export function headAndTail(text: string, limit: number): { head: string; tail: string } {
   const front = Math.ceil((limit * 2) / 3);
   const head = text.slice(0, wholeCharacters(text, front));

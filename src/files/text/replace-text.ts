@@ -3,9 +3,8 @@ import { type Failure, type FileResult, type TextEdit, fail } from "../backend/i
 const MAX_LINES_NAMED = 10;
 
 /**
- * Replaces text exactly as given: no pattern in either string means anything. Line endings are the file's:
- * LF in an edit also matches CRLF, and what is put in gets the endings that the file has.
- * `lines` are where the new text begins, in the new content, which may have at most `maxLength` characters.
+ * Replaces literal text. LF in an edit also matches CRLF, and the new text gets the file's line endings. `lines`: the
+ * line numbers of the new text in the new content, which may have at most `maxLength` characters.
  */
 export function replaceText(
   content: string,
@@ -16,44 +15,44 @@ export function replaceText(
   if (oldString === newString) return fail("The new text is the same as the old; nothing would change.");
   const view = viewOf(content, oldString);
   const needle = view.exact ? oldString : toLf(oldString);
-  const found = positionsOf(needle, view.text);
-  if (found.length === 0) return notFound(view.text, needle);
-  if (found.length > 1 && !replaceAll) return notUnique(view.text, found);
+  const matches = positionsOf(needle, view.text);
+  if (matches.length === 0) return notFound(view.text, needle);
+  if (matches.length > 1 && !replaceAll) return notUnique(view.text, matches);
 
   const replacement = view.exact ? newString : toLf(newString).replaceAll("\n", view.ending);
-  const length = content.length + found.length * (replacement.length - needle.length);
+  const length = content.length + matches.length * (replacement.length - needle.length);
   if (length > maxLength) {
     return fail(`It would have ${length} characters; the most for one file is ${maxLength}.`);
   }
   const pieces: string[] = [];
   let end = 0;
-  for (const at of found) {
+  for (const at of matches) {
     pieces.push(content.slice(view.origin(end), view.origin(at)), replacement);
     end = at + needle.length;
   }
   pieces.push(content.slice(view.origin(end)));
   const changed = pieces.join("");
   if (changed === content) return fail("The new text differs only in line endings; nothing would change.");
-  const grown = countLines(newString) - countLines(needle);
-  const lines = lineNumbers(view.text, found).map((line, index) => line + index * grown);
+  const addedLines = countLines(newString) - countLines(needle);
+  const lines = lineNumbers(view.text, matches).map((line, index) => line + index * addedLines);
   return { ok: true, content: changed, lines };
 }
 
-/** The text that is searched, and where each place in it came from. */
+/** The text to search, with a mapping of its positions to the original content. */
 interface View {
   text: string;
-  /** Set where line endings stayed as they are: the edit spells them out, or there are none to translate. */
+  /** True if the edit spells out CRLF, so that its line endings are used unchanged. */
   exact: boolean;
   ending: string;
-  /** Must be called with places in ascending order. */
+  /** The original position. Must be called in ascending order. */
   origin(index: number): number;
 }
 
 function viewOf(content: string, oldString: string): View {
-  const spelledOut = oldString.includes("\r") && content.includes(oldString);
-  const hasCrlf = content.includes("\r\n");
-  if (spelledOut) return { text: content, exact: true, ending: "\n", origin: (index) => index };
-  if (!hasCrlf) return { text: content, exact: false, ending: "\n", origin: (index) => index };
+  const exact = oldString.includes("\r") && content.includes(oldString);
+  if (exact || !content.includes("\r\n")) {
+    return { text: content, exact, ending: "\n", origin: (index) => index };
+  }
   const text = toLf(content);
   const crlfs: number[] = [];
   for (let at = content.indexOf("\r\n"); at !== -1; at = content.indexOf("\r\n", at + 2)) {
@@ -90,12 +89,12 @@ function notFound(text: string, needle: string): Failure {
   );
 }
 
-function notUnique(text: string, found: readonly number[]): Failure {
-  const lines = lineNumbers(text, found);
+function notUnique(text: string, matches: readonly number[]): Failure {
+  const lines = lineNumbers(text, matches);
   const named = lines.slice(0, MAX_LINES_NAMED).join(", ");
   const more = lines.length > MAX_LINES_NAMED ? " and more" : "";
   return fail(
-    `The text to replace occurs ${found.length} times, on lines ${named}${more}; give more of the text around the one you mean, or replace all.`,
+    `The text to replace occurs ${matches.length} times, on lines ${named}${more}; give more of the text around the one you mean, or replace all.`,
   );
 }
 
@@ -104,23 +103,23 @@ function lineWithoutWhitespace(text: string, needle: string): number | undefined
   if (bare === "") return undefined;
   const at = text.replaceAll(/\s+/g, "").indexOf(bare);
   if (at === -1) return undefined;
-  let seen = 0;
+  let position = 0;
   let line = 1;
   for (const char of text) {
     if (char === "\n") line += 1;
     if (/\s/.test(char)) continue;
-    if (seen >= at) return line;
-    seen += char.length;
+    if (position >= at) return line;
+    position += char.length;
   }
   return undefined;
 }
 
-function lineNumbers(text: string, places: readonly number[]): number[] {
+function lineNumbers(text: string, positions: readonly number[]): number[] {
   let line = 1;
   let from = 0;
-  return places.map((place) => {
-    line += countLines(text.slice(from, place)) - 1;
-    from = place;
+  return positions.map((position) => {
+    line += countLines(text.slice(from, position)) - 1;
+    from = position;
     return line;
   });
 }

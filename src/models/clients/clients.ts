@@ -2,27 +2,26 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { BaseMessage } from "@langchain/core/messages";
 import { retryingModel } from "../retry/retrying-model.ts";
 import type { Silence } from "../retry/silence.ts";
-import { fitted } from "./fitted.ts";
+import { adaptRequests } from "./adapt-requests.ts";
 
-/** Options of every client. */
 export interface ClientOptions {
   model: string;
   apiKey: string;
   baseUrl: string;
-  temperature?: number;
-  maxTokens?: number;
-  /** The window to ask of a server that has none of its own. */
-  contextTokens?: number;
+  temperature?: number | undefined;
+  maxTokens?: number | undefined;
+  /** The context window to request from a server that lets clients choose it. */
+  contextTokens?: number | undefined;
   maxRetries: number;
-  /** Retries and gives up by itself: a client that takes it does neither. */
+  /** Has retries and time limits, so that a client that takes it needs neither. */
   fetch: typeof fetch;
-  /** Gives up one request: for a client that takes no `fetch`. */
+  /** The time limit of one request, for a client that takes no `fetch`. */
   newSilence: () => Silence;
 }
 
-/** A client's own clock would count our retries too. */
+/** Disables a client's own limits, as its clock would include our retries. */
 const NO_LIMITS = { maxRetries: 0, timeout: 2 ** 31 - 1 };
-/** Silences the clients of OpenAI and Anthropic, which also throw what they log. */
+/** Disables the logs of the clients of OpenAI and Anthropic, which also throw what they log. */
 const SILENT = { logLevel: "off" } as const;
 
 export async function createOpenAI(options: ClientOptions): Promise<BaseChatModel> {
@@ -30,19 +29,19 @@ export async function createOpenAI(options: ClientOptions): Promise<BaseChatMode
   return retryingModel(new ChatOpenAI(openAIFields(options)), options.maxRetries);
 }
 
-/** Servers that speak OpenAI's older protocol, whatever their models are called. */
+/** A client for servers of OpenAI's chat completions protocol. */
 export async function createCompatible(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatOpenAI } = await import("@langchain/openai");
   const { configuration, ...fields } = openAIFields({ ...options, fetch: readingThoughts(options.fetch) });
-  // The ids of an OpenAI account would be read from the environment and sent along.
+  // Otherwise the ids of an OpenAI account would be read from the environment and sent along.
   const anonymous = { ...configuration, organization: null, project: null };
   const client = new ChatOpenAI({ ...fields, configuration: anonymous, useResponsesApi: false });
   return retryingModel(client, options.maxRetries);
 }
 
 /**
- * A `fetch` whose answers have thoughts where LangChain's client reads them. OpenRouter and newer servers call them
- * `reasoning`. Quotes inside a text are escaped, so what is replaced is a name.
+ * A `fetch` that renames the field `reasoning` of OpenRouter and newer servers to `reasoning_content`, which
+ * LangChain's client reads. Quotes inside of texts are escaped, so only field names match.
  */
 function readingThoughts(send: typeof fetch): typeof fetch {
   return async (input, init) => {
@@ -91,10 +90,10 @@ export async function createGroq(options: ClientOptions): Promise<BaseChatModel>
   const { ChatGroq } = await import("@langchain/groq");
   const { model, apiKey, baseUrl, fetch } = options;
   const client = new ChatGroq({ model, apiKey, baseUrl, fetch, ...sampling(options), ...NO_LIMITS });
-  return retryingModel(fitted(client, { messages: plain }), options.maxRetries);
+  return retryingModel(adaptRequests(client, { messages: plain }), options.maxRetries);
 }
 
-/** Messages without names, and prompts as texts: Groq's API refuses the one and anything but the other. */
+/** Messages without names, and system prompts as strings: Groq's API refuses others. */
 function plain(messages: readonly BaseMessage[]): BaseMessage[] {
   return messages.map((message) => {
     const isPlain =
@@ -108,11 +107,8 @@ function plain(messages: readonly BaseMessage[]): BaseMessage[] {
   });
 }
 
-/** The options of the answer that are set. */
-export function sampling({ temperature, maxTokens }: ClientOptions): {
-  temperature?: number;
-  maxTokens?: number;
-} {
+/** The sampling options that are set. */
+export function sampling({ temperature, maxTokens }: ClientOptions) {
   return {
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),

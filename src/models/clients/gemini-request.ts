@@ -1,4 +1,4 @@
-/** A request to Gemini, as far as it is changed here. */
+/** The parts of a request to Gemini that are changed here. */
 interface GeminiRequest {
   contents?: Content[];
   tools?: { functionDeclarations?: { parameters?: Schema }[] }[];
@@ -12,9 +12,9 @@ interface Content {
 type Schema = Record<string, unknown>;
 
 /**
- * A request that Gemini takes. LangChain's client sends each result of a turn in a content of its own, where all of them
- * belong into one, and JSON Schemas of tools as they are, where Gemini knows a part of OpenAPI's and refuses any other
- * name.
+ * Adapts a request to Gemini. LangChain's client sends each tool result of a turn in its own content, where Gemini
+ * wants all in one. It also sends JSON Schemas unchanged, where Gemini takes a part of OpenAPI's schema and refuses
+ * other fields.
  */
 export function geminiRequest(request: unknown): unknown {
   const { contents, tools } = request as GeminiRequest;
@@ -48,47 +48,47 @@ function joinedResults(contents: readonly Content[]): Content[] {
   return joined;
 }
 
-/** Fields that mean the same to Gemini. */
-const SAME =
-  "title description nullable maxItems minItems minProperties maxProperties minLength maxLength pattern";
-const KEPT = `${SAME} example default minimum maximum`.split(" ");
-/** Formats that Gemini's strings and numbers have. */
+/** Fields that mean the same in Gemini's schema. */
+const COMMON_FIELDS =
+  "title description nullable maxItems minItems minProperties maxProperties minLength maxLength pattern example default minimum maximum".split(
+    " ",
+  );
+/** Formats of Gemini's strings and numbers. */
 const FORMATS = ["enum", "date-time", "int32", "int64", "float", "double"];
 /** The nesting limit of a definition inside itself. */
 const MOST_REFERENCES = 3;
 
-/** A schema in Gemini's terms. What these cannot say is left out: the tool itself checks its arguments. */
-function reduced(schema: unknown, root: Schema, references = 0): Schema {
-  if (typeof schema !== "object" || schema === null) return { type: "string" };
-  const given = schema as Schema;
-  const { $ref: ref } = given;
+/** Translates a JSON Schema to Gemini's. Drops what that cannot express, as the tool itself checks its arguments. */
+function reduced(part: unknown, root: Schema, references = 0): Schema {
+  if (typeof part !== "object" || part === null) return { type: "string" };
+  const schema = part as Schema;
+  const { $ref: ref, ...siblings } = schema;
   if (typeof ref === "string") {
-    const { $ref: _, ...beside } = given;
     const target = references < MOST_REFERENCES ? pointed(root, ref) : undefined;
-    return reduced({ ...(target ?? { type: "object" }), ...beside }, root, references + 1);
+    return reduced({ ...(target ?? { type: "object" }), ...siblings }, root, references + 1);
   }
-  const inner = (part: unknown): Schema => reduced(part, root, references);
-  const listOf = (key: string): Schema[] => (Array.isArray(given[key]) ? (given[key] as Schema[]) : []);
-  const whole = listOf("allOf").reduce<Schema>((all, part) => merged(all, resolved(part, root)), given);
+  const inner = (child: unknown): Schema => reduced(child, root, references);
+  const listOf = (key: string): Schema[] => (Array.isArray(schema[key]) ? (schema[key] as Schema[]) : []);
+  const whole = listOf("allOf").reduce<Schema>((all, one) => merged(all, resolved(one, root)), schema);
   const choices = [...listOf("anyOf"), ...listOf("oneOf")];
   const types = [whole["type"] ?? []].flat() as string[];
-  const isNull = (part: Schema): boolean => part["type"] === "null" || part["const"] === null;
+  const isNull = (one: Schema): boolean => one["type"] === "null" || one["const"] === null;
   const values = whole["const"] === undefined ? whole["enum"] : [whole["const"]];
   const isNullable =
     types.includes("null") || choices.some(isNull) || (Array.isArray(values) && values.includes(null));
-  const kept: Schema = {
-    ...picked(whole, KEPT),
+  const common: Schema = {
+    ...picked(whole, COMMON_FIELDS),
     ...(FORMATS.includes(whole["format"] as string) && { format: whole["format"] }),
     ...(isNullable && { nullable: true }),
   };
   const real = types.filter((type) => type !== "null");
   const others =
     real.length > 1 ? real.map((type) => ({ ...picked(whole, ["items", "properties"]), type })) : choices;
-  const alternatives = others.filter((part) => !isNull(part)).map(inner);
-  if (alternatives.length === 1) return { ...alternatives[0], ...kept };
-  if (alternatives.length > 1 && whole["properties"] === undefined) return { ...kept, anyOf: alternatives };
-  if (Array.isArray(values)) return { ...kept, ...enumerated(values.filter((value) => value !== null)) };
-  return { ...kept, ...structure(whole, real[0] ?? kindOf(whole), inner) };
+  const alternatives = others.filter((one) => !isNull(one)).map(inner);
+  if (alternatives.length === 1) return { ...alternatives[0], ...common };
+  if (alternatives.length > 1 && whole["properties"] === undefined) return { ...common, anyOf: alternatives };
+  if (Array.isArray(values)) return { ...common, ...enumerated(values.filter((value) => value !== null)) };
+  return { ...common, ...structure(whole, real[0] ?? kindOf(whole), inner) };
 }
 
 function structure(schema: Schema, type: string, inner: (part: unknown) => Schema): Schema {
@@ -109,7 +109,7 @@ function structure(schema: Schema, type: string, inner: (part: unknown) => Schem
   };
 }
 
-/** Only strings can be listed; of numbers the type stays. */
+/** Gemini has enums of strings only; for numbers just the type remains. */
 function enumerated(values: readonly unknown[]): Schema {
   if (values.every((value) => typeof value === "string")) return { type: "string", enum: values };
   const kinds = new Set(values.map((value) => typeof value));

@@ -2,12 +2,12 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { ChatMistralAIInput } from "@langchain/mistralai";
 import { retryingModel } from "../retry/retrying-model.ts";
+import { adaptRequests } from "./adapt-requests.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
-import { fitted } from "./fitted.ts";
 
 type HttpClient = NonNullable<ChatMistralAIInput["httpClient"]>;
 
-/** Mistral's client takes no `fetch`, but something that sends requests. */
+/** Mistral's client takes an HTTP client in place of a `fetch`. */
 export async function createMistral(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatMistralAI } = await import("@langchain/mistralai");
   const messages = await import("@langchain/core/messages");
@@ -15,25 +15,25 @@ export async function createMistral(options: ClientOptions): Promise<BaseChatMod
   const own: Pick<HttpClient, "request"> = {
     request: async (request) => {
       const { url, method, headers, signal } = request;
-      // A request can be sent only once, what it is made of as often as need be.
+      // A `Request` can be sent only once, its parts can be sent again for retries.
       return fetch(url, { method, headers, signal, body: await request.text() });
     },
   };
-  // Nothing else is called of it as long as no hooks are added, and its class belongs to a package of theirs.
+  // Mistral's client calls no other method unless hooks are added, and does not export the class.
   const httpClient = own as HttpClient;
   const fields = { model, apiKey, serverURL: baseUrl, httpClient, maxRetries: 0, ...sampling(options) };
   return retryingModel(
-    fitted(new ChatMistralAI(fields), { messages: inOrder(messages) }),
+    adaptRequests(new ChatMistralAI(fields), { messages: inOrder(messages) }),
     options.maxRetries,
   );
 }
 
-/** Stands between a result and a user's message, where Mistral's API wants an answer. */
+/** The text of an answer between a tool result and a user's message, which Mistral's API requires. */
 const BRIDGE = "Noted.";
 
 /**
- * Messages as Mistral's API takes them from its client. That client drops text beside calls and fails over thoughts, so
- * the text goes first, in a message of its own, without the thoughts.
+ * Adapts messages to Mistral's API and client. The client drops text beside tool calls and fails for thoughts, so the
+ * text goes into a message before the calls, without the thoughts.
  */
 const inOrder =
   ({ AIMessage: Answer }: { AIMessage: typeof AIMessage }) =>

@@ -2,14 +2,21 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import type { ToolMessage } from "@langchain/core/messages";
 import { patchModel } from "../patched-model.ts";
 import { retryingModel } from "../retry/retrying-model.ts";
+import {
+  answersWithCalls,
+  adaptRequests,
+  adaptingFetch,
+  withFieldsFrom,
+  type RequestAdapter,
+} from "./adapt-requests.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
-import { answersWithCalls, fitted, fittingFetch, withFieldsFrom, type Fit } from "./fitted.ts";
 
 /**
- * LangChain's client leaves out which tool a result is of and what the model thought before its calls. It looks at its
- * signal only between two pieces of an answer, so that a server would never hear of a cancelled call: the `fetch` has it.
+ * LangChain's client leaves out the tool name of a result and the thoughts before calls. It also checks its signal only
+ * between pieces of an answer; the adapting `fetch` passes the signal to the request, so that a cancelled call ends at
+ * once.
  */
-const FIT: Fit = {
+const ADAPTER: RequestAdapter = {
   body: (body, messages) => {
     const results = messages.filter(({ type }) => type === "tool") as ToolMessage[];
     const callers = answersWithCalls(messages);
@@ -40,7 +47,7 @@ export async function createOllama(options: ClientOptions): Promise<BaseChatMode
   const client = new ChatOllama({
     model,
     baseUrl,
-    fetch: fittingFetch(options.fetch, FIT),
+    fetch: adaptingFetch(options.fetch, ADAPTER),
     ...rest,
     ...(numPredict !== undefined && { numPredict }),
     ...(numCtx !== undefined && { numCtx }),
@@ -51,15 +58,15 @@ export async function createOllama(options: ClientOptions): Promise<BaseChatMode
       Object.defineProperty(one, "profile", { value: { ...one.profile, maxInputTokens } });
     });
   }
-  return retryingModel(fitted(client, FIT), options.maxRetries);
+  return retryingModel(adaptRequests(client, ADAPTER), options.maxRetries);
 }
 
-/** The window that is asked for of a model that has more: one takes memory, and Ollama's own default is far too small. */
-const MOST_TOKENS = 65_536;
-/** The wait for a server that is asked about a model: it answers at once, or is not there. */
+/** The maximum context window to request. A window takes memory, and Ollama's default is far too small. */
+const MAX_WINDOW = 65_536;
+/** The time limit for a question about a model, which a running server answers at once. */
 const SHOW_TIMEOUT = 2000;
 
-/** The tokens that a model is to take. Undefined where the server does not tell: it then takes as many as it likes. */
+/** The context window to request. Undefined if the server does not tell that of the model: it then uses its default. */
 async function windowOf({ model, baseUrl, contextTokens }: ClientOptions): Promise<number | undefined> {
   if (contextTokens !== undefined) return contextTokens;
   try {
@@ -70,7 +77,7 @@ async function windowOf({ model, baseUrl, contextTokens }: ClientOptions): Promi
     });
     const { model_info: facts = {} } = (await response.json()) as { model_info?: Record<string, unknown> };
     const length = Object.entries(facts).find(([key]) => key.endsWith(".context_length"))?.[1];
-    return typeof length === "number" ? Math.min(length, MOST_TOKENS) : undefined;
+    return typeof length === "number" ? Math.min(length, MAX_WINDOW) : undefined;
   } catch {
     return undefined;
   }

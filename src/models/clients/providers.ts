@@ -11,7 +11,7 @@ import { createGoogle } from "./google.ts";
 import { createMistral } from "./mistral.ts";
 import { createOllama } from "./ollama.ts";
 
-/** The variables of an address and of the keys that belong to it. A key is never sent to another's address. */
+/** The variables of an address and of its keys. A key is never sent to another address. */
 export interface Endpoint {
   baseUrl: string;
   keys: readonly string[];
@@ -21,7 +21,7 @@ type Endpoints = readonly [Endpoint, ...Endpoint[]];
 
 const usual = (name: string): Endpoints => [{ baseUrl: `${name}_BASE_URL`, keys: [`${name}_API_KEY`] }];
 
-/** A provider as data, and how its client is made. */
+/** A model provider. */
 export interface Provider {
   label: string;
   package: string;
@@ -30,20 +30,21 @@ export interface Provider {
   /** In order of preference. */
   endpoints: Endpoints;
   needsKey: boolean;
-  /** Default address. Absent: the user has to give one. */
+  /** Default address. Absent: the user has to set one. */
   baseUrl?: string;
-  /** Where a server lists its models, after the address. */
+  /** The path of the list of models, appended to the address. */
   list: string;
-  /** The header that the key stands in. Absent: the usual one, for a bearer. */
+  /** The header of the key. Default: `authorization`, with a bearer token. */
   keyHeader?: string;
   /** Defaults for an address without a port or a path. */
   completeUrl?: { port?: number; path?: string };
-  /** The model to use when only the provider is known, and the variable that says another. */
+  /** The default model. */
   model?: string;
+  /** The variable of another default model. */
   modelVariable?: string;
-  /** Model names that can only be this provider's. */
+  /** Matches model names that only this provider has. */
   owns?: RegExp;
-  /** For a server on the user's machine: how to start it, and how to get a model into it. */
+  /** For a server on the user's machine: how to start it, and how to load a model. */
   local?: { start: string; get: (model: string) => string };
   create: (options: ClientOptions) => Promise<BaseChatModel>;
 }
@@ -52,7 +53,7 @@ export interface Provider {
 const OPENAI = { package: "@langchain/openai", install: "@langchain/openai@1.5.8" };
 const client = (name: string): Pick<Provider, "package" | "install"> => ({ package: name, install: name });
 
-/** A provider whose servers speak OpenAI's older protocol, with variables by its name. */
+/** A provider of OpenAI's chat completions protocol, with variables named after it. */
 const compatible = (label: string, baseUrl: string): Provider => ({
   ...OPENAI,
   label,
@@ -63,7 +64,7 @@ const compatible = (label: string, baseUrl: string): Provider => ({
   create: createCompatible,
 });
 
-/** Every provider by the name that stands before the colon, in the order in which keys are looked for. */
+/** Every provider by the name before the colon, in the order in which keys are looked up. */
 export const PROVIDERS: Readonly<Record<string, Provider>> = {
   anthropic: {
     ...client("@langchain/anthropic"),
@@ -84,7 +85,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     needsKey: true,
     baseUrl: "https://api.openai.com/v1",
     model: "gpt-5.1",
-    // Not gpt-oss: that runs anywhere but at OpenAI.
+    // Not gpt-oss, which OpenAI itself does not serve.
     owns: /^(gpt-\d|chatgpt-|o\d)/,
     list: "/models",
     create: createOpenAI,
@@ -130,7 +131,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   openrouter: { ...compatible("OpenRouter", "https://openrouter.ai/api/v1"), model: "openrouter/auto" },
   together: compatible("Together", "https://api.together.xyz/v1"),
   fireworks: compatible("Fireworks", "https://api.fireworks.ai/inference/v1"),
-  // By its newer interface, which is OpenAI's; a model is the name of a deployment.
+  // Azure's v1 API, which is OpenAI's. The model is the name of a deployment.
   azure: {
     ...OPENAI,
     label: "Azure OpenAI",

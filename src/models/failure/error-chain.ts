@@ -1,9 +1,9 @@
 import { attempt } from "../../errors.ts";
 
-/** An error, or what was thrown in place of one. */
+/** An error, or another object that was thrown. */
 export type Link = Record<string, unknown>;
 
-/** The error, its causes, and the errors of an `AggregateError`, from the outside in. */
+/** The error, its causes, and the errors of an `AggregateError`, outermost first. */
 export function chain(error: unknown): Link[] {
   const links: Link[] = [];
   const queue = [error];
@@ -16,7 +16,7 @@ export function chain(error: unknown): Link[] {
   return links;
 }
 
-/** The HTTP status that an error carries, wherever its client puts it. */
+/** The HTTP status of an error, in any of the fields that clients use. */
 export function statusOf(link: Link): number | undefined {
   const { status, statusCode, status_code, response } = link as Record<string, unknown> & {
     response?: { status?: unknown };
@@ -26,25 +26,26 @@ export function statusOf(link: Link): number | undefined {
   );
 }
 
-/** One line of what was said. Clients hand on the server's JSON as it is, or put words in front of it. */
+/** The message in one line. Clients pass on the server's JSON, some with a prefix. */
 export function messageOf({ error, message }: Link): string {
   if (typeof message !== "string") return "";
   const body = attempt((): unknown => JSON.parse(message.slice(message.indexOf("{"))));
-  const text = said(error) ?? said(body) ?? withoutFront(message);
+  const text = textIn(error) ?? textIn(body) ?? withoutPrefix(message);
   const line = text.trim().split("\n")[0]!.trim();
   return line.startsWith("<") ? "" : line;
 }
 
-/** The characters of a message that are searched for a prefix: a server may send anything. */
-const FRONT = 1000;
+/** The part of a message that is searched for a prefix: a server may send anything. */
+const MAX_PREFIX = 1000;
 
-function withoutFront(message: string): string {
-  return message.slice(0, FRONT).replace(/^\d{3} |^.*\[\d{3} [^\]]*\] /, "") + message.slice(FRONT);
+function withoutPrefix(message: string): string {
+  const start = message.slice(0, MAX_PREFIX).replace(/^\d{3} |^.*\[\d{3} [^\]]*\] /, "");
+  return start + message.slice(MAX_PREFIX);
 }
 
-function said(body: unknown): string | undefined {
+function textIn(body: unknown): string | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   const { error, message } = body as Link;
   if (typeof message === "string") return message;
-  return typeof error === "string" ? error : said(error);
+  return typeof error === "string" ? error : textIn(error);
 }

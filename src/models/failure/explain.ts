@@ -4,24 +4,26 @@ import { type Environment, redact } from "../secrets/index.ts";
 import { findSet, pickEndpoint, withoutCredentials } from "../settings.ts";
 import { failureOf, type Failure } from "./failure.ts";
 
-/** The model that failed, such as `chooseModel` returns. */
+/** The model that failed, such as the result of `chooseModel`. */
 export interface FailedModel {
   /** `provider:model`. */
   name: string;
   baseUrl?: string;
-  /** Where keys are looked up that must not be shown. Default `process.env`. */
+  /** Variables whose keys must not be shown. Default `process.env`. */
   env?: Environment;
 }
 
 /**
- * Says in one line what went wrong with a model call and what to start, install or set. Looks through whatever
- * wrapped the error. Shows no stack trace and no key. Never throws.
+ * Explains a failed model call in one line, and what to start, install or set. Unwraps the error. Shows no stack trace
+ * and no key. Never throws.
  */
 export function explainModelError(error: unknown, failed: FailedModel): string {
   const env = failed.env ?? process.env;
   const at = situationOf(failed, env);
-  const known = HarnessError.from(error);
-  const text = known ? known.message + adviceFor(known, at) : sentence(failureOf(error), at);
+  const harnessError = HarnessError.from(error);
+  const text = harnessError
+    ? harnessError.message + adviceFor(harnessError, at)
+    : sentence(failureOf(error), at);
   return redact(text.replaceAll(/\s+/g, " ").trim(), env);
 }
 
@@ -59,7 +61,8 @@ function adviceFor({ code }: HarnessError, { urlVariable, local }: Situation): s
 
 function sentence({ kind, status, detail, wait }: Failure, at: Situation): string {
   const { name, model, label, url, keyVariable, urlVariable, local } = at;
-  const said = detail ? `: ${short(detail)}` : "";
+  const message = detail ? `: ${short(detail)}` : "";
+  const laterAdvice = `Try again later${local ? ", and look into its log" : ", or use another model"}.`;
   switch (kind) {
     case "refused":
       return local
@@ -78,9 +81,7 @@ function sentence({ kind, status, detail, wait }: Failure, at: Situation): strin
         local ? `, and look into ${label}'s log if it happens again` : ""
       }.`;
     case "broke-off":
-      return `${label} broke off its answer${said}. Try again later${
-        local ? `, and look into its log` : ", or use another model"
-      }.`;
+      return `${label} broke off its answer${message}. ${laterAdvice}`;
     case "malformed":
       return `${url} sent an answer that cannot be read: check that ${urlVariable} is the address of ${name}.`;
     case "cancelled":
@@ -90,11 +91,11 @@ function sentence({ kind, status, detail, wait }: Failure, at: Situation): strin
         ? `${label} did not accept the API key (${status}): check ${keyVariable}.`
         : `${label} wants a login (${status}): check ${urlVariable}.`;
     case "forbidden":
-      return `${label} does not allow this (${status})${said}. Check what the API key may use.`;
+      return `${label} does not allow this (${status})${message}. Check what the API key may use.`;
     case "not-found":
       return local
         ? `${label} has no model "${model}": ${local.get(model)}.`
-        : `${label} has no model "${model}", or ${url} is the wrong address (${status}${said}): check both.`;
+        : `${label} has no model "${model}", or ${url} is the wrong address (${status}${message}): check both.`;
     case "too-long":
       return `The conversation is too long for ${name}: shorten it, or use a model with a larger context.`;
     case "rate-limit":
@@ -103,15 +104,13 @@ function sentence({ kind, status, detail, wait }: Failure, at: Situation): strin
     case "no-quota":
       return `The ${label} account has nothing left to spend (${status}): check its plan and billing.`;
     case "server":
-      return `${label} failed (${status}) and did not recover${said}. Try again later${
-        local ? `, and look into its log` : ", or use another model"
-      }.`;
+      return `${label} failed (${status}) and did not recover${message}. ${laterAdvice}`;
     case "rejected":
       return /does not support tools/i.test(detail)
         ? `${name} cannot call tools: use a model that can.`
-        : `${name} rejected the request (${status})${said}`;
+        : `${name} rejected the request (${status})${message}`;
     case "other":
-      return `${name} failed${said}`;
+      return `${name} failed${message}`;
   }
 }
 

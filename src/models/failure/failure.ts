@@ -1,7 +1,7 @@
 import { retryAfter } from "../retry/retries.ts";
 import { chain, messageOf, statusOf, type Link } from "./error-chain.ts";
 
-/** Kinds of failure between the process and a model. */
+/** The kinds of failures of a model call. */
 export type FailureKind =
   | "refused"
   | "unknown-host"
@@ -23,11 +23,11 @@ export type FailureKind =
 
 export interface Failure {
   kind: FailureKind;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   status?: number;
-  /** The server's or client's message, in one line. May hold secrets. */
+  /** The server's or client's message, in one line. May contain secrets. */
   detail: string;
-  /** The milliseconds that the server asks to wait. */
+  /** The wait that the server requests, in milliseconds. */
   wait?: number;
 }
 
@@ -73,70 +73,70 @@ const STATUSES: Record<number, FailureKind> = {
 };
 
 const NO_QUOTA = /insufficient.?quota|exceeded your current quota|credit balance|out of credits/i;
-/** Google says that the quota is exceeded when it means that of this minute. */
-const PASSES = /(retry|try again) (in|after)/i;
+/** Google also says that the quota is exceeded when it means that of the current minute. */
+const TEMPORARY = /(retry|try again) (in|after)/i;
 const TOO_LONG =
   /context.?(length|window|limit|size)|prompt is too long|input is too long|maximum context|too many tokens|reduce the length of the messages|input token count .*exceeds|tokens \+ .?max_new_tokens.? must be <=/i;
 /**
- * Statuses of requests that are too long: Hugging Face answers 422, llama.cpp 500. A 429 about tokens means the limit
- * per minute.
+ * Statuses of requests that are too long: Hugging Face answers 422, llama.cpp 500. A 429 about tokens is a limit per
+ * minute.
  */
 const TOO_LONG_STATUSES = [400, 422, 500];
 
-/** Finds out what kind of failure an error is, through everything that wrapped it. */
+/** Finds the kind of a failure. Unwraps the error. */
 export function failureOf(error: unknown): Failure {
   const errors = chain(error);
   const names = errors.flatMap((link) => [link["name"], link.constructor?.name]);
-  const named = first(names, (name) => own(NAMES, name));
+  const kindByName = names.map((name) => kindIn(NAMES, name)).find(Boolean);
   const answer = errors.find((link) => statusOf(link) !== undefined);
-  if (answer && named !== "too-long") {
+  if (answer && kindByName !== "too-long") {
     const [status, detail] = [statusOf(answer)!, messageOf(answer)];
     const wait = waitOf(answer);
     return {
-      kind: kindOfStatus(status, saidBy(answer)),
+      kind: kindOfStatus(status, textOf(answer)),
       status,
       detail,
       ...(wait !== undefined && { wait }),
     };
   }
-  // The innermost message says most: around it stands "Connection error." or "fetch failed".
+  // The innermost message is the most specific: outer ones are "Connection error." or "fetch failed".
   const detail = errors.map(messageOf).findLast(Boolean) ?? (errors.length > 0 ? "" : String(error));
-  const coded = first(errors, ({ code }) => own(NODE_CODES, code));
-  const crashed = errors.some(isClientCrash) ? "malformed" : undefined;
-  const told = first(errors, (link) => kindInStream(saidBy(link)));
-  return { kind: coded ?? named ?? told ?? crashed ?? kindOfText(detail), detail };
+  const kindByCode = errors.map(({ code }) => kindIn(NODE_CODES, code)).find(Boolean);
+  const kindByStream = errors.map((link) => kindInStream(textOf(link))).find(Boolean);
+  const kindByCrash = errors.some(isClientCrash) ? "malformed" : undefined;
+  return { kind: kindByCode ?? kindByName ?? kindByStream ?? kindByCrash ?? kindOfText(detail), detail };
 }
 
-/** Whether a response with this status and text will be the same however often the request is sent again. */
+/** Whether a retry of a request that had this response is useless. */
 export function isFinal(status: number, text: string): boolean {
   return ["no-quota", "too-long"].includes(kindOfStatus(status, text));
 }
 
 function kindOfStatus(status: number, text: string): FailureKind {
-  const isSpent = NO_QUOTA.test(text) && !PASSES.test(text);
+  const isSpent = NO_QUOTA.test(text) && !TEMPORARY.test(text);
   if (isSpent && [400, 403, 429].includes(status)) return "no-quota";
   if (TOO_LONG_STATUSES.includes(status) && TOO_LONG.test(text)) return "too-long";
   return STATUSES[status] ?? (status >= 500 ? "server" : "rejected");
 }
 
 function kindOfText(text: string): FailureKind {
-  // Undici's word for a connection that broke, Ollama's for a stream without its end, and what Google makes of both.
+  // Messages of Undici for a broken connection, of Ollama for an incomplete stream, and of Google for both.
   if (/^terminated$|did not receive done|error reading from the stream|failed to parse stream/i.test(text))
     return "cut";
   return "other";
 }
 
-/** An error without a status: servers send one in the middle of a stream, or in place of it after a status of 200. */
+/** The kind of an error without a status, which servers send within a stream or in place of it. */
 function kindInStream(text: string): FailureKind | undefined {
   if (TOO_LONG.test(text)) return "too-long";
   return PASSING.test(text) ? "broke-off" : undefined;
 }
 
-/** The types of OpenAI and Anthropic, and what Ollama says when the process behind it has ended. */
+/** Error types of OpenAI and Anthropic, and messages of Ollama when its model process has ended. */
 const PASSING =
   /overloaded|rate_limit|server_error|api_error|timeout_error|server busy|unexpected EOF|runner (process )?has/i;
 
-function saidBy(link: Link): string {
+function textOf(link: Link): string {
   const { type, code, error } = link as Link & { error?: { type?: unknown; code?: unknown } | null };
   return [messageOf(link), type, code, error?.type, error?.code]
     .filter((text) => typeof text === "string")
@@ -144,26 +144,17 @@ function saidBy(link: Link): string {
 }
 
 function waitOf({ headers, response }: Link): number | undefined {
-  const found = [headers, (response as Link | undefined)?.["headers"]].find(
-    (each) => each instanceof Headers,
-  );
-  return found && retryAfter(found);
+  const candidates = [headers, (response as Link | undefined)?.["headers"]];
+  const responseHeaders = candidates.find((each) => each instanceof Headers);
+  return responseHeaders && retryAfter(responseHeaders);
 }
 
-/** A client that fell over what it got: `undefined` where every answer has something. */
+/** Whether a client crashed on a malformed answer: a `TypeError` from its own code. */
 function isClientCrash({ name, stack }: Link): boolean {
   const thrownAt = typeof stack === "string" ? (/^ +at .*$/m.exec(stack)?.[0] ?? "") : "";
   return name === "TypeError" && /node_modules.(@langchain|openai|ollama)\b/.test(thrownAt);
 }
 
-function first<T, R>(list: readonly T[], find: (item: T) => R | undefined): R | undefined {
-  for (const item of list) {
-    const found = find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function own(table: Record<string, FailureKind>, key: unknown): FailureKind | undefined {
+function kindIn(table: Record<string, FailureKind>, key: unknown): FailureKind | undefined {
   return typeof key === "string" && Object.hasOwn(table, key) ? table[key] : undefined;
 }

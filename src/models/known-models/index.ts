@@ -1,6 +1,6 @@
 import rows from "../known-models.json" with { type: "json" };
 
-/** Prices in US dollars per million tokens, and the window, of a model that is known by its name. */
+/** Prices in US dollars per million tokens, and the context window of a model. */
 export interface KnownModel {
   prices: { input: number; output: number; cached?: number; written?: number };
   /** The tokens of a request and its answer. */
@@ -10,8 +10,8 @@ export interface KnownModel {
 type Row = readonly (number | null)[];
 
 /**
- * A model by `provider:model`, out of a table that `npm run known-models` refreshes. A date or `latest` behind a name
- * means the same model; Azure's are OpenAI's.
+ * Looks up a model by `provider:model` in a table that `npm run known-models` refreshes. Ignores a date or `latest` at
+ * the end of a name. Azure's models are OpenAI's.
  */
 export function knownModel(name: string): KnownModel | undefined {
   const key = name.replace(/^azure:/, "openai:");

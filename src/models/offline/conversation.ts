@@ -13,12 +13,12 @@ export interface Call {
 }
 
 /** A finished tool call. */
-export interface DoneCall extends Call {
+export interface FinishedCall extends Call {
   result: string;
   failed: boolean;
 }
 
-/** Words for the user, tool calls, or both. */
+/** A text for the user, tool calls, or both. */
 export type Answer = string | Call[] | { text: string; calls: Call[] };
 
 /** An item of the plan in the state of the graph. */
@@ -29,31 +29,30 @@ export interface Item {
   dependsOn?: readonly string[];
 }
 
-/** The last request, the calls since, and the plan as it is. */
+/** The last request, the calls since then, and the current plan. */
 export interface Conversation {
   request: string;
   system: string;
-  calls: DoneCall[];
+  calls: FinishedCall[];
   todos: readonly Item[];
-  /** The model's own messages since the request. */
+  /** The number of the model's messages since the request. */
   turns: number;
-  /** A summary has taken the place of the request. */
+  /** True if a summary replaced the request. */
   isSummarized: boolean;
-  /** The model had already given its answer, and was asked to go on. */
+  /** True if the model has already answered and was told to go on. */
   calledBack: boolean;
-  /** The last call of this name with these arguments. */
-  made: (call: Call) => DoneCall | undefined;
+  /** Finds the last finished call with this name and these arguments. */
+  findCall: (call: Call) => FinishedCall | undefined;
 }
 
-/** The most calls beside each other: Node warns of a leak when more wait for one signal. */
+/** The maximum number of parallel calls: Node warns of a leak if more wait for one signal. */
 export const AT_ONCE = 8;
 
-/** A tool call. */
 export function call(name: string, args: Record<string, unknown>): Call {
   return { name, args };
 }
 
-/** Reads a model request from the user's last message on. */
+/** Reads a model request, from the user's last message on. */
 export function readConversation(
   messages: readonly BaseMessage[],
   todos: readonly Item[] = [],
@@ -61,7 +60,7 @@ export function readConversation(
   const start = messages.findLastIndex((message) => isRequest(message) && !isContinuation(message));
   const since = messages.slice(start + 1);
   const calls = finishedCalls(since);
-  const byKey = new Map(calls.map((done) => [keyOf(done), done]));
+  const byKey = new Map(calls.map((one) => [keyOf(one), one]));
   const last = since.findLastIndex((message) => AIMessage.isInstance(message));
   const isAsked = since.slice(last + 1).some((message) => HumanMessage.isInstance(message));
   return {
@@ -72,23 +71,23 @@ export function readConversation(
     turns: since.filter((message) => AIMessage.isInstance(message)).length,
     isSummarized: start < 0 && messages.some(isSummary),
     calledBack: last >= 0 && isAnswer(since[last]!) && isAsked,
-    made: (wanted) => byKey.get(keyOf(wanted)),
+    findCall: (one) => byKey.get(keyOf(one)),
   };
 }
 
-function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
+function finishedCalls(messages: readonly BaseMessage[]): FinishedCall[] {
   interface Entry {
     call: Call;
     reply?: ToolMessage;
   }
-  const made: Entry[] = [];
-  // Some models use their call ids again: a reply belongs to the last call with its id.
+  const entries: Entry[] = [];
+  // Some models reuse call ids: a reply belongs to the last call with its id.
   const byId = new Map<string, Entry>();
   for (const message of messages) {
     if (AIMessage.isInstance(message)) {
       for (const { name, args, id = "" } of message.tool_calls ?? []) {
         const entry: Entry = { call: { name, args } };
-        made.push(entry);
+        entries.push(entry);
         byId.set(id, entry);
       }
     } else if (ToolMessage.isInstance(message)) {
@@ -96,20 +95,19 @@ function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
       if (entry) entry.reply = message;
     }
   }
-  return made.flatMap(({ call: done, reply }) =>
-    reply && !isUnfinished(reply) ? { ...done, result: reply.text, failed: reply.status === "error" } : [],
+  return entries.flatMap(({ call: one, reply }) =>
+    reply && !isUnfinished(reply) ? { ...one, result: reply.text, failed: reply.status === "error" } : [],
   );
 }
 
-/** Whether a message of the model calls tools. */
-function isTurn(message: BaseMessage): boolean {
+function callsTools(message: BaseMessage): boolean {
   return AIMessage.isInstance(message) && (message.tool_calls ?? []).length > 0;
 }
 
-/** A clean answer: a refusal has a reason to finish, and so has what the harness says to end a run. */
+/** An ordinary answer. A refusal, or a message by which the harness ends a run, has a `finish_reason`. */
 function isAnswer(message: BaseMessage): boolean {
   const hasReason = message.response_metadata["finish_reason"] !== undefined;
-  return AIMessage.isInstance(message) && !isTurn(message) && !hasReason;
+  return AIMessage.isInstance(message) && !callsTools(message) && !hasReason;
 }
 
 /** A message of the user: not a reminder of the harness, and not a summary. */

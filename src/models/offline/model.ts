@@ -15,17 +15,17 @@ import { survey } from "./survey/survey.ts";
 
 /** Options of `OfflineModel`. */
 export interface OfflineModelOptions {
-  /** Slows it down so that people can follow: milliseconds before each answer, and before each word of a stream. */
+  /** Delays in milliseconds before each answer, and before each word of a stream, so that people can follow. */
   pace?: { thinkMs?: number; wordMs?: number };
   /** The program: `offline` surveys a directory, `demo` plays a task in a scratch project. Default `offline`. */
   name?: PlayedName;
 }
 
 /**
- * Plays the model's part in one real job without being one. `offline` surveys a directory through an agent's file
- * tools, with a plan and sub-agents, and writes a report to `survey.md`; `demo` plays the coding task of
- * `holdfast demo`. Anything else it declines. An answer depends on the request and the plan in the graph's state alone,
- * so a run can go on in another process, and two runs are the same.
+ * A program in place of a model. `offline` surveys a directory through an agent's file tools, with a plan and
+ * sub-agents, and writes a report to `survey.md`; `demo` does the coding task of `holdfast demo`. Declines other
+ * requests. An answer depends only on the request and the plan in the graph's state, so a run can continue in another
+ * process, and runs are reproducible.
  */
 export class OfflineModel extends PlayedModel {
   readonly model: PlayedName;
@@ -45,7 +45,7 @@ export class OfflineModel extends PlayedModel {
     return this.model;
   }
 
-  /** A very large window: only very long conversations are summarized. */
+  /** A very large context window: only very long conversations are summarized. */
   override get profile(): ModelProfile {
     return { maxInputTokens: 1_000_000, toolCalling: true };
   }
@@ -63,9 +63,9 @@ export class OfflineModel extends PlayedModel {
     await wait(this.#pace.thinkMs, signal);
     const names = tools.map((tool) => tool.function.name);
     const { todos } = attempt(() => getCurrentTaskInput<{ todos?: Item[] }>()) ?? {};
-    const said = answerTo(messages, names, { name: this.model, todos });
+    const reply = answerTo(messages, names, { name: this.model, todos });
     const id = `${this.model}-${hashOf(messages)}`;
-    const { text: content, calls } = partsOf(said);
+    const { text: content, calls } = partsOf(reply);
     const tool_calls = calls.map((call, index) => ({
       ...call,
       type: "tool_call" as const,
@@ -79,18 +79,18 @@ export class OfflineModel extends PlayedModel {
     const usage_metadata = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
     const response_metadata = {
       model_name: this.model,
-      ...(isDeclined(said) && { finish_reason: "refusal" }),
+      ...(isDeclined(reply) && { finish_reason: "refusal" }),
     };
     return Object.assign(new AIMessage({ ...answer, response_metadata }), { usage_metadata });
   }
 }
 
-function partsOf(said: Answer): { text: string; calls: Call[] } {
-  if (typeof said === "string") return { text: said, calls: [] };
-  return Array.isArray(said) ? { text: "", calls: said } : said;
+function partsOf(answer: Answer): { text: string; calls: Call[] } {
+  if (typeof answer === "string") return { text: answer, calls: [] };
+  return Array.isArray(answer) ? { text: "", calls: answer } : answer;
 }
 
-/** The id of an answer follows from the request: sub-agents answer side by side, and their ids must differ. */
+/** A hash of the request, for the id of its answer: ids of parallel sub-agents must differ. */
 function hashOf(messages: readonly BaseMessage[]): string {
   const hash = createHash("sha256");
   for (const message of messages) {
@@ -102,7 +102,7 @@ function hashOf(messages: readonly BaseMessage[]): string {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** Counts tokens as LangChain's own estimate does: four characters each. */
+/** Estimates tokens like LangChain: four characters each. */
 function countTokens(messages: readonly BaseMessage[], tools: readonly object[] = []): number {
   const texts = messages.flatMap((message) => {
     const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
@@ -117,7 +117,7 @@ async function wait(ms: number, signal: AbortSignal | undefined): Promise<void> 
 }
 
 const NEEDED = ["ls", "glob", "grep", "read_file", "write_file"];
-/** More than any survey takes. */
+/** More than any survey needs. */
 const MOST_TURNS = 400;
 
 const VERB = /\bsurvey(?:s|ing)?\b/i;
@@ -128,22 +128,21 @@ const NAMED = /\b(?:the|a) (?:folder|directory) (?:called |named )?([\w.-]+?)[.!
 /** The part of a request that is searched for a folder. */
 const MOST_READ = 2000;
 
-/** The programs that play a model's part, by the model's name. */
-const PARTS = { offline: decide, demo: playDemo };
+/** The programs by the name of their model. */
+const PROGRAMS = { offline: decide, demo: playDemo };
 
-/** The name of a model whose part a program plays. */
-type PlayedName = keyof typeof PARTS;
+type PlayedName = keyof typeof PROGRAMS;
 
-/** The answer of a program to a request. `todos`: the plan as it is. */
+/** The answer of a program to a request. `todos`: the current plan. */
 export function answerTo(
   messages: readonly BaseMessage[],
   tools: readonly string[],
   { name = "offline", todos }: { name?: PlayedName; todos?: readonly Item[] | undefined } = {},
 ): Answer {
-  return PARTS[name](readConversation(messages, todos), tools);
+  return PROGRAMS[name](readConversation(messages, todos), tools);
 }
 
-/** True for an answer that turns the task down. */
+/** True for an answer that declines the task. */
 function isDeclined(answer: Answer): boolean {
   return typeof answer === "string" && (answer.startsWith(NOT_A_SURVEY) || answer === DEMO_ELSEWHERE);
 }
@@ -163,7 +162,7 @@ function decide(conversation: Conversation, tools: readonly string[]): Answer {
   return job ? doJob(job, conversation, tools) : survey(conversation, folderIn(request), tools);
 }
 
-/** The folder that a request names, as a path; the root when it names none. */
+/** The path of the folder that a request names; the root if it names none. */
 export function folderIn(request: string): string {
   const text = request.slice(0, MOST_READ);
   const path = QUOTED.exec(text)?.[1] ?? WITH_SLASH.exec(text)?.[1]?.replace(/[.,;:!?)]+$/, "");

@@ -5,16 +5,16 @@ import { AIMessageChunk, type AIMessage, type BaseMessage } from "@langchain/cor
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 
-/** A chat model whose answers are made here: LangChain's side of it, with text streamed word by word. */
+/** The base of chat models whose answers come from code, with text streamed word by word. */
 export abstract class PlayedModel extends BaseChatModel {
-  /** The whole answer, with an id of its own. `tools` are the bound ones. */
+  /** The whole answer, with an id. `tools` are the bound ones. */
   protected abstract answer(
     messages: BaseMessage[],
     tools: ToolDefinition[],
     signal: AbortSignal | undefined,
   ): Promise<AIMessage>;
 
-  /** Waits before each word of a stream; by default not at all. */
+  /** Waits before each word of a stream. Default: not at all. */
   protected async pause(_signal: AbortSignal | undefined): Promise<void> {}
 
   override bindTools(
@@ -45,13 +45,13 @@ export abstract class PlayedModel extends BaseChatModel {
           message: new AIMessageChunk({ id, content: piece }),
         });
         yield chunk;
-        // With the chunk a listener knows the message: without, it would take the words for those of another.
+        // The chunk tells listeners to which message the words belong.
         await run?.handleLLMNewToken(piece, undefined, undefined, undefined, undefined, { chunk });
       }
     }
     const calls = [
       ...tool_calls.map(({ id: call, name, args }) => ({ id: call!, name, args: JSON.stringify(args) })),
-      // A stream does not tell which arguments will turn out to be no JSON.
+      // A stream does not show which arguments are invalid JSON.
       ...invalid_tool_calls.map(({ id: call = "", name = "", args = "" }) => ({ id: call, name, args })),
     ];
     const tool_call_chunks = calls.map((call, index) => ({
@@ -69,7 +69,7 @@ export abstract class PlayedModel extends BaseChatModel {
     });
     const chunk = new ChatGenerationChunk({ text: "", message: last });
     yield chunk;
-    // Blocks may be thoughts, for who listens to them.
+    // Content blocks may be thoughts, which some listeners need.
     if (typeof content !== "string")
       await run?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
   }

@@ -1,64 +1,59 @@
 import { attempt, HarnessError } from "../../errors.ts";
 import { failureOf, isFinal } from "../failure/failure.ts";
 import { withoutCredentials } from "../settings.ts";
-import { Retries, retries, retryAfter, LONGEST_WAIT } from "./retries.ts";
+import { Retries, retries, retryAfter, withSignal, LONGEST_WAIT } from "./retries.ts";
 import { Silence } from "./silence.ts";
 import { StreamEnds } from "./stream-ends.ts";
 
-export interface RetryingFetchOptions {
-  maxRetries: number;
-  /** The longest silence of the server, in milliseconds. */
-  timeout: number;
-}
-
 /**
- * A `fetch` that sends a request again when that may help, and waits as long as the server asks. One set of rules
- * for all clients: on their own some retry a server that is not there, and others do not retry at all.
+ * A `fetch` that retries transient failures, and waits as long as the server requests. One set of rules for all
+ * clients: on their own, some retry an unreachable server and others do not retry at all. `timeout`: the longest
+ * silence of the server, in milliseconds.
  */
-export function retryingFetch({ maxRetries, timeout }: RetryingFetchOptions): typeof fetch {
+export function retryingFetch({
+  maxRetries,
+  timeout,
+}: {
+  maxRetries: number;
+  timeout: number;
+}): typeof fetch {
   const ends = new StreamEnds();
-  return async (input, given) => {
+  return async (input, options) => {
     const call = retries.getStore();
-    const init = { ...given, ...withSignal(given?.signal, call?.signal) };
-    const left = call ?? new Retries(maxRetries);
+    const init = { ...options, ...withSignal(options?.signal, call?.signal) };
+    const attempts = call ?? new Retries(maxRetries);
     for (;;) {
       let obstacle: Obstacle | undefined;
       try {
         const response = await exchange(input, init, timeout);
-        obstacle = left.areLeft ? await obstacleIn(response) : undefined;
-        // Outside of a call nobody asks again for an answer that broke off.
+        obstacle = attempts.areLeft ? await obstacleIn(response) : undefined;
+        // Outside of a call nobody retries an answer that broke off.
         if (!obstacle) return ends.watched(urlOf(input), response, () => !call?.areLeft);
       } catch (error) {
-        if (!left.areLeft || init.signal?.aborted || !mayPass(error)) throw error;
+        if (!attempts.areLeft || init.signal?.aborted || !mayPass(error)) throw error;
         obstacle = { reason: "no answer came" };
       }
-      await left.wait(obstacle.reason, { asked: obstacle.wait, signal: init.signal });
+      await attempts.wait(obstacle.reason, { requestedWait: obstacle.wait, signal: init.signal });
     }
   };
 }
 
-/** Some clients keep the signal of a call to themselves. */
-function withSignal(...signals: (AbortSignal | null | undefined)[]): { signal?: AbortSignal } {
-  const [first, second] = signals.filter((signal) => signal instanceof AbortSignal);
-  return first ? { signal: second ? AbortSignal.any([first, second]) : first } : {};
-}
-
-/** Why a request has to be sent again, and how long the server wants us to wait. */
+/** The reason for a retry, and the wait that the server requests. */
 interface Obstacle {
   reason: string;
   wait?: number | undefined;
 }
 
-/** Returns whether a retry may help. A refused connection or an unknown host is reported at once. */
+/** Whether a retry may help. It does not for a refused connection or an unknown host. */
 function mayPass(error: unknown): boolean {
   return ["timeout", "cut"].includes(failureOf(error).kind);
 }
 
-/** The reason why a response is not the answer; undefined if it is. */
+/** The reason to retry after a response; undefined if there is none. */
 async function obstacleIn(response: Response): Promise<Obstacle | undefined> {
   const { status, headers } = response;
-  const passing = status === 408 || status === 429 || (status >= 500 && status !== 501);
-  if (!passing || headers.get("x-should-retry") === "false") return undefined;
+  const isTransient = status === 408 || status === 429 || (status >= 500 && status !== 501);
+  if (!isTransient || headers.get("x-should-retry") === "false") return undefined;
   if (isFinal(status, await response.clone().text())) return undefined;
   const wait = retryAfter(headers);
   if (wait !== undefined && wait > LONGEST_WAIT) return undefined;
@@ -75,9 +70,9 @@ const REASONS: Record<number, string> = {
 type Input = Parameters<typeof fetch>[0];
 
 /**
- * Sends one request. A stream is handed on as it comes; everything else is read whole, so that a cut connection
- * shows here. Throws `bad-response` for a success that no client can read, and `no-answer` when the server is silent
- * for longer than `timeout` milliseconds.
+ * Sends one request. Passes streams through, and reads everything else completely, so that a cut connection fails here.
+ * Throws `bad-response` for a success that no client can read, and `no-answer` if the server is silent for longer than
+ * `timeout` milliseconds.
  */
 async function exchange(input: Input, init: RequestInit | undefined, timeout: number): Promise<Response> {
   const url = urlOf(input);
@@ -103,15 +98,15 @@ interface Dispatcher {
   dispatch(options: object, handler: unknown): boolean;
 }
 
-/** Node gives up after 5 minutes by itself, whatever limit is asked for: its own one is switched off. */
+/** Disables Node's own limit of 5 minutes. */
 function withoutNodesLimits(): object {
-  // Undici's public place for the dispatcher that `fetch` uses; there as soon as anything of `fetch` was touched.
-  const inUse = (globalThis as Record<symbol, unknown>)[Symbol.for("undici.globalDispatcher.1")];
-  const { dispatch } = (inUse ?? {}) as Partial<Dispatcher>;
+  // The public symbol of the dispatcher that `fetch` uses. It is set once any part of `fetch` was loaded.
+  const current = (globalThis as Record<symbol, unknown>)[Symbol.for("undici.globalDispatcher.1")];
+  const { dispatch } = (current ?? {}) as Partial<Dispatcher>;
   if (!dispatch) return {};
   const dispatcher: Dispatcher = {
     dispatch: (options, handler) =>
-      dispatch.call(inUse as Dispatcher, { ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
+      dispatch.call(current as Dispatcher, { ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
   };
   return { dispatcher };
 }
@@ -132,13 +127,13 @@ const CHAT = /\/(chat\/completions|messages|responses|api\/chat)$/;
 /** Top-level keys of answers in OpenAI's two protocols, Anthropic's and Ollama's. */
 const ANSWER_KEYS = ["choices", "output", "content", "message"];
 
-/** Clients take what is not an answer for one, and fail with a `TypeError` or say nothing at all. */
+/** Checks that a text is a model's answer. Clients do not, and fail with a `TypeError` or return nothing. */
 function problemWith(text: string): string | undefined {
   const answer = attempt((): unknown => JSON.parse(text));
   if (answer === undefined) return "did not answer with JSON";
   if (typeof answer !== "object" || answer === null) return "did not answer with an object";
   if (ANSWER_KEYS.some((key) => key in answer)) return undefined;
-  // LM Studio says so with status 200 when the path is wrong.
+  // LM Studio sends an error with status 200 if the path is wrong.
   if (!("error" in answer)) return "answered with JSON that is not an answer of a model";
   const { error } = answer;
   return `answered with an error: ${typeof error === "string" ? error : JSON.stringify(error)}`;

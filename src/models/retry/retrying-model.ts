@@ -4,9 +4,9 @@ import { patchModel } from "../patched-model.ts";
 import { Retries, retries } from "./retries.ts";
 
 /**
- * Makes a model ask again for an answer that broke off. In place, and for `invoke` alone, which agents call whether
- * they stream or not: each attempt is a call of its own to everybody who watches. Who reads from `stream` has had half
- * of the answer already and gets the error.
+ * Makes a model retry an answer that broke off, in place. Only for `invoke`, which agents call whether they stream or
+ * not: to callbacks, each attempt is a separate call. A reader of `stream` already has half of the answer and gets the
+ * error.
  */
 export function retryingModel<Model extends BaseChatModel>(model: Model, maxRetries: number): Model {
   return patchModel(model, (client) => {
@@ -14,14 +14,14 @@ export function retryingModel<Model extends BaseChatModel>(model: Model, maxRetr
     const { invoke } = client;
     const own: Pick<BaseChatModel, "invoke"> & ThisType<BaseChatModel> = {
       async invoke(input, options) {
-        const left = new Retries(maxRetries, options);
+        const attempts = new Retries(maxRetries, options);
         for (;;) {
           try {
-            return await retries.run(left, () => invoke.call(this, input, options));
+            return await retries.run(attempts, () => invoke.call(this, input, options));
           } catch (error) {
             const reason = BROKEN_OFF[failureOf(error).kind];
-            if (!reason || !left.areLeft || options?.signal?.aborted) throw error;
-            await left.wait(reason, { signal: options?.signal });
+            if (!reason || !attempts.areLeft || options?.signal?.aborted) throw error;
+            await attempts.wait(reason, { signal: options?.signal });
           }
         }
       },
@@ -30,7 +30,7 @@ export function retryingModel<Model extends BaseChatModel>(model: Model, maxRetr
   });
 }
 
-/** Failures in the middle of an answer. One that came instead of an answer `patientFetch` has dealt with. */
+/** Failures in the middle of an answer. `retryingFetch` handles failures before it. */
 const BROKEN_OFF: Partial<Record<string, string>> = {
   cut: "the connection was cut",
   "broke-off": "the server broke off its answer",

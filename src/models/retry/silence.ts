@@ -1,6 +1,6 @@
 import { HarnessError } from "../../errors.ts";
 
-/** Ends a request when the server is silent for too long. Time in which nobody reads does not count. */
+/** Aborts a request if the server is silent for too long. Time without a pending read does not count. */
 export class Silence {
   readonly #controller = new AbortController();
   readonly #limit: number;

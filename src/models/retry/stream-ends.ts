@@ -1,14 +1,14 @@
 /**
- * Watches the streams of one server for their ends. A proxy that gives up closes the connection as properly as a
- * server that is done, and clients take half an answer for a whole one.
+ * Checks that the streams of one server are complete. A proxy that gives up closes the connection like a server that
+ * has finished, and clients would accept half an answer.
  */
 export class StreamEnds {
-  /** Whether this server says when an answer is complete; undefined as long as nobody knows. */
+  /** Whether this server marks the end of an answer; undefined while unknown. */
   #areMarked: boolean | undefined;
 
   /**
-   * The same response, whose body fails where it ends without a mark. Some servers never send one: when nobody would
-   * ask again (`isLast`) such an end is accepted, and from then on, unless this server has been seen to mark others.
+   * The same response with a body that fails if it ends without a mark. Some servers never send a mark: if there are no
+   * retries left (`isLast`) and this server has never sent one, unmarked ends are accepted from then on.
    */
   watched(url: string, response: Response, isLast: () => boolean): Response {
     const mark = MARKS.find(([path]) => path.test(url))?.[1];
@@ -35,8 +35,8 @@ export class StreamEnds {
 }
 
 /**
- * Marks of the last events in OpenAI's and Anthropic's protocols. An error is an end too, which the client reads.
- * Quotes inside an answer's text are escaped. Ollama's client finds the end by itself.
+ * Marks of the last events in OpenAI's and Anthropic's protocols. An error is also an end, which the client handles.
+ * Quotes inside an answer's text are escaped, so marks do not match there. Ollama's client checks the end itself.
  */
 const MARKS: readonly (readonly [RegExp, RegExp])[] = [
   [/\/chat\/completions(\?|$)/, /^data: ?\[DONE\]|"finish_reason"\s*:\s*"[^"]|"error"\s*:\s*["{]/m],

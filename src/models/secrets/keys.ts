@@ -5,15 +5,15 @@ import { read, type Environment, redact, withoutSecrets } from "./redact.ts";
 /** The variables of the process; a browser has none. */
 const ENVIRONMENT: Environment = globalThis.process?.env ?? {};
 
-/** The same error of a call to this model, whoever made the model, without its key and those of the environment. */
+/** Removes the keys of a model and of the environment from an error of its call. */
 export async function withoutKeysOf(model: object, error: unknown): Promise<unknown> {
   if (isGraphBubbleUp(error)) return error;
-  // A model that could not be chosen has no key.
+  // A deferred model that could not be chosen has no key.
   const keys = keysOf(await settled(model).catch(() => model));
   return withoutSecrets(error, (text) => redact(text, ENVIRONMENT, keys));
 }
 
-/** The values that a model declares as secret, and those that are without being declared. */
+/** The secrets that a model declares, and its `apiKey`. */
 function keysOf(model: object): string[] {
   const { bound, lc_secrets } = model as { bound?: object; lc_secrets?: Record<string, string> };
   if (bound) return keysOf(bound);

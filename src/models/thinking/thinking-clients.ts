@@ -7,37 +7,39 @@ export const EFFORTS = ["off", "low", "medium", "high"] as const;
 export type EffortSetting = (typeof EFFORTS)[number];
 export type Effort = Exclude<EffortSetting, "off">;
 
-interface Ask {
+/** The requested thinking, and the name of the model. */
+interface ThinkingRequest {
+  name: string;
   on: boolean;
   effort: Effort | undefined;
 }
 
-/** Changes of a client's fields, and a note. Without fields nothing can be changed. */
-interface Told {
+/** The fields of a client to change, and a warning. Without `fields` the request cannot be fulfilled. */
+interface ThinkingChange {
   fields?: object;
-  /** `{model}` stands for its name. */
+  /** `{model}` is replaced by the model's name. */
   warning?: string;
 }
 
-/** Sets thinking for each client of LangChain, by its class. A model's name tells which values it takes. */
-export const CLIENTS: Record<string, (model: BaseChatModel, ask: Ask) => Told> = {
-  ChatOpenAI: tellOpenAI,
-  ChatAnthropic: tellAnthropic,
-  ChatGoogleGenerativeAI: tellGoogle,
-  ChatOllama: tellOllama,
-  ChatGroq: tellGroq,
-  ChatMistralAI: tellMistral,
+/** Functions that set thinking, by the class of a LangChain client. The values depend on the model's name. */
+export const CLIENTS: Record<string, (request: ThinkingRequest, model: BaseChatModel) => ThinkingChange> = {
+  ChatOpenAI: openAIThinking,
+  ChatAnthropic: anthropicThinking,
+  ChatGoogleGenerativeAI: googleThinking,
+  ChatOllama: ollamaThinking,
+  ChatGroq: groqThinking,
+  ChatMistralAI: mistralThinking,
 };
 
 const NEVER = "{model} is not known to think";
 const ALWAYS = "{model} cannot be kept from thinking";
-/** The note for an unknown model. */
+/** The warning for an unknown model. */
 export const UNSURE = "{model} may think, and it is not known how to keep it from that";
-/** Tokens for the providers that want to be told a number. */
+/** Tokens for providers that take a number. */
 const BUDGET: Record<Effort, number> = { low: 2048, medium: 8192, high: 24_576 };
 const ANTHROPIC_LEAST = 1024;
 
-/** The efforts of OpenAI's reasoning models, the first pattern that fits. `none` and `minimal` are as good as off. */
+/** The efforts of OpenAI's reasoning models; the first matching pattern counts. `none` and `minimal` count as off. */
 const OPENAI_EFFORTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^o1-(mini|preview)|^(o\d|gpt-5).*-(chat|deep-research)/, []],
   [/^gpt-5-pro/, ["high"]],
@@ -47,57 +49,57 @@ const OPENAI_EFFORTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gpt-5/, ["minimal", "low", "medium", "high"]],
 ];
 
-function tellOpenAI(model: BaseChatModel, ask: Ask): Told {
-  const { model: name } = model as unknown as { model: string };
+function openAIThinking(request: ThinkingRequest, model: BaseChatModel): ThinkingChange {
+  const { name, on } = request;
   const { reasoning, modelKwargs, useResponsesApi } = fieldsOf(model) as {
     reasoning?: object;
     modelKwargs?: object;
     useResponsesApi?: boolean;
   };
   if (/^deepseek-(chat|reasoner|flash|pro|v\d)/.test(name)) {
-    // Its API wants the thoughts of earlier turns back, and LangChain's client alone does not send them.
-    if (ask.on && !sendsThoughts(model))
+    // Its API requires the thoughts of earlier turns, which LangChain's client alone does not send.
+    if (on && !sendsThoughts(model))
       return { warning: "{model} cannot think and call tools through this client" };
-    const thinking = { type: ask.on ? "enabled" : "disabled" };
-    const effort = ask.on && ask.effort ? { reasoning_effort: ask.effort } : {};
+    const thinking = { type: on ? "enabled" : "disabled" };
+    const effort = on && request.effort ? { reasoning_effort: request.effort } : {};
     return { fields: { modelKwargs: { ...modelKwargs, thinking, ...effort } } };
   }
-  const own = name.replace(/^.*\//, "");
-  const efforts = OPENAI_EFFORTS.find(([pattern]) => pattern.test(own))?.[1] ?? [];
-  if (efforts.length === 0) return unknown(ask, /^(gpt-[34]|chatgpt-4|gpt-5.*-chat)/.test(own));
-  const effort = effortAmong(efforts, ask);
+  const baseName = name.replace(/^.*\//, "");
+  const efforts = OPENAI_EFFORTS.find(([pattern]) => pattern.test(baseName))?.[1] ?? [];
+  if (efforts.length === 0) return unknown(request, /^(gpt-[34]|chatgpt-4|gpt-5.*-chat)/.test(baseName));
+  const effort = effortAmong(efforts, request);
   if (effort === undefined) {
-    return { warning: ask.on ? `{model} has no effort "${ask.effort}", only ${efforts.join(", ")}` : ALWAYS };
+    return { warning: on ? `{model} has no effort "${request.effort}", only ${efforts.join(", ")}` : ALWAYS };
   }
-  // LangChain keeps `reasoning` from all models but those whose names it knows.
+  // LangChain drops `reasoning` for models whose names it does not know.
   if (!/^(o\d|gpt-5)/.test(name)) {
-    const sent = useResponsesApi ? { reasoning: { effort } } : { reasoning_effort: effort };
-    return { fields: { modelKwargs: { ...modelKwargs, ...sent } } };
+    const kwargs = useResponsesApi ? { reasoning: { effort } } : { reasoning_effort: effort };
+    return { fields: { modelKwargs: { ...modelKwargs, ...kwargs } } };
   }
   const fields = { reasoning: { ...reasoning, effort } };
   // OpenAI's chat API refuses tools beside the effort of a newer model.
-  if (!ask.on || !/^gpt-5\.([2-9]|\d\d)/.test(name)) return { fields };
+  if (!on || !/^gpt-5\.([2-9]|\d\d)/.test(name)) return { fields };
   if (useResponsesApi === false)
     return { warning: "{model} can think and call tools only over OpenAI's responses API" };
   return { fields: { ...fields, useResponsesApi: true } };
 }
 
-/** A model that has no setting. Who wants no thinking has what he wants where it is known that there is none. */
-function unknown({ on }: Ask, isQuiet: boolean): Told {
+/** The change for a model without a setting. `isQuiet`: the model is known not to think. */
+function unknown({ on }: ThinkingRequest, isQuiet: boolean): ThinkingChange {
   if (on) return { warning: NEVER };
   return isQuiet ? {} : { warning: UNSURE };
 }
 
-function effortAmong(efforts: readonly string[], { on, effort }: Ask): string | undefined {
+function effortAmong(efforts: readonly string[], { on, effort }: ThinkingRequest): string | undefined {
   if (!on) return efforts.find((one) => one === "none" || one === "minimal");
   if (effort !== undefined) return efforts.find((one) => one === effort);
   return efforts.find((one) => one === "medium") ?? efforts.at(-1);
 }
 
-function tellAnthropic(model: BaseChatModel, { on, effort }: Ask): Told {
-  const { model: name, maxTokens } = model as unknown as { model: string; maxTokens: number };
+function anthropicThinking({ name, on, effort }: ThinkingRequest, model: BaseChatModel): ThinkingChange {
+  const { maxTokens } = model as unknown as { maxTokens: number };
   const [, major, minor = "0"] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(name) ?? [];
-  // Other servers speak this protocol too, in the form that is understood everywhere.
+  // Models of other servers of this protocol have no version. They get the older form of the setting.
   const version = major === undefined ? undefined : Number(major) * 100 + Number(minor);
   const isMythical = /^claude-(fable|mythos)/.test(name);
   if (version !== undefined && version < 307) return on ? { warning: NEVER } : {};
@@ -109,59 +111,60 @@ function tellAnthropic(model: BaseChatModel, { on, effort }: Ask): Told {
   const warning = {
     warning: "{model} takes no temperature, topP and topK while it thinks; they are left out",
   };
-  const told = (fields: object): Told => ({ fields: { ...unsampled, ...fields }, ...(isSampled && warning) });
+  const change = (fields: object): ThinkingChange => ({
+    fields: { ...unsampled, ...fields },
+    ...(isSampled && warning),
+  });
   if (isMythical || (version !== undefined && version >= 406)) {
     const config = effort === undefined ? {} : { outputConfig: { ...outputConfig, effort } };
-    return told({ thinking: { type: "adaptive" }, ...config });
+    return change({ thinking: { type: "adaptive" }, ...config });
   }
-  // The budget is a part of `max_tokens`, and the answer needs some of it.
+  // The budget is part of `max_tokens`, and the answer needs the rest.
   const budget = Math.min(BUDGET[effort ?? "medium"], Math.floor(maxTokens * 0.75));
   if (budget < ANTHROPIC_LEAST) return { warning: `maxTokens ${maxTokens} leaves {model} no room to think` };
-  return told({ thinking: { type: "enabled", budget_tokens: budget } });
+  return change({ thinking: { type: "enabled", budget_tokens: budget } });
 }
 
-function tellGoogle(model: BaseChatModel, ask: Ask): Told {
-  const { on, effort = "medium" } = ask;
-  const { model: name } = model as unknown as { model: string };
+function googleThinking(request: ThinkingRequest, model: BaseChatModel): ThinkingChange {
+  const { name, on, effort = "medium" } = request;
   const config = fieldsOf(model)["thinkingConfig"] as { includeThoughts?: boolean } | undefined;
-  const shown = config?.includeThoughts === undefined ? {} : { includeThoughts: config.includeThoughts };
-  const told = (thinking: object): Told => ({ fields: { thinkingConfig: { ...shown, ...thinking } } });
+  const visibility = config?.includeThoughts === undefined ? {} : { includeThoughts: config.includeThoughts };
+  const change = (thinking: object): ThinkingChange => ({
+    fields: { thinkingConfig: { ...visibility, ...thinking } },
+  });
   if (!/^gemini-(2\.5|[3-9]|[a-z-]*latest)/.test(name)) {
-    return unknown(ask, /^gemini-(1|2\.0)(?!.*thinking)/.test(name));
+    return unknown(request, /^gemini-(1|2\.0)(?!.*thinking)/.test(name));
   }
-  // Of the newer ones and of what `latest` may mean, none can be switched off for certain.
-  if (!on) return name.startsWith("gemini-2.5-flash") ? told({ thinkingBudget: 0 }) : { warning: ALWAYS };
-  // Budgets are understood by both generations, levels by the newer one alone.
-  if (!/^gemini-[3-9]/.test(name)) return told({ thinkingBudget: BUDGET[effort] });
+  // Thinking of newer models, and of `latest`, cannot reliably be switched off.
+  if (!on) return name.startsWith("gemini-2.5-flash") ? change({ thinkingBudget: 0 }) : { warning: ALWAYS };
+  // Both generations take budgets, only the newer one takes levels.
+  if (!/^gemini-[3-9]/.test(name)) return change({ thinkingBudget: BUDGET[effort] });
   const level = name.startsWith("gemini-3-pro") && effort === "medium" ? "high" : effort;
-  return told({ thinkingLevel: level.toUpperCase() });
+  return change({ thinkingLevel: level.toUpperCase() });
 }
 
-/** The families of Ollama's library that think. Asked of any other, its server refuses the request. */
+/** The model families of Ollama's library that think. The server refuses `think` for any other. */
 const OLLAMA_THINKS = /(^|\/)(qwen3(?!-coder|.*instruct)|deepseek-(r1|v3\.[1-9])|magistral|[\w.-]*thinking)/;
 
-function tellOllama(model: BaseChatModel, { on, effort }: Ask): Told {
-  const { model: name } = model as unknown as { model: string };
+function ollamaThinking({ name, on, effort }: ThinkingRequest): ThinkingChange {
   if (/(^|\/)gpt-oss/.test(name)) return on ? { fields: { think: effort ?? "medium" } } : { warning: ALWAYS };
-  // What it takes of any model is not to think.
+  // Every model accepts `think: false`.
   if (!on) return { fields: { think: false } };
   if (!OLLAMA_THINKS.test(name)) return { warning: NEVER };
   const warning = { warning: "{model} has no levels of thinking; reasoning_effort only switches it on" };
   return { fields: { think: true }, ...(effort !== undefined && warning) };
 }
 
-function tellGroq(model: BaseChatModel, ask: Ask): Told {
-  const { on, effort } = ask;
-  const { model: name } = model as unknown as { model: string };
+function groqThinking(request: ThinkingRequest): ThinkingChange {
+  const { name, on, effort } = request;
   if (/gpt-oss/.test(name)) {
     return on ? { fields: { reasoningEffort: effort ?? "medium" } } : { warning: ALWAYS };
   }
   if (/qwen-?3/.test(name)) return { fields: { reasoningEffort: on ? "default" : "none" } };
-  return unknown(ask, /^(meta-llama\/)?(llama|gemma|mixtral)/.test(name));
+  return unknown(request, /^(meta-llama\/)?(llama|gemma|mixtral)/.test(name));
 }
 
-function tellMistral(model: BaseChatModel, { on }: Ask): Told {
-  const { model: name } = model as unknown as { model: string };
+function mistralThinking({ name, on }: ThinkingRequest): ThinkingChange {
   if (on) return { warning: "ChatMistralAI has no setting for thinking" };
   if (name.startsWith("magistral")) return { warning: ALWAYS };
   return /^(mistral-(large|tiny)|ministral|open-|codestral|pixtral)/.test(name) ? {} : { warning: UNSURE };

@@ -3,15 +3,15 @@ import { changed } from "../deferred.ts";
 import { clientName, copyWith } from "../patched-model.ts";
 import { CLIENTS, UNSURE, type Effort, type EffortSetting } from "./thinking-clients.ts";
 
-/** Settings of a model's thinking; undefined ones are left to the model. An effort alone switches thinking on. */
+/** Settings of a model's thinking; undefined ones are up to the model. An effort alone switches thinking on. */
 export interface Thinking {
   enabled: boolean | undefined;
   effort: Effort | undefined;
 }
 
 /**
- * The model with thinking switched on or off, on a copy. Where that cannot be, or only in part, `warn` is told, and
- * the request has nothing in it that the provider would refuse.
+ * A copy of the model with thinking switched on or off. Calls `warn` if that is impossible, or possible only in part;
+ * then requests contain nothing that the provider would refuse.
  */
 export function withThinking(
   model: BaseChatModel,
@@ -23,8 +23,10 @@ export function withThinking(
   return changed(model, (chosen) => {
     const client = clientName(chosen);
     const { model: name = client } = chosen as { model?: string };
-    const told = Object.hasOwn(CLIENTS, client) ? CLIENTS[client]!(chosen, { on, effort }) : undefined;
-    const { fields, warning } = told ?? { warning: on ? `${client} has no setting for thinking` : UNSURE };
+    const change = Object.hasOwn(CLIENTS, client)
+      ? CLIENTS[client]!({ name, on, effort }, chosen)
+      : undefined;
+    const { fields, warning } = change ?? { warning: on ? `${client} has no setting for thinking` : UNSURE };
     if (fields === undefined) {
       if (warning !== undefined) warn(`${named(warning, name)}; ${ignored({ enabled, effort })}`);
       return chosen;
@@ -34,7 +36,7 @@ export function withThinking(
   });
 }
 
-/** The same by one word; undefined leaves it to the model. */
+/** The same with a single setting; undefined leaves thinking up to the model. */
 export function withEffort(
   model: BaseChatModel,
   effort: EffortSetting | undefined,
@@ -54,6 +56,6 @@ function named(warning: string, model: string): string {
 
 function ignored({ enabled, effort }: Thinking): string {
   if (enabled === false) return "thinking_enabled: false is ignored";
-  const asked = [...(enabled ? ["thinking_enabled"] : []), ...(effort ? ["reasoning_effort"] : [])];
-  return `${asked.join(" and ")} ${asked.length > 1 ? "are" : "is"} ignored`;
+  const names = [...(enabled ? ["thinking_enabled"] : []), ...(effort ? ["reasoning_effort"] : [])];
+  return `${names.join(" and ")} ${names.length > 1 ? "are" : "is"} ignored`;
 }

@@ -2,9 +2,9 @@ const OPEN = "<think>";
 const CLOSE = "</think>";
 
 /**
- * A model's text without the thinking that local models and their servers leave in front of it: `<think>…</think>`,
- * all of it when it was never closed, and what ends with a `</think>` whose opening was not sent. Tags further
- * behind, and in code, are what the text is about. For what people read: messages stay as the model sent them.
+ * Removes the thinking that local models put before their answer: `<think>…</think>`, everything if it was never
+ * closed, and text up to a `</think>` without an opening tag. Tags later in the text, and in code, stay. For display
+ * only: messages keep the model's text.
  */
 export function withoutThoughts(text: string): string {
   const end = text.trimStart().startsWith(OPEN) ? 0 : unopenedEnd(text);
@@ -16,40 +16,40 @@ export function withoutThoughts(text: string): string {
 /** The visible part of a piece of text. */
 export interface Shown {
   text: string;
-  /** Whether everything before was thinking, and the answer begins with this piece. */
+  /** True if everything before was thinking, and the answer starts with this piece. */
   anew: boolean;
 }
 
-/** The same for a text that comes in pieces: takes the next one, and gives back what is to be shown of it. */
+/** The same for a stream: returns a function that takes the next piece and returns its visible part. */
 export function thoughtFilter(): (piece: string) => Shown {
-  /** Text that may still be thinking; undefined once the answer has begun. */
-  let held: string | undefined = "";
-  /** The answer, as long as it may turn out to have been thinking whose opening was not sent. */
+  /** Text that may still be thinking; undefined once the answer has started. */
+  let buffer: string | undefined = "";
+  /** The answer, while a `</think>` without an opening tag may still follow. */
   let answer: string | undefined = "";
-  const begun = (piece: string): Shown => {
+  const showAnswer = (piece: string): Shown => {
     if (answer === undefined) return { text: piece, anew: false };
     const anew = answer !== "";
     answer += piece;
     const end = answer.includes(CLOSE) ? unopenedEnd(answer) : undefined;
-    // What follows the tag tells whether it was one.
+    // Only the text after the tag shows whether it closed thinking.
     const rest = end === undefined ? "" : answer.slice(end).trimStart();
     if (rest === "") return { text: piece, anew: false };
     answer = undefined;
     return { text: rest, anew };
   };
   return (piece) => {
-    if (held === undefined) return begun(piece);
-    held = afterBlocks(held + piece);
-    const start = held.trimStart();
+    if (buffer === undefined) return showAnswer(piece);
+    buffer = afterBlocks(buffer + piece);
+    const start = buffer.trimStart();
     if (start.startsWith(OPEN)) {
-      // Of what is not closed yet only the beginning of the closing tag can matter.
-      held = OPEN + start.slice(OPEN.length).slice(1 - CLOSE.length);
+      // Keeps only the end of an open block, which may be a partial closing tag.
+      buffer = OPEN + start.slice(OPEN.length).slice(1 - CLOSE.length);
       return NOTHING;
     }
     if (OPEN.startsWith(start)) return NOTHING;
-    const shown = held;
-    held = undefined;
-    return begun(shown);
+    const text = buffer;
+    buffer = undefined;
+    return showAnswer(text);
   };
 }
 
@@ -62,33 +62,33 @@ function afterBlocks(text: string): string {
 }
 
 /**
- * Where thinking ends that was never opened: at a tag with a line of its own, at the end of one, or with the answer
- * right behind it. Who writes about the tag puts it in quotes or code, or goes on after a space.
+ * The end of thinking without an opening tag: a closing tag on its own line, at the end of a line, or directly before
+ * the answer. In a text about the tag, it is in quotes or code, or followed by a space.
  */
 function unopenedEnd(text: string): number | undefined {
-  const found =
+  const match =
     /(?<=^|\n)[ \t]*<\/think>[ \t]*(?=\r?\n|$)|(?<!`)<\/think>[ \t]*(?=\r?\n)|(?<![`"'“‘(])<\/think>(?=[\p{L}\p{N}#*[|])/u.exec(
       text,
     );
-  if (!found) return undefined;
-  const before = text.slice(0, found.index);
-  return before.includes(OPEN) || isInCode(before) ? undefined : found.index + found[0].length;
+  if (!match) return undefined;
+  const before = text.slice(0, match.index);
+  return before.includes(OPEN) || isInCode(before) ? undefined : match.index + match[0].length;
 }
 
-/** Whether what follows a text stands in a block of code that it opens, or in code within its last line. */
+/** Whether a text ends inside of a code block or of inline code. */
 function isInCode(before: string): boolean {
   const line = before.slice(before.lastIndexOf("\n") + 1);
   return before.split("```").length % 2 === 0 || line.split("`").length % 2 === 0;
 }
 
-/** All thoughts of an answer: beside its text, or in front of it as local models write them. */
+/** All thoughts of an answer: outside of its text, or at its start as local models write them. */
 export function allThoughts(message: Thinking & { text: string }): string {
   const { text } = message;
   const before = text.slice(0, text.length - withoutThoughts(text).length);
   return (thoughtsOf(message) || before.replaceAll(OPEN, "").replaceAll(CLOSE, "")).trim();
 }
 
-/** An answer or a piece of one, as far as thoughts may stand in it. */
+/** The parts of an answer, or of a piece of it, that may contain thoughts. */
 interface Thinking {
   content?: unknown;
   contentBlocks?: readonly object[];
@@ -96,13 +96,13 @@ interface Thinking {
 }
 
 /**
- * The thoughts of an answer or a piece of it: in blocks of its content, in LangChain's words or the provider's, or beside
- * it where servers speak like OpenAI's.
+ * The thoughts of an answer or a piece of it: in content blocks, in LangChain's form or the provider's, or in
+ * `reasoning_content` of servers with OpenAI's protocol.
  */
 export function thoughtsOf(message: Thinking): string {
-  const { content, additional_kwargs: beside = {} } = message;
-  // Blocks are made anew at each look.
-  if (typeof content === "string" && Object.keys(beside).length === 0) return "";
+  const { content, additional_kwargs: extra = {} } = message;
+  // LangChain computes `contentBlocks` at each access.
+  if (typeof content === "string" && Object.keys(extra).length === 0) return "";
   const { contentBlocks = [] } = message;
   const blocks = contentBlocks.map((block) => {
     const { type, reasoning, thinking } = block as { type: string; reasoning?: unknown; thinking?: unknown };
@@ -111,6 +111,6 @@ export function thoughtsOf(message: Thinking): string {
     const parts = Array.isArray(thinking) ? (thinking as { text?: string }[]) : [{ text: String(thinking) }];
     return parts.map(({ text = "" }) => text).join("");
   });
-  const { reasoning_content: thoughts } = beside;
+  const { reasoning_content: thoughts } = extra;
   return blocks.join("") || (typeof thoughts === "string" ? thoughts : "");
 }

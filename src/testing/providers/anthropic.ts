@@ -1,6 +1,6 @@
 import { each, events, firstOf, pieces, type Json, type Wire, type WireTurn } from "./wire.ts";
 
-/** Anthropic's messages: results right behind their calls, thoughts with their signature, at most four breakpoints. */
+/** Anthropic's messages: results directly after their calls, thoughts with a signature, at most four cache breakpoints. */
 export const anthropicWire: Wire = {
   path: /\/v1\/messages$/,
   contentType: "text/event-stream",
@@ -65,7 +65,7 @@ function toolRefusal({ name, input_schema: schema, type = "custom" }: Json, at: 
   );
 }
 
-/** Counts breakpoints: on tools, in the system prompt, on blocks; one at the top is set on the last block. */
+/** Counts cache breakpoints on tools, system prompt and blocks. One at the top level applies to the last block. */
 function breakpoints({ tools = [], system, messages = [], cache_control: top }: Json): number {
   const parts = [
     ...tools,
@@ -100,15 +100,15 @@ function messagesRefusal(messages: Json[], thinks: boolean): string | undefined 
     const content = listOf(message);
     if (content.length === 0) return `${where}: all messages must have non-empty content`;
     const next = messages[at + 1];
-    const asked: string[] = content.filter(({ type }) => type === "tool_use").map(({ id }) => id);
+    const callIds: string[] = content.filter(({ type }) => type === "tool_use").map(({ id }) => id);
     const answers = next ? listOf(next).filter(({ type }) => type === "tool_result") : [];
-    const open = asked.filter((id) => !answers.some(({ tool_use_id }) => tool_use_id === id));
+    const open = callIds.filter((id) => !answers.some(({ tool_use_id }) => tool_use_id === id));
     if (open.length > 0)
       return `${where}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
     const before = at === 0 ? [] : listOf(messages[at - 1]).map(({ id }) => id);
     if (
       thinks &&
-      asked.length > 0 &&
+      callIds.length > 0 &&
       !["thinking", "redacted_thinking"].includes(content[0].type) &&
       beginsTurn(messages, at)
     )
@@ -119,7 +119,7 @@ function messagesRefusal(messages: Json[], thinks: boolean): string | undefined 
   });
 }
 
-/** Whether a message is the first answer to the user's last words. */
+/** Whether a message is the first answer to the user's last message. */
 function beginsTurn(messages: Json[], at: number): boolean {
   const isWords = (message: Json): boolean =>
     message.role === "user" && listOf(message).every(({ type }) => type !== "tool_result");

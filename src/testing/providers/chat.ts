@@ -1,20 +1,20 @@
 import { schemaRefusal } from "./schema.ts";
 import { each, events, firstOf, pieces, type Json, type Wire, type WireTurn } from "./wire.ts";
 
-/** Where providers of OpenAI's older protocol differ. */
+/** Differences between providers of OpenAI's chat completions. */
 interface ChatRules {
   path: RegExp;
-  /** Where an answer has its thoughts: a field of the message, or parts of its content. */
+  /** The place of thoughts in an answer: a field of the message, or parts of its content. */
   thoughts: "reasoning_content" | "reasoning" | "parts";
-  /** Fields of a request. Absent: others are ignored. */
+  /** The allowed fields of a request. Absent: all fields are allowed. */
   fields?: readonly string[];
   check?: (body: Json) => string | undefined;
   callId?: Wire["callId"];
-  /** Where a stream has its usage: `last` means beside the reason to stop. Default: apart, where it is asked for. */
+  /** The place of the usage in a stream. `last`: in the last piece. Default: in a separate piece, on request. */
   usage?: "always" | "x_groq" | "last";
 }
 
-/** OpenAI's chat completions: pairs of calls and results, names, schemas, and what a provider adds. */
+/** OpenAI's chat completions: checks pairs of calls and results, names, schemas, and a provider's own rules. */
 export function chatWire(rules: ChatRules): Wire {
   return {
     path: rules.path,
@@ -65,7 +65,7 @@ function toolRefusal({ type, function: tool }: Json, at: number): string | undef
   return tool.parameters === undefined ? undefined : schemaRefusal(tool.parameters, tool.name);
 }
 
-/** Every call of a message is answered by the messages behind it, and by nothing else. */
+/** Checks that the next messages have exactly one result for each call of a message. */
 function orderRefusal(messages: Json[], { thoughts }: ChatRules): string | undefined {
   if (messages.length === 0) return "Invalid 'messages': empty array.";
   let open: string[] = [];
@@ -98,7 +98,7 @@ function callRefusal(call: Json, at: number): string | undefined {
   try {
     if (typeof call.function.arguments === "string" && JSON.parse(call.function.arguments)) return undefined;
   } catch {
-    // The text below says it.
+    // Reported below.
   }
   return `Invalid type for 'messages[${at}].tool_calls': arguments must be a JSON string.`;
 }

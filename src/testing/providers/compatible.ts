@@ -40,7 +40,7 @@ export const groqWire: Wire = chatWire({
     }),
 });
 
-/** DeepSeek: a model that thinks wants the thoughts beside its calls back, in all later requests. */
+/** DeepSeek: a thinking model requires the thoughts of its earlier calls in all later requests. */
 export const deepseekWire: Wire = chatWire({
   path: CHAT,
   thoughts: "reasoning_content",
@@ -56,7 +56,7 @@ export const deepseekWire: Wire = chatWire({
   },
 });
 
-/** OpenRouter and gateways like it: a model has an author, and thoughts stand in `reasoning`. */
+/** OpenRouter and similar gateways: model names have an author, and thoughts are in `reasoning`. */
 export const openrouterWire: Wire = chatWire({
   path: CHAT,
   thoughts: "reasoning",
@@ -64,7 +64,7 @@ export const openrouterWire: Wire = chatWire({
   check: ({ model }) => (/^[^/]+\/[^/]+$/.test(model) ? undefined : `${model} is not a valid model ID`),
 });
 
-/** Mistral: ids of nine letters and digits, no user behind a result, parts of its own for thoughts. */
+/** Mistral: call ids of nine letters and digits, no user message directly after a result, thoughts as content parts. */
 export const mistralWire: Wire = chatWire({
   path: CHAT,
   thoughts: "parts",

@@ -1,7 +1,7 @@
 import { geminiRefusal } from "./schema.ts";
 import { each, events, firstOf, pieces, type Json, type Wire, type WireTurn } from "./wire.ts";
 
-/** Gemini: all results of a turn in one content, a schema of its own, signed calls from the third generation on. */
+/** Gemini: all results of a turn in one content, its own schema format, signed calls from the third generation on. */
 export const geminiWire: Wire = {
   path: /:(generateContent|streamGenerateContent)$/,
   contentType: "text/event-stream",
@@ -50,21 +50,21 @@ function thinkingRefusal(config: Json, path: string): string | undefined {
 
 function contentsRefusal(contents: Json[], isSigned: boolean): string | undefined {
   if (contents.length === 0) return "* GenerateContentRequest.contents: contents is not specified";
-  const called = ({ parts = [] }: Json): Json[] => parts.filter((part: Json) => part.functionCall);
-  const answered = ({ parts = [] }: Json): Json[] => parts.filter((part: Json) => part.functionResponse);
+  const callsIn = ({ parts = [] }: Json): Json[] => parts.filter((part: Json) => part.functionCall);
+  const resultsIn = ({ parts = [] }: Json): Json[] => parts.filter((part: Json) => part.functionResponse);
   return each(contents, (content, at) => {
     if (!["user", "model", "function"].includes(content.role))
       return `Please use a valid role: user, model. (contents[${at}])`;
     if (!content.parts?.length)
       return `* GenerateContentRequest.contents[${at}].parts: contents.parts must not be empty.`;
     const before = contents[at - 1];
-    const calls = called(content);
+    const calls = callsIn(content);
     if (calls.length > 0 && before?.role === "model")
       return "Please ensure that function call turn comes immediately after a user turn or after a function response turn.";
     const next = contents[at + 1];
-    if (calls.length > 0 && next && answered(next).length !== calls.length)
+    if (calls.length > 0 && next && resultsIn(next).length !== calls.length)
       return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
-    if (answered(content).length > 0 && (before === undefined || called(before).length === 0))
+    if (resultsIn(content).length > 0 && (before === undefined || callsIn(before).length === 0))
       return "Please ensure that function response turn comes immediately after a function call turn.";
     if (calls.length > 0 && isSigned && calls[0].thoughtSignature === undefined && isCurrent(contents, at))
       return `Function call is missing a thought_signature in functionCall parts. Function call \`default_api:${calls[0].functionCall.name}\`, position ${at}.`;
@@ -72,7 +72,7 @@ function contentsRefusal(contents: Json[], isSigned: boolean): string | undefine
   });
 }
 
-/** Whether no words of the user follow. */
+/** Whether no text of the user follows. */
 function isCurrent(contents: Json[], at: number): boolean {
   return !contents
     .slice(at + 1)

@@ -22,26 +22,27 @@ const WIRES = {
   ollama: ollamaWire,
 } satisfies Record<string, Wire>;
 
-/** A provider that has a server for tests. */
+/** A provider that has a mock server. */
 export type ProviderName = keyof typeof WIRES;
 
-/** A server that speaks a provider's protocol and refuses what the provider refuses. */
+/** A mock server with a provider's protocol, which refuses what the provider refuses. */
 export interface ProviderServer {
   /** The address without a path. */
   url: string;
   /** The bodies of all requests for an answer. */
   requests: Json[];
-  /** Rules that requests broke, in the provider's words. Each was answered with a 400. */
+  /** The provider's errors for invalid requests. Each was answered with a 400. */
   refusals: string[];
   stop: () => Promise<void>;
 }
 
-/** Tokens that every answer counts; of the input nothing is cached where a request has to ask for that and does not. */
+/** The usage of every answer. `cached` is 0 if the provider caches only on request and the request does not ask for it. */
 export const PROVIDER_USAGE: WireUsage = { input: 100, cached: 40, output: 70, reasoning: 20 };
 
 /**
- * Starts a server that answers as a provider does, streamed or not, by a script. A request that breaks a documented rule
- * of the provider is refused with its words and takes no step of the script. Running past the end is a 500.
+ * Starts a mock server of a provider, with and without streaming, that plays a script. A request that breaks a
+ * documented rule of the provider gets the provider's error and takes no step of the script. Running past the end is a
+ * 500.
  */
 export async function startProvider(
   name: ProviderName,

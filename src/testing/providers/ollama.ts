@@ -1,14 +1,14 @@
 import { schemaRefusal } from "./schema.ts";
 import { each, firstOf, pieces, type Json, type Wire, type WireTurn } from "./wire.ts";
 
-/** The window of the mock's models, as `ollama show` tells it. */
-export const OLLAMA_WINDOW = 40_960;
+/** The context window of the mock's models in `ollama show`. */
+const OLLAMA_WINDOW = 40_960;
 
-/** Ollama: lines of JSON, arguments as objects, and no thinking of models that cannot. */
+/** Ollama: lines of JSON, arguments as objects, and `think` only for models that support it. */
 export const ollamaWire: Wire = {
   path: /\/api\/chat$/,
   contentType: "application/x-ndjson",
-  // Its own default.
+  // Streaming is its default.
   streams: (body) => body.stream !== false,
   refusal: (body) =>
     firstOf(
@@ -52,8 +52,8 @@ function messageRefusal({ role, content, tool_calls: calls = [] }: Json): string
   );
 }
 
-function line(body: Json, spoken: Json) {
-  return { model: body.model, created_at: "2026-01-01T00:00:00Z", message: spoken, done: false };
+function line(body: Json, message: Json) {
+  return { model: body.model, created_at: "2026-01-01T00:00:00Z", message, done: false };
 }
 
 function messageOf({ calls }: WireTurn, content: string, thinking: string): Json {

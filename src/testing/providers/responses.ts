@@ -1,7 +1,7 @@
 import { schemaRefusal } from "./schema.ts";
 import { each, events, firstOf, type Json, type Wire, type WireTurn } from "./wire.ts";
 
-/** OpenAI's responses: every call has its output, and a reasoning item stands before what it led to. */
+/** OpenAI's responses: every call has an output, and a reasoning item is followed by its result. */
 export const responsesWire: Wire = {
   path: /\/responses$/,
   contentType: "text/event-stream",
@@ -17,9 +17,8 @@ export const responsesWire: Wire = {
     ),
   whole: response,
   streamed: (turn, body) => {
-    const done = response(turn, body);
-    const begun = { ...done, status: "in_progress", output: [] };
-    const pieces = done.output.flatMap((item: Json, output_index: number) => [
+    const completed = response(turn, body);
+    const pieces = completed.output.flatMap((item: Json, output_index: number) => [
       {
         type: "response.output_item.added",
         output_index,
@@ -29,9 +28,9 @@ export const responsesWire: Wire = {
       { type: "response.output_item.done", output_index, item },
     ]);
     return events([
-      { type: "response.created", response: begun },
+      { type: "response.created", response: { ...completed, status: "in_progress", output: [] } },
       ...pieces,
-      { type: "response.completed", response: done },
+      { type: "response.completed", response: completed },
     ]);
   },
   error: (status, message) => ({
@@ -53,11 +52,11 @@ function toolRefusal(tool: Json, at: number): string | undefined {
 }
 
 function inputRefusal(input: Json[], isStored: boolean): string | undefined {
-  const called = input.filter(({ type }) => type === "function_call").map((item) => item.call_id);
+  const calls = input.filter(({ type }) => type === "function_call").map((item) => item.call_id);
   const answers = input.filter(({ type }) => type === "function_call_output").map((item) => item.call_id);
-  const open = called.find((id) => !answers.includes(id));
+  const open = calls.find((id) => !answers.includes(id));
   if (open !== undefined) return `No tool output found for function call ${open}.`;
-  const stray = answers.find((id) => !called.includes(id));
+  const stray = answers.find((id) => !calls.includes(id));
   if (stray !== undefined) return `No tool call found for function call output with call_id ${stray}.`;
   return each(input, (item, at) => {
     if (item.type !== "reasoning") return undefined;

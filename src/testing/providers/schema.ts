@@ -1,11 +1,11 @@
 import { each, firstOf, type Json } from "./wire.ts";
 
-/** Keywords of JSON Schema that hold schemas, by the form of what they hold. */
+/** Keywords of JSON Schema that contain schemas, by the form of their value. */
 const MAPS = ["properties", "$defs", "definitions", "patternProperties"];
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const SINGLES = ["items", "additionalProperties", "not", "propertyNames"];
 
-/** What a JSON Schema of a tool's arguments must be everywhere: an object whose references lead somewhere. */
+/** Checks what all providers require of a tool's JSON Schema: it is an object, and its references resolve. */
 export function schemaRefusal(schema: Json, name: string): string | undefined {
   const front = `Invalid schema for function '${name}'`;
   if (schema === null || typeof schema !== "object") return `${front}: schema must be a JSON Schema.`;
@@ -20,7 +20,7 @@ export function schemaRefusal(schema: Json, name: string): string | undefined {
   });
 }
 
-/** Looks at a schema and all in it. */
+/** Runs a check on a schema and all its subschemas. */
 function subschemas(
   part: Json,
   look: (part: Json, path: string) => string | undefined,
@@ -47,7 +47,7 @@ function pointed(schema: Json, ref: string): Json {
     .reduce((at, key) => at?.[key.replaceAll("~1", "/").replaceAll("~0", "~")], schema);
 }
 
-/** Fields of Gemini's `Schema`, a subset of OpenAPI 3.0. Any other is an unknown name. */
+/** Fields of Gemini's `Schema`, a subset of OpenAPI 3.0. */
 const GEMINI_FIELDS = new Set(
   "type format title description nullable enum maxItems minItems properties required minProperties maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum".split(
     " ",
@@ -55,7 +55,7 @@ const GEMINI_FIELDS = new Set(
 );
 const GEMINI_TYPES = ["STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"];
 
-/** What Gemini refuses in the parameters of a function. */
+/** Checks Gemini's rules for the parameters of a function. */
 export function geminiRefusal(schema: Json, path: string): string | undefined {
   const front = "Invalid JSON payload received.";
   if (schema === null || typeof schema !== "object") return `${front} Invalid value at '${path}'.`;

@@ -10,20 +10,16 @@ export interface ProviderTurn {
 /** One step of a provider's script: an answer, or an error in the provider's form. */
 export type ProviderStep = ProviderTurn | { status: number; error: string };
 
-/** JSON as it came over the wire. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a request of any shape; its rules look at it
 export type Json = any;
 
-/** A call with an id. */
-export type WireCall = Required<ScriptedCall>;
-
-/** An answer, complete: with ids for its calls, and its place in the script. */
+/** A complete answer: with call ids, and its position in the script. */
 export interface WireTurn {
   thoughts: string;
   text: string;
-  calls: readonly WireCall[];
+  calls: readonly Required<ScriptedCall>[];
   at: number;
-  /** Tokens of the answer. `output` contains `reasoning`; `input` contains `cached`. */
+  /** `output` includes `reasoning`; `input` includes `cached`. */
   usage: WireUsage;
 }
 
@@ -36,11 +32,11 @@ export interface WireUsage {
 
 /** A provider's protocol: the rules of a request, and the form of an answer. */
 export interface Wire {
-  /** The path of a request for an answer. Others have `other`. */
+  /** The paths of requests for an answer. For other paths, see `other`. */
   path: RegExp;
-  /** The first documented rule that a request breaks, in the provider's words. */
+  /** The provider's error for the first documented rule that a request breaks. */
   refusal: (body: Json, path: string) => string | undefined;
-  /** Whether a request asks the provider to cache its prefix. Absent: it does so unasked. */
+  /** Whether a request asks the provider to cache its prefix. Absent: the provider always does. */
   hints?: (body: Json) => boolean;
   streams: (body: Json, path: string) => boolean;
   whole: (turn: WireTurn, body: Json) => Json;
@@ -63,7 +59,7 @@ export function events(all: readonly Json[], end = ""): string {
   return lines.join("") + end;
 }
 
-/** A text in two pieces, as a stream has it; nothing of an empty one. */
+/** Splits a text into two pieces for a stream; none for an empty text. */
 export function pieces(text: string): string[] {
   const half = Math.ceil(text.length / 2);
   return [text.slice(0, half), text.slice(half)].filter((piece) => piece !== "");
@@ -78,7 +74,7 @@ export function firstOf(...checks: (() => string | undefined)[]): string | undef
   return undefined;
 }
 
-/** The first refusal of a list's members. */
+/** The first refusal among the members of a list. */
 export function each<T>(
   list: readonly T[],
   check: (member: T, at: number) => string | undefined,

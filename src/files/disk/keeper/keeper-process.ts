@@ -1,8 +1,8 @@
-import { HeldFiles, type PlainFiles } from "../plain-files.ts";
+import { DiskFiles, type PlainFiles } from "../plain-files.ts";
 import type { Reply, Request } from "./keeper.ts";
-import { holdAsWorkingFolder } from "./working-folder.ts";
+import { openAsWorkingFolder } from "./working-folder.ts";
 
-/** The child process for systems without paths of descriptors: answers requests in turn until nobody can ask. */
+/** The child process for systems without descriptor paths. Handles requests one by one until its parent disconnects. */
 function main(): void {
   let last = Promise.resolve();
   process.chdir("/");
@@ -12,7 +12,7 @@ function main(): void {
 }
 
 async function answer({ id, root, method, args }: Request): Promise<void> {
-  const files: PlainFiles = new HeldFiles(root, holdAsWorkingFolder);
+  const files: PlainFiles = new DiskFiles(root, openAsWorkingFolder);
   const act = files[method].bind(files) as (
     ...values: readonly unknown[]
   ) => ReturnType<PlainFiles["delete"]>;

@@ -4,7 +4,7 @@ import { isSource, packageFile } from "../../../package-file.ts";
 import type { FileResult } from "../../backend/index.ts";
 import type { PlainFiles } from "../plain-files.ts";
 
-/** An operation below a root. */
+/** One operation on the files below a root. */
 export interface Request {
   id: number;
   root: string;
@@ -12,7 +12,7 @@ export interface Request {
   args: readonly unknown[];
 }
 
-/** The operation's result; a bug becomes an error. */
+/** The result of an operation, or the text of an unexpected error. */
 export interface Reply {
   id: number;
   result?: FileResult;
@@ -24,8 +24,8 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** The files below a root, used by the keeper. */
-export function keptFiles(root: string): PlainFiles {
+/** Operations on the files below a root, done by the keeper process. */
+export function keeperFiles(root: string): PlainFiles {
   const ask =
     (method: keyof PlainFiles) =>
     (...args: unknown[]): Promise<FileResult> =>
@@ -34,21 +34,21 @@ export function keptFiles(root: string): PlainFiles {
   return Object.fromEntries(METHODS.map((method) => [method, ask(method)])) as unknown as PlainFiles;
 }
 
-const METHODS = ["list", "entries", "read", "readBytes", "put", "delete", "deleteFolder"] as const;
+const METHODS = ["list", "entries", "readBytes", "put", "delete", "deleteFolder"] as const;
 
 /**
- * A process that uses files where folders cannot be held by descriptor. It holds one as its working folder, which a
- * process has only one of: so it is not this one, and does one thing after the other.
+ * A child process that does file operations on systems without descriptor paths. It keeps a folder open as its working
+ * folder. A process has only one, so the child handles one request at a time.
  */
 class Keeper {
   #child: ChildProcess | undefined;
   #waiting = new Map<number, Waiting>();
-  #asked = 0;
+  #lastId = 0;
 
   ask(request: Omit<Request, "id">): Promise<FileResult> {
     const child = (this.#child ??= this.#start());
     const waiting = this.#waiting;
-    const id = (this.#asked += 1);
+    const id = (this.#lastId += 1);
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject });
       child.channel?.ref();
@@ -68,24 +68,24 @@ class Keeper {
       cwd: dirname(file),
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],
-      // In a session of its own: what a terminal sends to this process is not for it.
+      // In its own session: the terminal's signals must not reach it.
       detached: process.platform !== "win32",
     });
     const waiting = (this.#waiting = new Map<number, Waiting>());
     const end = (): void => this.#lose(child, waiting);
     child.on("error", end).on("exit", end).on("disconnect", end);
     child.on("message", ({ id, result, bug }: Reply) => {
-      const asked = waiting.get(id);
+      const request = waiting.get(id);
       waiting.delete(id);
       if (waiting.size === 0) child.channel?.unref();
-      if (result) asked?.resolve(result);
-      else asked?.reject(new Error(bug));
+      if (result) request?.resolve(result);
+      else request?.reject(new Error(bug));
     });
     child.unref();
     return child;
   }
 
-  /** Rejects the requests of a lost child; the next request starts another. No request is repeated. */
+  /** Rejects the requests of a lost child; the next request starts a new one. Requests are not repeated. */
   #lose(child: ChildProcess, waiting: Map<number, Waiting>): void {
     if (this.#child === child) this.#child = undefined;
     const error = Object.assign(new Error("The process that uses files has ended."), { code: "ECONNRESET" });
@@ -94,5 +94,5 @@ class Keeper {
   }
 }
 
-/** One for the whole process, started when it is first needed, and ended with it. */
+/** One per process, started on demand. It ends with the process. */
 const keeper = new Keeper();

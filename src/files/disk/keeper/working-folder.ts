@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder, NotPlainError, statOf, type Anchor } from "../anchor.ts";
+import { makeFolder, NotPlainError, statOf, type FolderHandle } from "../folder-handle.ts";
 import { retryOpen } from "../retries.ts";
 
 // Windows lacks some of these: undefined adds nothing to a set of flags.
@@ -10,16 +10,16 @@ const { O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 const MAX_ATTEMPTS = 10;
 
 /**
- * Holds a folder by making it the working folder of this process, which must do one thing at a time: a system that
- * cannot reach open folders by descriptor still reaches names without a slash in the working folder itself, wherever
- * its path leads by now. (Windows goes by its path, but lets nobody move it.) One is held at a time, the last.
+ * Opens a folder by making it the working folder of this process, which must do one thing at a time: relative names are
+ * resolved in the working folder itself, even if its path leads elsewhere by now. (Windows resolves its path, but does
+ * not let anybody move the folder.) Only the last opened folder stays open.
  */
-export async function holdAsWorkingFolder(path: string): Promise<Anchor> {
+export async function openAsWorkingFolder(path: string): Promise<FolderHandle> {
   return stepTo(path, path);
 }
 
-/** Goes to a folder. A link may lead it astray, so where it has come is asked for before anything is done there. */
-async function stepTo(target: string, path: string): Promise<Anchor> {
+/** Changes to a folder. Checks the real path afterwards, as a link can lead elsewhere. */
+async function stepTo(target: string, path: string): Promise<FolderHandle> {
   if (!(await lstat(target)).isDirectory()) {
     throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
   }
@@ -43,14 +43,14 @@ async function stepTo(target: string, path: string): Promise<Anchor> {
       return stepTo(entry(name), join(path, name));
     },
     async open(name, flags) {
-      const opened = (): Promise<FileHandle> =>
+      const openEntry = (): Promise<FileHandle> =>
         retryOpen(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK));
-      if (flags & O_EXCL) return opened();
+      if (flags & O_EXCL) return openEntry();
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         await stat(name);
-        const handle = await opened();
+        const handle = await openEntry();
         if (await isEntry(handle, entry(name))) return handle;
-        // Somebody put another file there in between: that is the one to open, if it is plain.
+        // The file was replaced in between: open the new one, if it is plain.
         await handle.close();
       }
       throw new NotPlainError();
@@ -59,19 +59,19 @@ async function stepTo(target: string, path: string): Promise<Anchor> {
   };
 }
 
-/** A name that Windows takes for a device, for a stream of another file, or for the name without its last characters. */
+/** Whether Windows treats a name as a device, as a stream of another file, or drops its last characters. */
 export function isDeviceName(name: string): boolean {
   return /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?:\.|$)|:|[. ]$/i.test(name);
 }
 
-/** Whether an open file is the one by that name: Windows follows a link all the same. */
+/** Whether an open file is the entry of that name. Windows ignores O_NOFOLLOW and follows links. */
 async function isEntry(handle: FileHandle, entry: string): Promise<boolean> {
   const opened = await handle.stat({ bigint: true });
-  const there = await lstat(entry, { bigint: true }).catch(() => undefined);
-  return opened.ino === there?.ino && opened.dev === there.dev;
+  const current = await lstat(entry, { bigint: true }).catch(() => undefined);
+  return opened.ino === current?.ino && opened.dev === current.dev;
 }
 
-/** The real path differs where a link is in it, and also where the disk takes another spelling for the same name. */
+/** Throws if the real path differs: because of a link, or because the disk has another spelling of a name. */
 async function mustBeAt(entry: string, path: string): Promise<void> {
   if ((await realpath(entry)) !== path) throw new NotPlainError();
 }

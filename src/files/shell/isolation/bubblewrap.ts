@@ -11,24 +11,24 @@ import { bubblewrap, isFiltered, TRIAL_MS } from "./system-calls.ts";
 
 let works: boolean | undefined;
 
-/** Tries, once for this process, whether commands can be run in namespaces of their own. */
+/** Whether commands can run in their own namespaces. Tried once per process. */
 export function bubblewrapWorks(): boolean {
   if (process.platform !== "linux") return false;
   works ??= spawnSync("bwrap", [...trial(), "true"], { stdio: "ignore", timeout: TRIAL_MS }).status === 0;
   return works;
 }
 
-/** The words that start bubblewrap here, with a filter of system calls where the kernel takes one. */
+/** The words that start bubblewrap, with a system call filter where the kernel supports one. */
 export function startBubblewrap(): readonly string[] {
   return bubblewrap(trial());
 }
 
-/** Tries whether system calls of commands in namespaces of their own are filtered. */
+/** Tries whether the system call filter works. */
 export function callsAreFiltered(): boolean {
   return isFiltered(startBubblewrap(), trial());
 }
 
-/** Tries which limits hold for commands in namespaces of their own. */
+/** Tries which limits work in the namespaces. */
 export function limitsInNamespaces(): Record<keyof CommandLimits, boolean> {
   return limitsThatHold([...startBubblewrap(), ...trial()]);
 }
@@ -38,14 +38,14 @@ function trial(): string[] {
 }
 
 /**
- * Namespaces of its own for everything, and no capabilities in them: root would keep them, and could take the mounts
- * away again. Everything ends with the first process.
+ * Arguments for all namespaces and no capabilities: root would keep its capabilities, and could undo the mounts. All
+ * processes end with the first one.
  */
 export const SPACES: readonly string[] = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent"];
 
 /**
- * The sandbox's own processes. All else in `/proc` is the machine's: bubblewrap leaves kernel settings to who may
- * write them, and root may without a capability.
+ * Arguments for a `/proc` with the sandbox's own processes and everything else read-only: root could write kernel
+ * settings there without a capability.
  */
 export function processes(): string[] {
   machine ??= readdirSync("/proc").flatMap((name) => {
@@ -59,41 +59,41 @@ export function processes(): string[] {
 
 let machine: string[] | undefined;
 
-/** The bounds of a command: what it may not reach, and what it may. */
+/** The restrictions of an isolated command. */
 export interface Bounds {
   network: boolean;
-  /** Files and folders that it does not see, besides the home folder and keys. */
+  /** Files and folders that it does not see, in addition to the home folder and keys. */
   hidden: readonly string[];
   frozen: Pick<Frozen, "paths" | "around">;
   limits?: CommandLimits;
 }
 
 /**
- * The words that run a command in namespaces of its own: the directory and an empty /tmp are writable, all else is
- * read-only, the home folder is empty but for programs and the repository around, keys and the sockets of the system are not there, other
- * processes are not seen, and there is no network unless it is wanted.
+ * The words that run a command in its own namespaces. Only the directory and an empty /tmp are writable. The home
+ * folder contains only programs and the surrounding repository. Keys, the system's sockets and other processes are
+ * hidden, and there is no network unless `network` is set.
  */
 export function inNamespaces(command: string, root: string, bounds: Bounds): string[] {
   const { network, hidden, frozen, limits } = bounds;
   const emptied = homes().filter((home) => !isWithin(home, root));
   const needed = emptied.flatMap((home) => [...programsIn(home), ...projectAround(root, home)]);
-  // What is left to be seen of a home may hold keys: the directory itself, and what is beside programs.
-  const seen = [root, ...needed];
+  // The visible parts of a home may contain keys: the directory itself, and folders of programs.
+  const visible = [root, ...needed];
   const keys = homes()
     .flatMap((home) => [...KEYS, ...GIT_SETTINGS].map((name) => join(home, name)))
-    .filter((key) => key !== root && seen.some((path) => isWithin(key, path)));
+    .filter((key) => key !== root && visible.some((path) => isWithin(key, path)));
   const mounts: string[][] = [
     ["--ro-bind", "/", "/"],
     ["--dev", "/dev"],
     processes(),
     ...["/tmp", "/var/tmp", "/run"].filter((path) => existsSync(path)).map((path) => ["--tmpfs", path]),
-    // Names are looked up through it on many systems.
+    // Many systems resolve host names through it.
     network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : [],
-    // Caches can be written there, and are gone afterwards.
+    // Writable for caches, which are discarded afterwards.
     ...emptied.map((home) => ["--tmpfs", home]),
     ...needed.map((path) => ["--ro-bind-try", path, path]),
     ["--bind", root, root],
-    // The folders around first: what is mounted cannot be moved away.
+    // The surrounding folders first: a mount point cannot be moved.
     ...frozen.around.map((path) => ["--bind", path, path]),
     ...frozen.paths.map((path) => ["--ro-bind", path, path]),
     ...[...keys, ...hidden].filter((path) => existsSync(path)).map((path) => hide(realpathSync(path))),
@@ -116,13 +116,13 @@ function homes(): string[] {
   return [...new Set(named.map((path) => realpathSync(path)))].filter((path) => path !== "/");
 }
 
-/** Where programs and what they need are in a home folder. */
+/** The folders of a home folder with programs and what they need. */
 function programsIn(home: string): string[] {
   const onPath = (process.env["PATH"] ?? "")
     .split(delimiter)
     .map((path) => resolve(path))
     .filter((path) => path !== home && isWithin(path, home))
-    // A program's libraries are beside its folder, unless that is one of many in the home folder.
+    // A program's libraries are next to its `bin` folder, unless that is directly in the home folder.
     .map((path) => (basename(path) === "bin" && isDeep(path, home) ? dirname(path) : path));
   const all = [...TOOLS.map((name) => join(home, name)), ...onPath];
   return [...new Set(all)].filter((path) => existsSync(path));
@@ -137,8 +137,8 @@ function hide(path: string): string[] {
 }
 
 /**
- * The folders around a directory that programs in it look for: the repository that it is a part of, with packages that
- * it shares, and where git keeps a worktree's history. None outside of a home folder, or the home itself.
+ * The folders around a directory that its programs need: the repository that contains it, with shared packages, and the
+ * repository of a worktree's history. Only folders inside of a home folder.
  */
 function projectAround(root: string, home: string): string[] {
   const around: string[] = [];
@@ -147,7 +147,7 @@ function projectAround(root: string, home: string): string[] {
     const stats = lstatSync(`${folder}/.git`, { throwIfNoEntry: false });
     const history = stats?.isFile() ? historyOf(folder) : undefined;
     if (history !== undefined && isPart(history)) around.push(history);
-    // In the directory itself it may only be what stands in for one.
+    // In the directory itself it may be a placeholder.
     if (!stats || folder === root) continue;
     return [folder, ...around];
   }

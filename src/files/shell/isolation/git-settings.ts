@@ -1,15 +1,15 @@
 import { spawnSync } from "node:child_process";
 
-/** Files with git's settings in a home folder. They may hold tokens, in addresses, headers and helpers. */
+/** Git's settings files in a home folder. They may contain tokens in URLs, headers and helpers. */
 export const GIT_SETTINGS: readonly string[] = [".gitconfig", ".config/git/config"];
 
-/** Settings that a command needs and that hold no secret. */
+/** Settings that commands need and that contain no secrets. */
 export const HARMLESS =
   /^(?:(?:user|author|committer)\.(?:name|email)|user\.useconfigonly|safe\.directory|init\.defaultbranch|core\.(?:autocrlf|eol|safecrlf|quotepath|excludesfile|attributesfile|ignorecase|precomposeunicode|commentchar|abbrev)|(?:advice|color|column|status|feature)\.[a-z]+|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.prune|merge\.(?:conflictstyle|ff)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\.(?:enabled|autoupdate)|diff\.(?:algorithm|renames|colormoved|mnemonicprefix|noprefix)|log\.(?:date|decorate)|(?:branch|tag)\.sort)$/;
 
 const texts = new Map<string, string>();
 
-/** The harmless part of the user's settings of git for a folder, as a file of its own. Read once in a process. */
+/** The harmless part of the user's git settings for a folder, as the text of a settings file. Read once per process. */
 export function harmlessGitSettings(root: string): string {
   const key = `${process.env["HOME"]}\0${process.env["XDG_CONFIG_HOME"]}\0${root}`;
   const text = texts.get(key) ?? readHarmless(root);
@@ -38,8 +38,8 @@ function quoted(value: string): string {
 }
 
 /**
- * The words that run a program for which git has these settings instead of the user's own. The file is in the
- * sandbox's own memory: `/tmp` may be the project.
+ * The words that run a program with these git settings in place of the user's. The file is in `/dev/shm` of the
+ * sandbox, as `/tmp` may be the project.
  */
 export function withGitSettings(settings: string, words: readonly string[]): string[] {
   const script =

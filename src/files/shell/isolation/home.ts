@@ -1,4 +1,4 @@
-/** Where keys and tokens are kept in a home folder. */
+/** Paths of keys and tokens in a home folder. */
 export const KEYS: readonly string[] = [
   ".ssh",
   ".gnupg",
@@ -24,7 +24,7 @@ export const KEYS: readonly string[] = [
   "Library/Keychains",
 ];
 
-/** Programs, what they run on, and the files that git ignores: what commands need of a home folder. */
+/** Paths in a home folder that commands need: programs, their runtimes, and git's lists of ignored files. */
 export const TOOLS: readonly string[] = [
   "bin",
   "go",

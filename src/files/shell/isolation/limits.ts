@@ -5,21 +5,21 @@ import { dirname, join } from "node:path";
 import { attempt } from "../../../errors.ts";
 import { TRIAL_MS } from "./system-calls.ts";
 
-/** The most that an isolated command may use. `Infinity` leaves a limit to the system. */
+/** Resource limits of an isolated command. `Infinity` leaves a limit to the system. */
 export interface CommandLimits {
-  /** Processes and threads at a time. Root is bound by it in a control group alone. Default 8,192. */
+  /** Processes and threads at a time. Limits root only in a control group. Default 8,192. */
   processes?: number;
-  /** Bytes of memory of all processes together, in a control group alone. Default three quarters of the machine's. */
+  /** Bytes of memory of all processes together, only in a control group. Default three quarters of the machine's. */
   totalMemory?: number;
   /** Bytes of memory that one process writes to. Default 8 GiB. */
   memory?: number;
-  /** Files that one process has open. Default 16,384. */
+  /** Open files of one process. Default 16,384. */
   openFiles?: number;
   /** Bytes of one file. Default 16 GiB. */
   fileSize?: number;
 }
 
-/** The limits that a shell can set, for each process. */
+/** The limits per process, which a shell can set. */
 type Limit = Exclude<keyof CommandLimits, "totalMemory">;
 
 const DEFAULTS: Required<CommandLimits> = {
@@ -30,7 +30,7 @@ const DEFAULTS: Required<CommandLimits> = {
   fileSize: 16 * 2 ** 30,
 };
 
-/** Sets a limit in any POSIX shell. Memory is the data segment: address space is reserved by the terabyte in Node. */
+/** Commands that set a limit in a POSIX shell. Memory is the data segment: Node reserves terabytes of addresses. */
 const SET: Readonly<Record<Limit, (most: number) => string>> = {
   processes: (most) => `{ ulimit -u ${most} || ulimit -p ${most}; }`,
   memory: (most) => `ulimit -d ${Math.ceil(most / 1024)}`,
@@ -38,7 +38,7 @@ const SET: Readonly<Record<Limit, (most: number) => string>> = {
   fileSize: (most) => `ulimit -f ${Math.ceil(most / 512)}`,
 };
 
-/** The words that run a command in a shell with limits. A limit that the system has set lower stays. */
+/** The words that run a command in a shell with limits. A lower limit of the system stays. */
 export function limitedShell(command: string, limits: CommandLimits = {}): string[] {
   const all = { ...DEFAULTS, ...limits };
   const set = (Object.keys(SET) as Limit[])
@@ -47,7 +47,7 @@ export function limitedShell(command: string, limits: CommandLimits = {}): strin
   return ["/bin/sh", "-c", `${set.join(" ")} exec /bin/sh -c "$1"`, "sh", command];
 }
 
-/** Breaks a limit that is far too low: where this succeeds, the limit does not hold. */
+/** Scripts that exceed a very low limit. If one succeeds, the limit does not work. */
 const BREAK: Readonly<Record<Limit, string>> = {
   processes: `${SET.processes(1)}; /bin/true & wait $!`,
   memory: `${SET.memory(16_384)}; /bin/ls /`,
@@ -55,24 +55,24 @@ const BREAK: Readonly<Record<Limit, string>> = {
   fileSize: `${SET.fileSize(512)}; head -c 4096 /dev/zero > /tmp/limit`,
 };
 
-/** Tries which limits hold in a sandbox, given by the words that run a program in it. */
+/** Tries which limits work in a sandbox, given by the words that run a program in it. */
 export function limitsThatHold(words: readonly string[]): Record<keyof CommandLimits, boolean> {
-  // The echo tells a limit that holds from a shell that did not start.
+  // The echo distinguishes a working limit from a shell that did not start.
   const holds = (script: string, [program = "", ...flags] = words): boolean => {
     const judge = `if ( ${script} ) >/dev/null 2>&1; then echo passed; else echo held; fi`;
     const options = { encoding: "utf8", timeout: TRIAL_MS } as const;
     return spawnSync(program, [...flags, "/bin/sh", "-c", judge], options).stdout === "held\n";
   };
-  const tried = (Object.keys(BREAK) as Limit[]).map((name) => [name, holds(BREAK[name])] as const);
-  const each = Object.fromEntries(tried) as Record<Limit, boolean>;
-  // The sandbox sees no group around it.
+  const results = (Object.keys(BREAK) as Limit[]).map((name) => [name, holds(BREAK[name])] as const);
+  const each = Object.fromEntries(results) as Record<Limit, boolean>;
+  // The sandbox does not see the control group around it.
   const inGroup = (controller: Controller): boolean =>
     inControlGroup().length > 0 &&
     holds(`! grep -qE ':(|.*${controller}.*):.*/holdfast-' /proc/self/cgroup`, inControlGroup());
   return { ...each, processes: each.processes || inGroup("pids"), totalMemory: inGroup("memory") };
 }
 
-/** The files of a control group by the version of the system's hierarchy, with the word for no limit. */
+/** The files of a control group by cgroup version, with the value for no limit. */
 const GROUP_FILES = {
   pids: { 1: ["pids.max", "max"], 2: ["pids.max", "max"], limit: "processes" },
   memory: { 1: ["memory.limit_in_bytes", "-1"], 2: ["memory.max", "max"], limit: "totalMemory" },
@@ -83,8 +83,8 @@ const HIERARCHY = "/sys/fs/cgroup";
 const groups = new Map<string, readonly string[]>();
 
 /**
- * The words in front of a program that runs in a control group of this process, where the system lets it have one:
- * the limits on processes and memory then hold for all of them together. Empty elsewhere.
+ * The words before a program that run it in a control group, so that the limits on processes and memory apply to all
+ * its processes together. Empty where this process cannot create a control group.
  */
 export function inControlGroup(limits: CommandLimits = {}): string[] {
   const all = { ...DEFAULTS, ...limits };
@@ -95,12 +95,12 @@ export function inControlGroup(limits: CommandLimits = {}): string[] {
   return files.length === 0 ? [] : ["/bin/sh", "-c", enter, "sh", ...files, "--"];
 }
 
-/** Makes the groups of a name. Returns the files that a process writes its id to, in order to enter them. */
+/** Creates the groups of a name. Returns the files to which a process writes its id to enter them. */
 function makeGroups(name: string, limits: Required<CommandLimits>): string[] {
   const lines = attempt(() => readFileSync("/proc/self/cgroup", "utf8").trim().split("\n")) ?? [];
   return lines.flatMap((line) => {
     const [, names = "", path = "/"] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-    // A group of version 2 that has processes passes no controllers on: its neighbour has those of their parent.
+    // In version 2 a group with processes cannot enable controllers for its children: the new group is its sibling.
     const version = names === "" ? 2 : 1;
     const parent = version === 2 ? join(HIERARCHY, dirname(path)) : join(HIERARCHY, names, path);
     const controllers = (Object.keys(GROUP_FILES) as Controller[]).filter(
@@ -116,7 +116,7 @@ function makeGroups(name: string, limits: Required<CommandLimits>): string[] {
           const { limit, ...files } = GROUP_FILES[controller];
           const [file, unlimited] = files[version];
           const most = Number.isFinite(limits[limit]) ? String(limits[limit]) : unlimited;
-          // Not "w": the kernel makes the files, and only those of its controllers.
+          // Not "w": the kernel creates the files, only those of available controllers.
           return attempt(() => (writeFileSync(join(folder, file), most, { flag: "r+" }), true)) === true;
         });
         if (!set.includes(true)) {

@@ -5,29 +5,30 @@ import { promisify } from "node:util";
 import { isWithin } from "../../paths/index.ts";
 import { HARMLESS } from "./git-settings.ts";
 
-/** The most folders that are looked into, those near the root first. */
+/** The maximum number of folders to search, those near the root first. */
 const MOST_FOLDERS = 4000;
-/** Clocks of file systems tick more slowly than the machine's. */
+/** Tolerance: clocks of file systems are coarser than the machine's. */
 const TICK_MS = 10;
 
-/** Settings of a repository that have git run no program, besides harmless ones of users. */
+/** Settings of a repository that make git run no program, in addition to the harmless ones of users. */
 const PLAIN =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|symlinks|worktree|sparsecheckout|sparsecheckoutcone)|extensions\.[a-z]+|remote\..+\.(?:url|pushurl|fetch|tagopt|promisor|partialclonefilter|prune)|branch\..+\.(?:remote|merge|rebase)|submodule\..+\.(?:url|active|branch|path)|submodule\.active|(?:commit|tag)\.gpgsign|gc\.auto|maintenance\.auto|receive\.denycurrentbranch)$/;
 
 const run = promisify(execFile);
 
-/** Repositories below a root that were there before a command, by the real paths of git's folders. */
+/** Repositories below a root that existed before a command, as real paths of git's folders. */
 const before = new Map<string, Set<string>>();
 
 /**
- * Watches for repositories below a root that have git run programs: git in the root enters those that its index names,
- * and prompts enter the others. The result takes back what a command has made, and returns what that was.
+ * Watches for new settings and hooks in nested repositories that make git run programs outside of the sandbox: git in
+ * the root enters submodules, and shell prompts enter the others. The returned function moves aside what a command has
+ * created, and returns the paths.
  */
 export async function watchRepositories(root: string): Promise<() => Promise<string[]>> {
   const earlier = before.get(root) ?? new Set(await repositories(root));
   before.set(root, earlier);
   const times = new Map<string, number>();
-  for (const path of [...earlier].flatMap((folder) => armedBy(root, folder)))
+  for (const path of [...earlier].flatMap((folder) => programFiles(root, folder)))
     times.set(path, await changed(path));
   const start = Date.now() - TICK_MS;
   return async () => {
@@ -35,7 +36,7 @@ export async function watchRepositories(root: string): Promise<() => Promise<str
     for (const folder of await repositories(root)) {
       const isNew = !earlier.has(folder) && (await changed(folder)) >= start;
       earlier.add(folder);
-      for (const path of armedBy(root, folder)) {
+      for (const path of programFiles(root, folder)) {
         const time = await changed(path);
         const isChanged = isNew || (times.has(path) ? time !== times.get(path) : time >= start);
         if (!isChanged || !(await runsPrograms(path))) continue;
@@ -47,13 +48,13 @@ export async function watchRepositories(root: string): Promise<() => Promise<str
   };
 }
 
-/** The files that have git run programs. The root's own are held while commands run, but for one. */
-function armedBy(root: string, folder: string): string[] {
-  const held = folder === join(root, ".git") ? [] : ["config", "hooks"];
-  return [...held, "config.worktree"].map((name) => join(folder, name));
+/** The files that can make git run programs. Those of the root are frozen anyway, except `config.worktree`. */
+function programFiles(root: string, folder: string): string[] {
+  const names = folder === join(root, ".git") ? [] : ["config", "hooks"];
+  return [...names, "config.worktree"].map((name) => join(folder, name));
 }
 
-/** When a file, or what it leads to, was changed or moved last: no program can set that. */
+/** The last change time of a file or its link target. Programs cannot set a ctime. */
 async function changed(path: string): Promise<number> {
   const all = await Promise.all([lstat(path), stat(path)].map((stats) => stats.catch(() => undefined)));
   return Math.max(...all.map((stats) => stats?.ctimeMs ?? 0));
@@ -70,14 +71,14 @@ async function runsPrograms(path: string): Promise<boolean> {
       .map((entry) => entry.split("\n")[0]!)
       .some((name) => name !== "" && !PLAIN.test(name) && !HARMLESS.test(name));
   } catch {
-    // A file that git cannot read may be one that another version can.
+    // Another version of git may be able to read the file.
     return true;
   }
 }
 
 const GIT = { encoding: "utf8", timeout: 10_000, maxBuffer: 2 ** 28 } as const;
 
-/** Git's folders of the repositories below a root, and of the root's own, by their real paths. */
+/** The real paths of git's folders of all repositories in and below a root. */
 async function repositories(root: string): Promise<string[]> {
   const folders = new Set<string>();
   const add = async (path: string): Promise<void> => {
@@ -100,7 +101,7 @@ async function repositories(root: string): Promise<string[]> {
   return [...folders];
 }
 
-/** Folders that the root's index takes for repositories. */
+/** The submodule folders in the root's index. */
 async function linkedFolders(root: string): Promise<string[]> {
   if (!(await stat(join(root, ".git")).catch(() => undefined))) return [];
   const words = ["-c", "core.fsmonitor=false", "ls-files", "--stage", "-z"];
@@ -111,7 +112,7 @@ async function linkedFolders(root: string): Promise<string[]> {
   });
 }
 
-/** Folders with a repository in them, and folders that are one by themselves. */
+/** Folders that contain `.git`, and bare repositories. */
 async function nestedFolders(root: string): Promise<string[]> {
   const nested: string[] = [];
   const queue = [root];

@@ -6,25 +6,25 @@ import { exclusive } from "../../backends/index.ts";
 import { HELD, HELD_IF_THERE, isWithin } from "../../paths/index.ts";
 import { forgetHolds, leaveHold, locked, otherHolds, recordHold } from "./shared-holds.ts";
 
-/** Points git to other configuration and hooks. Git fails where it is empty, so no placeholder can stand for it. */
+/** Points git to other configuration and hooks. Git fails if it is empty, so it cannot have a placeholder. */
 const COMMONDIR = ".git/commondir";
 
-/** All frozen names, for systems where a rule for a path holds before there is anything. */
+/** All frozen names, for systems with rules for paths that need not exist. */
 export const FROZEN_NAMES: readonly string[] = [...HELD, ...HELD_IF_THERE, COMMONDIR];
 
 /** Paths that a command must not change while it runs. */
 export interface Frozen {
-  /** Real paths that exist, to be mounted read-only. */
+  /** Existing real paths, to be mounted read-only. */
   paths: string[];
-  /** Folders around them, which must not be moved away with what is in them. */
+  /** The folders that contain them, which must not be moved. */
   around: string[];
-  /** Removes the placeholders, unless other commands run. */
+  /** Removes the placeholders, unless other commands are running. */
   thaw(): Promise<void>;
 }
 
 /**
- * Freezes paths below a root, given by its real path. Only what exists can be mounted read-only, so an empty folder is
- * the placeholder of a missing path as long as any command of any process runs there: git does not see it.
+ * Freezes paths below a root, given by its real path. Only existing paths can be mounted read-only, so an empty folder
+ * is the placeholder of a missing path while any command of any process runs there. Git ignores it.
  */
 export function freeze(root: string): Promise<Frozen> {
   return oneAtATime(root, async () => {
@@ -55,10 +55,10 @@ export function freeze(root: string): Promise<Frozen> {
   });
 }
 
-/** The frozen paths of a root, shared by the commands that run there. */
+/** The frozen paths of a root, shared by its running commands. */
 interface Hold {
   commands: number;
-  /** The empty folders that this process has made. */
+  /** The empty folders that this process has created. */
   placeholders: Set<string>;
   hadCommondir: boolean;
 }
@@ -70,18 +70,18 @@ function oneAtATime<T>(root: string, task: () => Promise<T>): Promise<T> {
   return exclusive(holds, root, () => locked(root, task));
 }
 
-/** All possible placeholders: a name, or a folder on the way to it. */
+/** All possible placeholders: a name or its first folder. */
 const PLACEHOLDERS = new Set(HELD.flatMap((name) => [name, name.split("/")[0]!]));
 
-/** The paths of placeholders by their names, which anybody may have written. */
+/** The paths of placeholders by name. Drops other names, as any program may have written them. */
 function pathsOf(root: string, names: readonly string[]): string[] {
   return names.filter((name) => PLACEHOLDERS.has(name)).map((name) => join(root, name));
 }
 
-/** Names of files: an empty folder of that name is a placeholder. */
+/** Names that are normally files: an empty folder of such a name is a placeholder. */
 const FILES = [".git/config", ".envrc", ".mcp.json"];
 
-/** Placeholders that a killed process has left, with a record or, by an older version, without. */
+/** Placeholders of killed processes, with a record or, from an older version, without. */
 async function leftovers(root: string, orphans: readonly string[]): Promise<string[]> {
   const isEmpty = async (path: string): Promise<boolean> =>
     (await readdir(path).catch(() => undefined))?.length === 0;
@@ -91,7 +91,7 @@ async function leftovers(root: string, orphans: readonly string[]): Promise<stri
   return paths.filter((_, at) => areEmpty[at]);
 }
 
-/** Removes placeholders when the process exits: one that is told to end does not wait for its commands. */
+/** Removes the placeholders when the process exits, as it does not wait for its commands then. */
 function listenForExit(): void {
   if (hasExitListener) return;
   hasExitListener = true;
@@ -99,14 +99,14 @@ function listenForExit(): void {
     for (const [root, { placeholders }] of holds) {
       // The last process that holds them removes them.
       if (otherHolds(root).isLive) continue;
-      // Fails where somebody has put something into it.
+      // Fails if the folder is no longer empty.
       for (const path of placeholders) attempt(() => rmdirSync(path));
       forgetHolds(root);
     }
   });
 }
 
-/** The path to freeze for a name: itself, or the placeholder, file or link on the way there. */
+/** The path to freeze for a name: its own, or that of a placeholder, file or link above it. */
 async function frozenPath(
   root: string,
   name: string,
@@ -120,7 +120,7 @@ async function frozenPath(
       return !HELD_IF_THERE.includes(name) && (await makePlaceholder(path, placeholders)) ? path : undefined;
     if (placeholders.has(path) || foreign.includes(path)) return path;
     if (stats.isSymbolicLink()) {
-      // Elsewhere nothing can be written anyway.
+      // Outside of the root everything is read-only.
       const target = await realpath(path).catch(() => undefined);
       return target !== undefined && target !== root && isWithin(target, root) ? target : undefined;
     }
@@ -129,7 +129,7 @@ async function frozenPath(
   return undefined;
 }
 
-/** Makes a placeholder. False where nothing can be made, and so not by a command either. */
+/** Creates a placeholder. False where nothing can be created, by a command neither. */
 async function makePlaceholder(path: string, placeholders: Set<string>): Promise<boolean> {
   try {
     await mkdir(path);
@@ -148,7 +148,7 @@ async function thaw(root: string, hold: Hold): Promise<void> {
   holds.delete(root);
   const others = otherHolds(root);
   if (others.isLive) return leaveHold(root);
-  // A folder that somebody has put something into stays.
+  // Keeps folders that are no longer empty.
   for (const path of [...hold.placeholders, ...pathsOf(root, others.orphans)])
     await rmdir(path).catch(() => {});
   forgetHolds(root);

@@ -1,4 +1,4 @@
-/** As much of an optional peer as is used, which need not be there to build. */
+/** The used part of an optional peer, so that the build does not need it. */
 declare module "@anthropic-ai/sandbox-runtime" {
   export const SandboxManager: {
     initialize(rules: object): Promise<void>;

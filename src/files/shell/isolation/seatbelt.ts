@@ -6,13 +6,13 @@ import { attempt } from "../../../errors.ts";
 import { KEYS } from "./home.ts";
 import { FROZEN_NAMES } from "./read-only-paths.ts";
 
-/** The rights of a command. Without `network` it may reach everything; an empty list of domains is none. */
+/** The permissions of a command. Without `network` it can reach everything; an empty list of domains means none. */
 interface Rules {
   network?: { allowedDomains: string[]; deniedDomains: string[] };
   filesystem: { denyRead: string[]; allowWrite: string[]; denyWrite: string[] };
 }
 
-/** Whether commands can be run in macOS' sandbox. */
+/** Whether commands can run in the macOS sandbox. */
 export function seatbeltIsThere(): boolean {
   if (process.platform !== "darwin" || !existsSync("/usr/bin/sandbox-exec")) return false;
   const { resolve } = createRequire(import.meta.url);
@@ -24,8 +24,8 @@ let started:
   | undefined;
 
 /**
- * The words that run a command in macOS' sandbox. Undefined where other commands of this process have the network and
- * this one must not, or the other way round: the package has one rule for it.
+ * The words that run a command in the macOS sandbox. Undefined if earlier commands of this process had another
+ * `network` setting, as the package has one for the whole process.
  */
 export async function inSeatbelt(
   command: string,
@@ -45,7 +45,7 @@ export async function inSeatbelt(
   return ["/bin/sh", "-c", await SandboxManager.wrapWithSandbox(command, "/bin/sh", rules)];
 }
 
-/** The same bounds as in namespaces, but for the rest of the home folder, which can be read. */
+/** The same restrictions as in namespaces, except that the rest of the home folder is readable. */
 export function seatbeltRules(
   root: string,
   { network, hidden }: { network: boolean; hidden: readonly string[] },

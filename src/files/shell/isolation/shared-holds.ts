@@ -8,19 +8,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { attempt } from "../../../errors.ts";
 
 const POLL_MS = 5;
-/** Somebody who keeps the lock for longer does so on purpose. */
+/** After this many polls the lock is ignored: nobody needs it for so long. */
 const MOST_POLLS = 1000;
 
-/** Records of the processes that hold frozen paths of a root: one file for each, outside of the project. */
-export interface OtherHolds {
-  /** Names that processes which still run have made to be held. */
+/** The placeholders of other processes in a root. Each process has a file with its own, outside of the project. */
+interface OtherHolds {
+  /** Names of running processes. */
   live: string[];
+  /** Whether any of these processes is running. */
   isLive: boolean;
-  /** Names that were left behind by processes that have ended. */
+  /** Names of ended processes. */
   orphans: string[];
 }
 
-/** Runs a task while no other process of this machine does so for the root. The lock ends with its process. */
+/** Runs a task under a lock of the machine for the root. The lock ends with its process. */
 export async function locked<T>(root: string, task: () => Promise<T>): Promise<T> {
   const server = createServer();
   const listens = (): Promise<boolean> =>
@@ -37,7 +38,6 @@ export async function locked<T>(root: string, task: () => Promise<T>): Promise<T
   }
 }
 
-/** The holds of other processes. */
 export function otherHolds(root: string): OtherHolds {
   const records = (attempt(() => readdirSync(folderOf(root))) ?? []).filter((name) => name !== ownRecord());
   const read = (isLive: boolean): string[] =>
@@ -47,25 +47,25 @@ export function otherHolds(root: string): OtherHolds {
   return { live: read(true), isLive: records.some(isRunning), orphans: read(false) };
 }
 
-/** Records the names that this process has made. Without a folder for records it holds alone. */
+/** Records the placeholders of this process for others. Does nothing where the folder for records cannot be written. */
 export async function recordHold(root: string, names: readonly string[]): Promise<void> {
   try {
     await mkdir(folderOf(root), { recursive: true, mode: 0o700 });
     await writeFile(join(folderOf(root), ownRecord()), JSON.stringify(names), { mode: 0o600 });
   } catch {
-    // Other processes take folders without a record for the user's.
+    // Other processes then treat the placeholders as folders of the user.
   }
 }
 
-/** Leaves the names to the processes that still hold the root. */
+/** Hands the names of this process over to the processes that still run. */
 export async function leaveHold(root: string): Promise<void> {
   const record = join(folderOf(root), ownRecord());
   await rename(record, join(folderOf(root), `left-${crypto.randomUUID()}`)).catch(() => {});
 }
 
-/** Forgets all records of a root that nobody holds any more. */
+/** Deletes all records of a root. */
 export function forgetHolds(root: string): void {
-  // Fails where it is somebody else's, and so is what is in it.
+  // Fails for a folder of another user.
   attempt(() => rmSync(folderOf(root), { recursive: true, force: true }));
 }
 
@@ -77,7 +77,7 @@ function folderOf(root: string): string {
   return join(tmpdir(), keyOf(root));
 }
 
-/** A process's number is given again: its start tells it from a later one. */
+/** Process ids are reused: the start time identifies a process. */
 function ownRecord(): string {
   return `${process.pid}-${startOf(process.pid)}`;
 }
@@ -87,9 +87,9 @@ function isRunning(record: string): boolean {
   return pid !== undefined && startOf(Number(pid)) === start;
 }
 
-/** The start of a process in ticks since the machine's; undefined where there is no such process. */
+/** The start time of a process in ticks since boot; undefined if it does not exist. */
 function startOf(pid: number): string | undefined {
-  // Its name, in brackets, may have spaces.
+  // The process name, in parentheses, may contain spaces.
   return attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"))
     ?.split(") ")
     .at(-1)!

@@ -1,15 +1,15 @@
 import { spawnSync } from "node:child_process";
 
-/** System calls that isolated commands do not get, by their numbers on x64 and arm64. */
+/** System calls that isolated commands may not use, with their numbers on x64 and arm64. */
 const DENIED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
-  // Memory of other processes. `ptrace` stays for debuggers and sanitizers: there are no processes but the command's.
+  // Memory of other processes. `ptrace` is allowed for debuggers: only the command's processes are visible.
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
-  // Keys of the kernel are in no namespace.
+  // The kernel's keys have no namespace.
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // Parts of the kernel that most ways out have gone through, and that builds and tests do not need.
+  // Parts of the kernel that most sandbox escapes have used, and that builds and tests do not need.
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
@@ -17,7 +17,7 @@ const DENIED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = 
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
   open_by_handle_at: [304, 265],
-  // Mounts, also in namespaces that a command makes for itself.
+  // Mounts, also in namespaces that a command creates.
   mount: [165, 40],
   umount2: [166, 39],
   pivot_root: [155, 41],
@@ -43,10 +43,10 @@ const DENIED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = 
   syslog: [103, 116],
 };
 const IOCTL = [16, 29] as const;
-/** Types into the terminal of who started it. */
+/** Requests that type into the terminal of the caller. */
 const IOCTLS = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c };
 
-/** The architecture's name in the kernel's audit, and its place in the tables. */
+/** The architecture's audit number in the kernel, and its column in the tables. */
 const MACHINES: Readonly<Record<string, readonly [audit: number, column: 0 | 1]>> = {
   x64: [0xc000003e, 0],
   arm64: [0xc00000b7, 1],
@@ -55,18 +55,18 @@ const MACHINES: Readonly<Record<string, readonly [audit: number, column: 0 | 1]>
 const [LOAD, EQUAL, AT_LEAST, RETURN] = [0x20, 0x15, 0x35, 0x06];
 const ALLOW = 0x7fff0000;
 const [EPERM, ENOSYS] = [0x00050001, 0x00050026];
-/** Places in the kernel's `seccomp_data`: the call's number, the architecture, and the low half of its second argument. */
+/** Offsets in the kernel's `seccomp_data`: the number, the architecture, and the low half of the second argument. */
 const [NUMBER, ARCHITECTURE, SECOND] = [0, 4, 24];
-/** The first number of x64's calls with short pointers. */
+/** The first number of the x32 system calls. */
 const X32 = 0x40000000;
 
 type Instruction = readonly [code: number, value: number, yes?: number, no?: number];
 
-/** The filter as a program for the kernel (BPF); undefined for a machine whose numbers are not known. */
-export function systemCallFilter(machine: string = process.arch): Buffer | undefined {
-  const known = MACHINES[machine];
-  if (!known) return undefined;
-  const [audit, column] = known;
+/** The filter as a BPF program; undefined for an unsupported architecture. */
+export function systemCallFilter(architecture: string = process.arch): Buffer | undefined {
+  const machine = MACHINES[architecture];
+  if (!machine) return undefined;
+  const [audit, column] = machine;
   const numbers = Object.values(DENIED).map((one) => one[column]);
   const ioctls = Object.values(IOCTLS);
   const tail: Instruction[] = [
@@ -84,7 +84,7 @@ export function systemCallFilter(machine: string = process.arch): Buffer | undef
     0,
   ]);
   const program: Instruction[] = [
-    // Programs of another architecture have other numbers: they are not run.
+    // Programs of another architecture have other numbers and are refused.
     [LOAD, ARCHITECTURE],
     [EQUAL, audit, 1, 0],
     [RETURN, ENOSYS],
@@ -107,8 +107,8 @@ export function systemCallFilter(machine: string = process.arch): Buffer | undef
 let words: readonly string[] | undefined;
 
 /**
- * The words that start bubblewrap, with the filter where the kernel takes one. It comes through a pipe: no file has to
- * be there, and whoever runs the words need not know of it.
+ * The words that start bubblewrap, with the filter where the kernel supports one. The filter is piped in, so it needs
+ * neither a file nor support from whoever runs the words.
  */
 export function bubblewrap(trial: readonly string[]): readonly string[] {
   const filter = words ? undefined : systemCallFilter();
@@ -121,10 +121,10 @@ export function bubblewrap(trial: readonly string[]): readonly string[] {
   return (words ??= ["bwrap"]);
 }
 
-/** The longest trial of what the system can do. Isolation that is there must not be missed on a busy machine. */
+/** The time limit of a check of the system. Generous, as a busy machine must not lose its isolation. */
 export const TRIAL_MS = 60_000;
 
-/** Tries the filter on a command that these words start. */
+/** Tries whether the filter is active for a command that these words start. */
 export function isFiltered([program = "", ...start]: readonly string[], trial: readonly string[]): boolean {
   const { stdout } = spawnSync(
     program,

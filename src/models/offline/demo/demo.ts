@@ -1,4 +1,4 @@
-import { call, type Answer, type Call, type Conversation, type DoneCall } from "../conversation.ts";
+import { call, type Answer, type Call, type Conversation, type FinishedCall } from "../conversation.ts";
 import { DEMO_ELSEWHERE, DEMO_INTRODUCTION, DEMO_OVER } from "../offline.prompt.ts";
 import { Plan } from "../plan.ts";
 import { counted, reasonIn, reportIn } from "../words.ts";
@@ -10,7 +10,7 @@ const ADD = "Add the discount, with a test";
 const CHECK = "Have a sub-agent review the change";
 
 const [README, SOURCE, NEW_TEST] = ["/README.md", "/src/total.js", "/test/discount.test.js"];
-/** The beginning of the new test's name, and the line that the discount is put in front of. */
+/** The beginning of the new test's name, and the line before which the discount is inserted. */
 const [TITLE, FIRST_LINE] = ["a discount", "/** The total of an order, in cents. */"];
 const NEEDED = ["read_file", "edit_file", "write_file"];
 const RATE = call("mcp__till__discount", {});
@@ -27,16 +27,16 @@ const TESTS = call("grep", { pattern: String.raw`test\(|\w+\(\[`, path: "/test",
 
 /** The demo model's answer: the next step of its one task, computed from the files it read and all calls so far. */
 export function playDemo(conversation: Conversation, tools: readonly string[]): Answer {
-  const { request, system, made } = conversation;
+  const { request, system, findCall } = conversation;
   if (request.startsWith(REVIEW)) return review(conversation);
   if (NEEDED.some((name) => !tools.includes(name))) return DEMO_ELSEWHERE;
-  const readme = made(read(README));
+  const readme = findCall(read(README));
   if (!readme) return [read(README)];
   if (readme.failed || !readme.result.includes(SCRATCH_MARK)) return DEMO_ELSEWHERE;
   const looks = [SOURCE, ...skillsIn(system)].map(read);
-  const calls = looks.filter((look) => !made(look));
+  const calls = looks.filter((look) => !findCall(look));
   if (calls.length > 0) return { text: DEMO_INTRODUCTION, calls };
-  const [source, ...skills] = looks.map((look) => made(look)!);
+  const [source, ...skills] = looks.map((look) => findCall(look)!);
   const isBroken = source!.result.includes(BROKEN_LINE);
   const hasDiscount = source!.result.includes("function discounted(");
   if (source!.failed || (!isBroken && hasDiscount)) return DEMO_OVER;
@@ -46,7 +46,6 @@ export function playDemo(conversation: Conversation, tools: readonly string[]): 
     ...(hasDiscount ? [] : [ADD]),
     ...(tools.includes("task") ? [CHECK] : []),
   ];
-  // One after the other.
   const items = steps.map((content, at) => ({ content, ...(at > 0 && { after: [at] }) }));
   const plan = new Plan(items, conversation, tools);
   if (plan.rejection !== undefined) return `Nothing was done. ${plan.rejection}`;
@@ -54,10 +53,10 @@ export function playDemo(conversation: Conversation, tools: readonly string[]): 
   return new Demo({ conversation, plan, steps, tools, readme, skills }).next();
 }
 
-/** A call of a step, with its result once there is one. */
+/** A call of a step, with its result if it is finished. */
 interface Part {
   call: Call;
-  result: DoneCall | undefined;
+  result: FinishedCall | undefined;
 }
 
 interface DemoOptions {
@@ -65,17 +64,16 @@ interface DemoOptions {
   plan: Plan;
   steps: readonly string[];
   tools: readonly string[];
-  readme: DoneCall;
-  skills: readonly DoneCall[];
+  readme: FinishedCall;
+  skills: readonly FinishedCall[];
 }
 
-/** The task at one moment. A step returns the next calls, or nothing once it is finished, refused or left out. */
+/** The state of the task. Each step returns its next calls; undefined once it is finished, refused or left out. */
 class Demo {
   readonly #options: DemoOptions;
   readonly #done: string[] = [];
   readonly #blocked = new Map<string, string>();
-  /** The lines of the answer. */
-  readonly #said: string[] = [];
+  readonly #answerLines: string[] = [];
 
   constructor(options: DemoOptions) {
     this.#options = options;
@@ -84,17 +82,19 @@ class Demo {
   next(): Answer {
     const calls = this.#mend() ?? this.#ask() ?? this.#add() ?? this.#check();
     if (calls) return calls;
-    const answer = ["Played to the end; every call was real.", ...this.#said, this.#tests()].join("\n- ");
+    const answer = ["Played to the end; every call was real.", ...this.#answerLines, this.#tests()].join(
+      "\n- ",
+    );
     return this.#options.plan.close({ done: this.#done, blocked: this.#blocked }, answer);
   }
 
   #mend(): Call[] | undefined {
     const edit = { file_path: SOURCE, old_string: BROKEN_LINE, new_string: MENDED_LINE };
-    const mended = this.#part(call("edit_file", edit));
-    return this.#step(MEND, [...this.#run(0), mended, ...this.#runAfter(mended)], () => {
+    const fix = this.#part(call("edit_file", edit));
+    return this.#step(MEND, [...this.#run(0), fix, ...this.#runAfter(fix)], () => {
       const { failures } = this.#lastTests();
       if (failures.length > 0) return `still failing: ${failures.join("; ")}`;
-      this.#said.push("src/total.js: the sum of an empty order begins with 0 now.");
+      this.#answerLines.push("src/total.js: the sum of an empty order begins with 0 now.");
       return undefined;
     });
   }
@@ -109,7 +109,7 @@ class Demo {
     if (tools.includes(RATE.name) && !rate.result) return this.#step(ADD, [rate], () => undefined);
     const isServed = rate.result?.failed === false;
     const percent = Number(/(\d+) percent/.exec((isServed ? rate.result! : readme).result)?.[1] ?? 5);
-    const rounding = roundingFrom(conversation.made(QUESTION));
+    const rounding = roundingFrom(conversation.findCall(QUESTION));
     const prefix = /begins with `([^`]+)`/.exec(skills.map(({ result }) => result).join("\n"))?.[1] ?? "";
     const source = call("edit_file", {
       file_path: SOURCE,
@@ -125,7 +125,7 @@ class Demo {
         ? "the MCP server till says"
         : "README.md says, as the server till is not there";
       const named = prefix === "" ? "" : " Its test is named as the skill till-tests asks.";
-      this.#said.push(
+      this.#answerLines.push(
         `src/total.js: ${percent} percent off, as ${origin}; rounded ${rounding.way}, ${rounding.reason}.${named}`,
       );
       return undefined;
@@ -142,27 +142,27 @@ class Demo {
     });
     const result = conversation.calls.find(({ name }) => name === "task");
     return this.#step(CHECK, [{ call: task, result }], ([report]) => {
-      this.#said.push(`Review by a sub-agent: ${reportIn(report!)}`);
+      this.#answerLines.push(`Review by a sub-agent: ${reportIn(report!)}`);
       return undefined;
     });
   }
 
   /**
-   * The first call of a step without a result, with the progress of the plan. `end` takes the results of a step whose
-   * calls all succeeded, and returns a reason where the step is not done all the same.
+   * The first unfinished call of a step, with the progress of the plan. `end` takes the results once all calls have
+   * succeeded, and returns a reason if the step is blocked nevertheless.
    */
   #step(
     step: string,
     parts: readonly Part[],
-    end: (results: readonly DoneCall[]) => string | undefined,
+    end: (results: readonly FinishedCall[]) => string | undefined,
   ): Call[] | undefined {
     const { steps, plan } = this.#options;
     if (!steps.includes(step)) return undefined;
-    // The work goes on where a person does not let the tests run.
+    // The work goes on if a person does not allow the tests to run.
     const next = parts.find(({ call: each, result }) => !result || (result.failed && each !== TEST));
     const objection = next && !next.result ? plan.objection(step) : undefined;
     if (objection !== undefined) {
-      this.#said.push(`${step}: left out, as ${objection}.`);
+      this.#answerLines.push(`${step}: left out, as ${objection}.`);
       return undefined;
     }
     if (next && !next.result)
@@ -171,20 +171,20 @@ class Demo {
     if (problem === undefined) this.#done.push(step);
     else {
       this.#blocked.set(step, problem);
-      this.#said.push(`${step}: ${problem}.`);
+      this.#answerLines.push(`${step}: ${problem}.`);
     }
     return undefined;
   }
 
   #part(each: Call): Part {
-    return { call: each, result: this.#options.conversation.made(each) };
+    return { call: each, result: this.#options.conversation.findCall(each) };
   }
 
-  /** The first run of the tests from a call on; nothing where commands cannot be run, or a person refused one. */
+  /** The first run of the tests from a call on; none if commands cannot run, or a person refused one. */
   #run(from: number): Part[] {
     const { conversation, tools } = this.#options;
     const result = conversation.calls.slice(from).find(isTest);
-    const isRefused = conversation.calls.some((done) => isTest(done) && done.failed);
+    const isRefused = conversation.calls.some((one) => isTest(one) && one.failed);
     return tools.includes(TEST.name) && (result || !isRefused) ? [{ call: TEST, result }] : [];
   }
 
@@ -197,25 +197,25 @@ class Demo {
     return last ? readTests(last) : { pass: 0, failures: [] };
   }
 
-  /** The line on the tests, from their first run to their last. */
+  /** The line of the answer about all runs of the tests. */
   #tests(): string {
     const runs = this.#options.conversation.calls.filter(isTest).map(readTests);
-    const told = runs.map(({ pass, failures, problem }) => {
+    const results = runs.map(({ pass, failures, problem }) => {
       if (problem !== undefined) return problem;
       const all = pass + failures.length;
       return failures.length > 0
         ? `${failures.length} of ${all} fail (${failures.join("; ")})`
         : `all ${all} pass`;
     });
-    return told.length > 0
-      ? `Tests: ${told.join(", then ")}.`
+    return results.length > 0
+      ? `Tests: ${results.join(", then ")}.`
       : "The tests were not run: there is no tool for commands.";
   }
 }
 
-/** Reviews the scratch project as a sub-agent: reads source and tests, and names functions that no test calls. */
-function review({ made }: Conversation): Answer {
-  const [source, tests] = [made(read(SOURCE)), made(TESTS)];
+/** The review by the sub-agent: reads source and tests, and lists functions that no test calls. */
+function review({ findCall }: Conversation): Answer {
+  const [source, tests] = [findCall(read(SOURCE)), findCall(TESTS)];
   if (!source || !tests) return [read(SOURCE), TESTS];
   const problem = [source, tests].find(({ failed }) => failed);
   if (problem) return `Not reviewed: ${problem.result}`;
@@ -230,13 +230,13 @@ function read(path: string): Call {
   return call("read_file", { file_path: path });
 }
 
-/** The paths of the skill for tests, where the prompt lists it. */
+/** The path of the skill for tests, if the prompt lists it. */
 function skillsIn(system: string): string[] {
   const folder = /(\/\S*)<name>\/SKILL\.md/.exec(system)?.[1];
   return folder !== undefined && system.includes("\n- till-tests: ") ? [`${folder}till-tests/SKILL.md`] : [];
 }
 
-function isTest({ name, args }: DoneCall): boolean {
+function isTest({ name, args }: FinishedCall): boolean {
   return name === TEST.name && args["command"] === TEST.args["command"];
 }
 
@@ -247,7 +247,7 @@ interface TestFigures {
   problem?: string;
 }
 
-function readTests(run: DoneCall): TestFigures {
+function readTests(run: FinishedCall): TestFigures {
   const { result } = run;
   const pass = Number(/^# pass (\d+)$/m.exec(result)?.[1] ?? -1);
   const names = [...result.matchAll(/^\s*not ok \d+ - (.+)$/gm)].map(([, name]) => name!.trim());
@@ -262,9 +262,9 @@ interface Rounding {
   reason: string;
 }
 
-/** The rounding that an answer names. A program cannot read other words, and says so. */
-function roundingFrom(asked: DoneCall | undefined): Rounding {
-  const words = /^The user answers: (.+)/s.exec(asked?.result ?? "")?.[1] ?? "";
+/** The rounding that an answer names. The default for other words, with a reason that says so. */
+function roundingFrom(question: FinishedCall | undefined): Rounding {
+  const words = /^The user answers: (.+)/s.exec(question?.result ?? "")?.[1] ?? "";
   const isUp = /\b(?:up|shop)\b/i.test(words);
   const isDown = /\b(?:down|customer)\b/i.test(words);
   if (isUp !== isDown) return { ...(isUp ? UP : DOWN), reason: "as you said" };

@@ -2,22 +2,22 @@ import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** The task that `holdfast demo` gives; in the scratch project the demo model plays it whatever it is asked for. */
+/** The task of `holdfast demo`. In the scratch project the demo model does it for any request. */
 export const DEMO_TASK = "Mend the failing test, and add this month's discount";
 
 /** The beginning of a scratch folder's name. */
 export const SCRATCH_PREFIX = "holdfast-demo-";
 
-/** The line by which the demo model knows its scratch project. */
+/** The line by which the demo model recognizes its scratch project. */
 export const SCRATCH_MARK = "The scratch project of `holdfast demo`";
 
-/** The line with the error, and the line that mends it. */
+/** The line with the error, and the correct line. */
 export const [BROKEN_LINE, MENDED_LINE] = [
   "  return lines.map(({ cents, count }) => cents * count).reduce((sum, cents) => sum + cents);",
   "  return lines.map(({ cents, count }) => cents * count).reduce((sum, cents) => sum + cents, 0);",
 ];
 
-/** Makes the scratch project in a new temporary folder and returns the folder's real path. */
+/** Creates the scratch project in a new temporary folder. Returns the folder's real path. */
 export async function makeScratchProject(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), SCRATCH_PREFIX)));
   for (const [path, text] of Object.entries(SCRATCH_FILES)) {
@@ -29,7 +29,7 @@ export async function makeScratchProject(): Promise<string> {
 }
 
 /** The files of the scratch project by path. */
-export const SCRATCH_FILES: Readonly<Record<string, string>> = {
+const SCRATCH_FILES: Readonly<Record<string, string>> = {
   "README.md": `# Till
 
 ${SCRATCH_MARK}: a till of a small shop, with an error in it. Delete the folder when you like.

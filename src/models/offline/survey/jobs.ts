@@ -3,17 +3,17 @@ import { Plan } from "../plan.ts";
 import { code, counted, local, reasonIn, shortened } from "../words.ts";
 import { isCounted } from "./listing.ts";
 
-/** A part of the survey that a sub-agent can do from its description: a search, then a look at the files found. */
+/** A part of the survey that a sub-agent can do from its description: a search, then a look at the matching files. */
 export interface Job {
-  /** The title of its section, and how its description begins. */
+  /** The title of its section, and the beginning of its description. */
   title: string;
   /** Its item in the plan of the survey. */
   step: string;
-  /** The items in the sub-agent's own plan. */
+  /** The items of the sub-agent's plan. */
   phases: readonly [search: string, look: string];
   search: (path: string) => Call;
   look: (path: string) => Call;
-  /** The part of a look's result that stands in the report. */
+  /** Matches the part of a look's result for the report. */
   excerpt: RegExp;
 }
 
@@ -49,13 +49,12 @@ export const JOBS: readonly Job[] = [
   },
 ];
 
-/** The description for a sub-agent. */
 export function describeJob({ title, phases: [search, look] }: Job, base: string): string {
   return `${title}: look through the folder ${JSON.stringify(base)} and all below it. ${search}. Then, for the first ${MOST_FILES} files: ${look.toLowerCase()}.
 Return Markdown and nothing else: a line that says how many files were found, an empty line, and an item "- PATH: EXCERPT" for each file you looked at.`;
 }
 
-/** Does the job of a description as a sub-agent: a short plan, its two phases, and the report. */
+/** Does a job as a sub-agent: a short plan, its two phases, and the report. */
 export function doJob(job: Job, conversation: Conversation, tools: readonly string[]): Answer {
   const [search, look] = job.phases;
   const steps = [
@@ -65,33 +64,34 @@ export function doJob(job: Job, conversation: Conversation, tools: readonly stri
   const plan = new Plan(steps, conversation, tools);
   if (plan.opening.length > 0) return plan.opening;
   const folder = /the folder ("(?:[^"\\]|\\.)*")/.exec(conversation.request)?.[1] ?? '"/"';
-  const { next, report } = workOn(job, conversation, JSON.parse(folder) as string);
-  const done = conversation.made(job.search(JSON.parse(folder) as string)) ? [search] : [];
+  const base = JSON.parse(folder) as string;
+  const { next, report } = workOn(job, conversation, base);
+  const done = conversation.findCall(job.search(base)) ? [search] : [];
   if (next.length > 0) return [...plan.report({ done }), ...next];
   return plan.close({ done: [search, look] }, report);
 }
 
-/** The next calls of a job, and its report when there are none. */
-export function workOn(job: Job, { made }: Conversation, base: string): { next: Call[]; report: string } {
+/** The next calls of a job; if there are none, its report. */
+export function workOn(job: Job, { findCall }: Conversation, base: string): { next: Call[]; report: string } {
   const search = job.search(base);
-  const found = made(search);
-  if (!found) return { next: [search], report: "" };
-  if (found.failed) return { next: [], report: `Not searched: ${reasonIn(found)}.` };
-  const paths = found.result
+  const searchCall = findCall(search);
+  if (!searchCall) return { next: [search], report: "" };
+  if (searchCall.failed) return { next: [], report: `Not searched: ${reasonIn(searchCall)}.` };
+  const paths = searchCall.result
     .split("\n")
     .filter((line) => line.startsWith("/"))
     .map((line) => (search.name === "grep" ? line.slice(0, line.lastIndexOf(":")) : line))
     .filter((path) => isCounted(path, base));
   const looks = paths.slice(0, MOST_FILES).map((path) => ({ path, look: job.look(path) }));
-  const open = looks.flatMap(({ look }) => (made(look) ? [] : look));
+  const open = looks.flatMap(({ look }) => (findCall(look) ? [] : look));
   if (open.length > 0) return { next: open.slice(0, AT_ONCE), report: "" };
   const items = looks.map(({ path, look }) => {
-    const { result = "", failed = false } = made(look) ?? {};
+    const { result = "", failed = false } = findCall(look) ?? {};
     const excerpt = failed ? undefined : job.excerpt.exec(result)?.[1]?.trim();
     return `- ${code(local(path))}: ${excerpt ? code(shortened(excerpt, MOST_CHARACTERS)) : "no excerpt"}`;
   });
   const more = paths.length > items.length ? [`- and ${paths.length - items.length} more`] : [];
-  const atLeast = /^\[.+\]$/m.test(found.result) ? "at least " : "";
+  const atLeast = /^\[.+\]$/m.test(searchCall.result) ? "at least " : "";
   const report = [`${atLeast}${counted(paths.length, "file")}`, "", ...items, ...more].join("\n");
   return { next: [], report: report.trim() };
 }

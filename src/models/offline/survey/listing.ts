@@ -7,45 +7,45 @@ export interface ListedFile {
   size: number;
 }
 
-/** The files in a folder and below, as far as they have been listed. */
+/** The files in a folder and below that have been listed so far. */
 export interface Listing {
   base: string;
-  /** Files by path. */
+  /** Sorted by path. */
   files: ListedFile[];
-  /** Listed folders, the base among them. */
+  /** Listed folders, including the base. */
   folders: string[];
-  /** The number of folders that could not be listed, or are beyond the limits. */
+  /** The number of folders that could not be listed, or exceed the limits. */
   unlisted: number;
-  /** Why the base could not be listed. */
+  /** The reason why the base could not be listed. */
   problem?: string;
-  /** Empty when the listing is complete. */
+  /** The next calls. Empty if the listing is complete. */
   next: Call[];
 }
 
-/** Where the survey is written, and where it goes when that file is not a survey. */
+/** The file of the report, and the alternative if that file exists and is not a report. */
 export const REPORTS = ["/survey.md", "/survey-offline.md"] as const;
 
 /** Folders of generated or downloaded files. */
 const SKIPPED = [".git", ".holdfast", "build", "coverage", "dist", "node_modules", "target", "vendor"];
-/** The harness keeps long tool results here. */
+/** The folder in which the harness saves long tool results. */
 const TOOL_RESULTS = "tool_results";
 const MOST_FOLDERS = 200;
 const MOST_CHARACTERS = 150_000;
 
-/** Lists a folder and all below it. One turn lists folders of one top-level folder. */
-export function listFiles({ made }: Conversation, base: string): Listing {
+/** Lists a folder and everything below it. One turn lists folders of one top-level folder. */
+export function listFiles({ findCall }: Conversation, base: string): Listing {
   const listing: Listing = { base, files: [], folders: [], unlisted: 0, next: [] };
   const missing: string[] = [];
   let characters = 0;
   const visit = (folder: string): void => {
-    const listed = made(call("ls", { path: folder, sizes: true }));
-    if (!listed) missing.push(folder);
-    else if (listed.failed) {
+    const ls = findCall(call("ls", { path: folder, sizes: true }));
+    if (!ls) missing.push(folder);
+    else if (ls.failed) {
       listing.unlisted += 1;
-      if (folder === base) listing.problem = reasonIn(listed);
+      if (folder === base) listing.problem = reasonIn(ls);
     } else {
-      characters += listed.result.length;
-      for (const inner of addEntries(listing, folder, listed.result)) visit(inner);
+      characters += ls.result.length;
+      for (const inner of addEntries(listing, folder, ls.result)) visit(inner);
     }
   };
   visit(base);
@@ -66,7 +66,7 @@ export function isCounted(path: string, base: string): boolean {
   return folders[0] !== TOOL_RESULTS && !folders.some((name) => SKIPPED.includes(name));
 }
 
-/** Adds the files of a list and returns its folders. */
+/** Adds the files of an `ls` result to the listing, and returns its folders. */
 function addEntries(listing: Listing, folder: string, text: string): string[] {
   const { base } = listing;
   listing.folders.push(folder);

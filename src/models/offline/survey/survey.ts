@@ -22,14 +22,14 @@ export const SURVEY_STEPS: readonly Step[] = [
   { content: CHECK, after: [JOBS.length + 4], estimate: 0.05 },
 ];
 
-/** Surveys a folder: each answer is the next step, computed from all calls so far. */
+/** Surveys a folder. Each answer is the next step, computed from all calls so far. */
 export function survey(conversation: Conversation, base: string, tools: readonly string[]): Answer {
   const plan = new Plan(SURVEY_STEPS, conversation, tools);
   if (plan.rejection !== undefined) return `Nothing was surveyed. ${plan.rejection}`;
   return plan.opening.length > 0 ? plan.opening : new Survey(conversation, plan, tools).next(base);
 }
 
-/** A survey at one moment. Its methods return the next answer, or nothing when their step needs no more. */
+/** The state of a survey. Its methods return the next answer; undefined if their step is finished. */
 class Survey {
   readonly #conversation: Conversation;
   readonly #plan: Plan;
@@ -70,7 +70,7 @@ class Survey {
       [COUNT, files.map(({ count }) => count)],
       [BEGINNINGS, files.map(({ look }) => look)],
     ] as const) {
-      const open = calls.filter((each) => !this.#conversation.made(each));
+      const open = calls.filter((each) => !this.#conversation.findCall(each));
       if (open.length === 0) this.#done.push(step);
       else if (this.#isWanted(step, omitted)) return this.#work(open.slice(0, AT_ONCE));
     }
@@ -87,23 +87,23 @@ class Survey {
     return undefined;
   }
 
-  /** Starts all sub-agents in one turn; where there are none, does their jobs one after the other. */
+  /** Starts all sub-agents in one turn; without sub-agents, does their jobs one by one. */
   #delegate({ listing, sections, omitted }: Findings): Answer | undefined {
     const open: Call[][] = [];
     for (const job of JOBS) {
       const { title, step } = job;
-      const sent = this.#conversation.calls.findLast(
+      const task = this.#conversation.calls.findLast(
         ({ name, args }) => name === "task" && String(args["description"]).startsWith(`${title}:`),
       );
-      const { next, report } = sent
-        ? { next: [], report: reportIn(sent) }
+      const { next, report } = task
+        ? { next: [], report: reportIn(task) }
         : this.#canDelegate
           ? { next: [this.#start(job, listing.base)], report: "" }
           : workOn(job, this.#conversation, listing.base);
       if (next.length > 0) {
         if (this.#isWanted(step, omitted)) open.push(next);
-      } else if (sent?.failed) {
-        const reason = reasonIn({ args: sent.args, result: report });
+      } else if (task?.failed) {
+        const reason = reasonIn({ args: task.args, result: report });
         omitted.set(step, reason);
         this.#blocked.set(step, reason);
       } else {
@@ -122,35 +122,35 @@ class Survey {
     return call("task", { description, subagent_type: "general-purpose", ...todo });
   }
 
-  /** Writes the report, never over a file that is not a report, and reads its beginning back. */
+  /** Writes the report, never over a file that is no report, and then checks it. */
   #write(findings: Findings): Answer {
-    const { calls, made } = this.#conversation;
-    const written = calls.findLast(({ name }) => name === "write_file");
-    if (!written) {
+    const { calls, findCall } = this.#conversation;
+    const lastWrite = calls.findLast(({ name }) => name === "write_file");
+    if (!lastWrite) {
       const [usual, other] = REPORTS;
       const find = call("glob", { pattern: usual });
       const look = call("read_file", { file_path: usual, limit: REPORT_START });
-      const isThere = this.#resultOf(find).split("\n").includes(usual);
-      const file_path = isThere && !isReport(this.#resultOf(look)) ? other : usual;
+      const exists = this.#resultOf(find).split("\n").includes(usual);
+      const file_path = exists && !isReport(this.#resultOf(look)) ? other : usual;
       const write = call("write_file", { file_path, content: renderReport(findings) });
-      const next = !made(find) ? find : isThere && !made(look) ? look : write;
+      const next = !findCall(find) ? find : exists && !findCall(look) ? look : write;
       const objection = this.#plan.objection(WRITE);
       if (objection === undefined) return this.#work([next]);
       return this.#close(renderAnswer(findings, `No report was written: ${objection}.`));
     }
-    if (written.failed) {
-      const reason = reasonIn(written);
+    if (lastWrite.failed) {
+      const reason = reasonIn(lastWrite);
       this.#blocked.set(WRITE, reason);
       return this.#close(renderAnswer(findings, `The report could not be written: ${reason}.`));
     }
     this.#done.push(WRITE);
-    return this.#check(findings, String(written.args["file_path"]));
+    return this.#check(findings, String(lastWrite.args["file_path"]));
   }
 
   #check(findings: Findings, path: string): Answer {
     const look = call("read_file", { file_path: path, limit: REPORT_START + 1 });
     const objection = this.#plan.objection(CHECK);
-    const isOpen = !this.#conversation.made(look);
+    const isOpen = !this.#conversation.findCall(look);
     if (isOpen && objection === undefined) return this.#work([look]);
     const place = `The report is in ${local(path)}`;
     if (isOpen) return this.#close(renderAnswer(findings, `${place}, but it was not checked: ${objection}.`));
@@ -161,8 +161,8 @@ class Survey {
   }
 
   #resultOf(each: Call): string {
-    const done = this.#conversation.made(each);
-    return done && !done.failed ? done.result : "";
+    const finished = this.#conversation.findCall(each);
+    return finished && !finished.failed ? finished.result : "";
   }
 
   #isWanted(step: string, omitted: Map<string, string>): boolean {
@@ -180,23 +180,22 @@ class Survey {
   }
 }
 
-/** A large file. Its number of lines and its beginning are missing where nobody looked. */
+/** A large file. Its number of lines and its beginning are missing if they were not read. */
 interface LargeFile extends ListedFile {
   lines?: number;
   begins?: string;
 }
 
-/** The findings of a survey. */
 interface Findings {
   listing: Listing;
   largest: LargeFile[];
   sections: { title: string; text: string }[];
-  /** Steps that were not done, with the reason. */
+  /** Skipped steps, with the reason. */
   omitted: Map<string, string>;
 }
 
 const SIGNATURE = "Made by Holdfast's offline model";
-/** The number of lines that tell whether a file is a report. */
+/** The number of lines by which a report is recognized. */
 const REPORT_START = 3;
 
 /** True for a result of `read_file` that shows the beginning of a report. */
@@ -204,7 +203,7 @@ function isReport(result: string): boolean {
   return /^ *1\t# Survey/m.test(result) && new RegExp(String.raw`^ *3\t${SIGNATURE}`, "m").test(result);
 }
 
-/** The report as Markdown. Its paths count from the directory that it is in. */
+/** The report as Markdown. Paths are relative to the report's directory. */
 function renderReport({ listing, largest, sections, omitted }: Findings): string {
   const { base } = listing;
   const gaps = gapsIn(listing, omitted);

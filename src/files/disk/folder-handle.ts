@@ -6,33 +6,33 @@ import { retryOpen } from "./retries.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** Thrown where a path leads to a link, or to a name in another spelling, instead of a plain folder or file. */
+/** Thrown for a link, or a name spelled differently on disk, in place of a plain folder or file. */
 export class NotPlainError extends Error {}
 
-/** An open folder on disk. Its entries stay reachable, and no others, when somebody swaps the folder for a link. */
-export interface Anchor {
-  /** Where the system finds an entry of this folder. The entry itself may be a link: never follow it. */
+/** An open folder on disk. Keeps reaching its own entries if its path is replaced by a link. */
+export interface FolderHandle {
+  /** The system path of an entry. The entry itself may be a link: never follow it. */
   entry(name: string): string;
-  /** Opens a folder in this one, which may not be a link. */
-  enter(name: string, options: { create: boolean }): Promise<Anchor>;
-  /** Opens a file in this folder, which may not be a link. */
+  /** Opens a folder in this one. Fails for a link. */
+  enter(name: string, options: { create: boolean }): Promise<FolderHandle>;
+  /** Opens a file in this folder. Fails for a link. */
   open(name: string, flags: number): Promise<FileHandle>;
-  /** The entry of this name in the folder, if there is one and it is no link. */
+  /** The stats of an entry; undefined if it is missing. Throws for a link. */
   stat(name: string): Promise<Stats | undefined>;
   close(): Promise<void>;
 }
 
-/** Opens the folder at a path. Throws unless the open folder itself says that this is its path. */
-export type Hold = (path: string) => Promise<Anchor>;
+/** Opens the folder at a path. Throws if the opened folder has another real path. */
+export type OpenFolder = (path: string) => Promise<FolderHandle>;
 
-/** Opens a folder below a root: in one step, or from the root name by name, so that none can be a link. */
+/** Opens a folder below a root: directly, or else name by name from the root, so that no part can be a link. */
 export async function enter(
-  hold: Hold,
+  openAt: OpenFolder,
   { root, path, create = false }: { root: string; path: string; create?: boolean },
-): Promise<Anchor> {
-  const direct = await hold(join(root, path.slice(1))).catch(() => undefined);
+): Promise<FolderHandle> {
+  const direct = await openAt(join(root, path.slice(1))).catch(() => undefined);
   if (direct) return direct;
-  let folder = await hold(root);
+  let folder = await openAt(root);
   for (const name of segmentsOf(path)) {
     const outer = folder;
     try {
@@ -44,7 +44,7 @@ export async function enter(
   return folder;
 }
 
-/** Whether this system lets a process reach its open folders by descriptor. */
+/** Whether the system has paths for open folders (`/proc/self/fd`). */
 export async function hasDescriptorPaths(root: string): Promise<boolean> {
   if (process.platform !== "linux") return false;
   const handle = await openFolder(root);
@@ -55,26 +55,26 @@ export async function hasDescriptorPaths(root: string): Promise<boolean> {
   }
 }
 
-/** Opens a folder by a descriptor, on Linux: its entries are reached through /proc/self/fd. */
-export async function holdByDescriptor(path: string): Promise<Anchor> {
+/** Opens a folder whose entries are reached through /proc/self/fd, on Linux. */
+export async function openByDescriptor(path: string): Promise<FolderHandle> {
   const handle = await openFolder(path);
-  if (await isAt(handle, path)) return anchorOf(handle);
+  if (await isAt(handle, path)) return folderHandle(handle);
   await handle.close();
   throw new NotPlainError();
 }
 
-/** Whether an open folder says itself that it is at a path. */
+/** Whether the real path of an open folder is `path`. */
 async function isAt(handle: FileHandle, path: string): Promise<boolean> {
   return path === (await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined));
 }
 
-function anchorOf(handle: FileHandle): Anchor {
+function folderHandle(handle: FileHandle): FolderHandle {
   const entry = (name: string): string => `/proc/self/fd/${handle.fd}/${name}`;
   return {
     entry,
     async enter(name, { create }) {
       if (create) await makeFolder(entry(name));
-      return anchorOf(await openFolder(entry(name)));
+      return folderHandle(await openFolder(entry(name)));
     },
     open: (name, flags) => retryOpen(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK)),
     stat: (name) => statOf(entry(name)),
@@ -86,7 +86,7 @@ async function openFolder(path: string): Promise<FileHandle> {
   return retryOpen(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
 }
 
-/** The entry at a path, if there is one and it is no link. */
+/** The stats of a path; undefined if it is missing. Throws for a link. */
 export async function statOf(path: string): Promise<Stats | undefined> {
   try {
     const stats = await lstat(path);
@@ -98,7 +98,7 @@ export async function statOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Makes a folder unless something is there. */
+/** Creates a folder unless the path exists. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
