@@ -8,27 +8,12 @@ export function commandName(env: Environment): string {
   return env["HOLDFAST_COMMAND"]?.trim() || "holdfast";
 }
 
-/** All commands: other words may follow the product's name in a sentence. */
-export const COMMANDS = [
-  ...[
-    "session",
-    "demo",
-    "login",
-    "logout",
-    "run",
-    "resume",
-    "say",
-    "undo",
-    "show",
-    "export",
-    "plan",
-    "threads",
-  ],
-  ...["rm", "serve", "worker", "migrate", "status", "schedule", "acp", "mcp", "backup", "check", "repair"],
-  ...["doctor", "trust", "completion"],
-];
+/** All commands, as an expression: other words may follow the product's name in a sentence. */
+export const COMMANDS =
+  "session|demo|login|logout|run|resume|say|undo|show|export|plan|threads|rm|serve|worker|migrate|status|" +
+  "schedule|acp|mcp|backup|check|repair|doctor|trust|completion";
 
-const COMMAND = new RegExp(`\\bholdfast (?=(?:${COMMANDS.join("|")}|--help)\\b)`, "g");
+const COMMAND = new RegExp(`\\bholdfast (?=(?:${COMMANDS}|--help)\\b)`, "g");
 
 /** Replaces `holdfast` in the commands of a text by the name that the user can type. */
 export function asTyped(text: string, env: Environment): string {
