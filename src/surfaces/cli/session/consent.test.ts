@@ -24,12 +24,15 @@ describe("in a session", () => {
         stage.type(`go${ENTER}`);
         let last: string | undefined;
         for (const answer of answers) {
-          // A question of another request, or about another file.
+          // A question behind another result, or about another file. Both are read from the screen: a request of the
+          // model may be on its way while the answered question still stands there.
           const question = (): string | undefined => {
-            const shown = stage.lines().join("\n");
+            const lines = stage.lines();
+            const shown = lines.join("\n");
+            const results = lines.filter((line) => /^[✓✗] /.test(line)).length;
             const [, file] = /[^]*\b(\w\.txt)[^]*Allow it\?/.exec(shown) ?? [];
             const isAsked = /Allow it\?|Work on this plan\?|type your answer/.test(shown);
-            return isAsked ? `${stage.model.requests.length} ${file}` : undefined;
+            return isAsked ? `${results} ${file}` : undefined;
           };
           await stage.until(() => question() !== undefined && question() !== last);
           last = question();
