@@ -339,7 +339,7 @@ describe("sub-agents", () => {
     });
     const agent = createDeepAgent({
       model,
-      plan: { verify: false },
+      plan: { verify: false, now: () => 5 },
       subagents: [
         { name: "broken", description: "x", runnable: { invoke: () => Promise.reject(new Error("no bed")) } },
       ],
