@@ -1,25 +1,28 @@
 #!/usr/bin/env node
-import { inspect } from "node:util";
-import { cli } from "./cli.ts";
-import { EXIT } from "./exit-codes.ts";
-import { harmless, shown } from "./output/index.ts";
+import { mkdir } from "node:fs/promises";
+import module from "node:module";
+import { dirname, join } from "node:path";
+import { version } from "../../version.ts";
 
-const { stdin, stdout, stderr, env } = process;
+const args = process.argv.slice(2);
+// Scripts ask for the version often: nothing else is loaded for it.
+if (args.length === 1 && ["--version", "-v"].includes(args[0]!)) console.log(version());
+else {
+  await cacheCompiledCode();
+  const { runProcess } = await import("./process.ts");
+  await runProcess(process);
+}
 
-// A closed pipe, as after `| head`, is not reported. A run handles both errors itself, and stops.
-stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE" || process.exitCode === EXIT.failed) return;
-  process.exitCode = EXIT.failed;
-  stderr.write(shown`holdfast: the output cannot be written: ${harmless(error.message)}\n`);
-});
-
-// The text of an uncaught error may come from a model or a server, so it is made harmless too.
-process.on("uncaughtException", (error) => {
-  stderr.write(shown`holdfast: ${harmless(inspect(error))}\n`);
-  process.exit(EXIT.failed);
-});
-
-const code = await cli(process.argv.slice(2), { stdin, stdout, stderr, env, cwd: process.cwd() });
-process.exitCode ||= code;
-// Anything left open by a stopped run, such as a connection to a model, must not keep the process alive.
-stdout.write("", () => process.exit());
+/**
+ * Lets later starts use the compiled code of this one, from Node 22 on. It stays in the state folder, which commands of
+ * an agent cannot write: whoever can write compiled code can run programs as the user.
+ */
+async function cacheCompiledCode(): Promise<void> {
+  const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => void };
+  if (!enableCompileCache) return;
+  const { defaultStatePath } = await import("../../storage/state-path.ts");
+  const folder = join(dirname(defaultStatePath()), "compiled");
+  // Where it cannot be made, Node reports no error, and every start compiles.
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => undefined);
+  enableCompileCache(folder);
+}
