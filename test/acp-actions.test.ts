@@ -100,6 +100,23 @@ it.runIf(isRelease)("a prompt in another process reaches the agent, too", async 
   expect(editor.said()).toContain("Watered.");
 });
 
+it("/fork copies the session: words in one of the two are not in the other", async () => {
+  script = [says("Noted."), says("In the copy."), says("In the first.")];
+  const session = await begin();
+  await editor.prompt(session, "Remember 7");
+  await editor.prompt(session, "/fork");
+  const [copy = ""] = /(?<=The copy is )[\w.-]+(?=:)/.exec(editor.said()) ?? [];
+  const { sessions } = await editor.agent.request(methods.agent.session.list, { cwd: dir });
+  expect(sessions.map(({ sessionId }) => sessionId).toSorted()).toEqual([copy, session].toSorted());
+  await editor.agent.request(methods.agent.session.resume, { sessionId: copy, cwd: dir, mcpServers: [] });
+  await editor.prompt(copy, "Forget 7");
+  await editor.prompt(session, "Which number?");
+  const [, inCopy, inFirst] = model.requests.map((request) => JSON.stringify(request));
+  expect(inCopy).toMatch(/Remember 7[^]*Noted[^]*Forget 7/);
+  expect(inFirst).toMatch(/Remember 7[^]*Which number/);
+  expect(inFirst).not.toContain("Forget 7");
+});
+
 it("/undo says what was put back, and /compact that there is little to summarize, without a model call", async () => {
   script = [calls(["write_file", { file_path: "/a.txt", content: "one" }]), says("Written.")];
   const session = await begin();

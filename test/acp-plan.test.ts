@@ -231,6 +231,7 @@ describe("/plan in an editor", () => {
         { name: "plan", input: { hint: "[edit|approve|clear]" } },
         { name: "undo" },
         { name: "compact" },
+        { name: "fork" },
         { name: "weed" },
       ],
     });

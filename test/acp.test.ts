@@ -461,6 +461,7 @@ describe("holdfast acp", () => {
           { name: "plan" },
           { name: "undo" },
           { name: "compact" },
+          { name: "fork" },
           { name: "greet", description: "Greets people" },
         ]),
       SLOWLY,

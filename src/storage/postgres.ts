@@ -6,7 +6,7 @@ import { ItemStore } from "./store/index.ts";
  * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and creates its tables if there
  * are none. TLS follows the URL's `sslmode`, or `PGSSLMODE`, as in libpq: `require` encrypts, `verify-full` also checks the
  * server's certificate against Node's authorities or `sslrootcert`. Throws `storage-failed` when the server cannot be used,
- * `storage-version` for tables of a newer Holdfast, and `missing-package` when `pg` is not installed.
+ * and `storage-version` for tables of a newer Holdfast.
  */
 export async function postgresSaver(url: string, options: DatabaseOptions = {}): Promise<PostgresSaver> {
   return new PostgresSaver(await openDatabase(url, options));

@@ -20,7 +20,7 @@ export interface Cluster {
   close: () => Promise<void>;
 }
 
-/** Throws `missing-package` without DBOS or pg, and `storage-failed` if the database cannot be used. */
+/** Throws `storage-failed` if the database cannot be used. */
 export async function openCluster(url: string): Promise<Cluster> {
   const opened: Pick<ThreadStore, "close">[] = [];
   const close = async (): Promise<void> => {

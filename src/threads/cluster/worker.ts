@@ -9,7 +9,7 @@ import {
   EventLog,
 } from "../host/index.ts";
 import { tracesFrom } from "../traces/index.ts";
-import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database/database.ts";
+import { APPLICATION, SILENT, type ClusterDatabase } from "./database/database.ts";
 import { Publisher, type RunStream } from "./feed/publisher.ts";
 import type { Job, Stop } from "./queue/job-table.ts";
 import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Limits } from "./queue/jobs.ts";
@@ -71,7 +71,7 @@ export class ClusterWorker {
 
   static async start(options: WorkerOptions): Promise<ClusterWorker> {
     const { db, slots = SLOTS, queues = [QUEUE] } = options;
-    const { DBOS } = await loadDbos();
+    const { DBOS } = await import("@dbos-inc/dbos-sdk");
     const membership = await Membership.join(db, { slots, queues, onLost: () => worker.#lose() });
     const worker = new ClusterWorker(options, membership);
     await db.signals.listening();
@@ -130,7 +130,7 @@ export class ClusterWorker {
 
   /** Takes no more turns, and waits for the current ones up to a time limit. */
   async #stopTurns(workflowCompletionTimeoutMS: number): Promise<void> {
-    const { DBOS } = await loadDbos();
+    const { DBOS } = await import("@dbos-inc/dbos-sdk");
     await DBOS.shutdown({ deregister: true, workflowCompletionTimeoutMS });
   }
 

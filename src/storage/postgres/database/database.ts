@@ -58,7 +58,7 @@ export class Database {
       throw new HarnessError("invalid-options", `poolSize: use a whole number from 1 on, not ${poolSize}.`);
     }
     const address = readAddress(url);
-    const { Pool: PgPool, types } = await loadPg();
+    const { Pool: PgPool, types } = (await import("pg")).default;
     const pool = new PgPool({
       connectionString: address.url,
       max: poolSize,
@@ -178,15 +178,3 @@ const HINTS: Record<string, string> = {
     " The user of the address lacks a right. Let holdfast migrate make the tables with a user that may, and --role name the one of this address.",
   ENOTFOUND: " Look at the name of the server in the address.",
 };
-
-async function loadPg(): Promise<Pick<typeof import("pg"), "Pool" | "types">> {
-  try {
-    return (await import("pg")).default;
-  } catch (cause) {
-    throw new HarnessError(
-      "missing-package",
-      "Storing threads in Postgres needs the package pg. Install it with: npm install pg",
-      { cause },
-    );
-  }
-}

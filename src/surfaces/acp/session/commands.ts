@@ -12,10 +12,16 @@ export const COMPACT_COMMAND: AvailableCommand = {
   description: "have the conversation summarized with the next message",
 };
 
+export const FORK_COMMAND: AvailableCommand = {
+  name: "fork",
+  description: "copy this session to a new one that continues separately",
+};
+
 const BUILT_IN: readonly AvailableCommand[] = [
   { name: PLAN_COMMAND.name, description: PLAN_COMMAND.about, input: { hint: PLAN_COMMAND.usage } },
   UNDO_COMMAND,
   COMPACT_COMMAND,
+  FORK_COMMAND,
 ];
 
 /** The commands of a session: the built-in ones, and its project's skills by name. */

@@ -26,7 +26,7 @@ import type { Sdk } from "../sdk.ts";
 import { Calls } from "../updates/calls.ts";
 import { Conversation } from "../updates/conversation.ts";
 import { planUpdate, type RuledPlan } from "../updates/plan-entries.ts";
-import { COMPACT_COMMAND, UNDO_COMMAND } from "./commands.ts";
+import { COMPACT_COMMAND, FORK_COMMAND, UNDO_COMMAND } from "./commands.ts";
 import { promptMessage, typedText } from "./prompt.ts";
 import { Asking } from "./questions.ts";
 import { SessionPlan } from "./session-plan.ts";
@@ -41,6 +41,8 @@ export interface SessionOptions extends Pick<PrepareOptions, "projectOf" | "pric
   mode: Mode;
   /** A notice to show before the first answer. */
   notice?: string | undefined;
+  /** Copies the thread for another session; returns the id of the copy. */
+  fork: () => Promise<string>;
   /** Called when mode `plan` gets an approved plan, or loses its approval. */
   onApproval: () => void;
 }
@@ -144,6 +146,7 @@ export class Session implements LiveRules {
     if (this.#turn) return this.#steer(prompt, this.#turn, signal);
     if (command === UNDO_COMMAND.name) return this.#track(this.#undo());
     if (command === COMPACT_COMMAND.name) return this.#track(this.#compact());
+    if (command === FORK_COMMAND.name) return this.#track(this.#fork());
     this.#turn = { abort: new AbortController() };
     signal.addEventListener("abort", () => void this.cancel(), { once: true });
     return this.#track(this.#prompt(prompt, this.#turn));
@@ -193,6 +196,15 @@ export class Session implements LiveRules {
     const length = await compactAt(await this.#thread.read());
     this.#compactsNext = length !== undefined;
     this.#conversation.sayAside(compactWords(length));
+    return { stopReason: "end_turn" };
+  }
+
+  /** Copies the session. The protocol has no request by which an agent opens one in the editor. */
+  async #fork(): Promise<PromptResponse> {
+    const copy = await this.#options.fork();
+    this.#conversation.sayAside(
+      `The copy is ${copy}: open it from the list of sessions. This session stays as it is. The files on the disk are shared by both.`,
+    );
     return { stopReason: "end_turn" };
   }
 

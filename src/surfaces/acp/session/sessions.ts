@@ -199,7 +199,7 @@ export class Sessions {
     { settings, project, place }: { settings: RunSettings & { dir: string }; project: Project; place: Place },
   ): Promise<OpenResponse> {
     await this.close(id);
-    const { host, pricesOf, projectOf } = this.#options;
+    const { host, saver, pricesOf, projectOf } = this.#options;
     const servers = editorServers(place.mcpServers ?? []);
     const session = new Session({
       ...this.#editor,
@@ -213,6 +213,11 @@ export class Sessions {
       },
       pricesOf: (model) => pricesOf(model, project),
       notice: projectNotice(project),
+      fork: async () => {
+        const copy = await newThreadId(saver, basename(place.cwd));
+        await host.thread(id).fork(copy);
+        return copy;
+      },
       onApproval: () => this.#sendChoices(session),
     });
     this.#open.set(id, session);

@@ -38,12 +38,12 @@ export class ClusterDatabase {
   }
 
   /**
-   * Creates missing tables. Throws `missing-package` without DBOS, `storage-failed` without a database, and
-   * `storage-version` if the tables are those of a newer Holdfast.
+   * Creates missing tables. Throws `storage-failed` without a database, and `storage-version` if the tables are those of
+   * a newer Holdfast.
    */
   static async open(address: string): Promise<ClusterDatabase> {
     const { url, shown } = readAddress(address);
-    const { DBOSClient: Client } = await loadDbos();
+    const { DBOSClient: Client } = await import("@dbos-inc/dbos-sdk");
     // The public `DBOS.migrate` writes to standard output.
     const system = await import("@dbos-inc/dbos-sdk/internal/system_database");
     const pool = new Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
@@ -154,18 +154,6 @@ async function alone(pool: Pool, work: () => Promise<void>): Promise<void> {
 
 export async function tell(db: Transaction, channel: Channel, payload: string): Promise<void> {
   await db.query("SELECT pg_notify($1, $2)", [CHANNELS[channel], payload]);
-}
-
-export async function loadDbos(): Promise<typeof import("@dbos-inc/dbos-sdk")> {
-  try {
-    return await import("@dbos-inc/dbos-sdk");
-  } catch (error) {
-    throw new HarnessError(
-      "missing-package",
-      "A database that workers share needs DBOS: npm install @dbos-inc/dbos-sdk",
-      { cause: error },
-    );
-  }
 }
 
 const nothing = (): void => {};
