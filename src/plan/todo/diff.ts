@@ -95,6 +95,12 @@ function diffFields(before: Todo, after: Todo): Extract<Change, { type: "todo-ed
   return { type: "todo-edit", id: after.id, set: set as Partial<Todo>, ...(unset.length > 0 && { unset }) };
 }
 
+/** Whether a change is only in what an item has cost. */
+export function isFigureChange(change: Change): boolean {
+  if (change.type !== "todo-edit" || change.unset) return false;
+  return Object.keys(change.set).every((field) => field === "actuals");
+}
+
 function applyChange(todo: Todo, change: Extract<Change, { type: "todo-edit" | "todo-status" }>): Todo {
   if (change.type === "todo-status") return { ...todo, status: change.to };
   const next: Todo = { ...todo, ...change.set };

@@ -18,7 +18,7 @@ export {
   nextStartable,
   unmetDependencies,
 } from "./dependencies.ts";
-export { diffTodos, isSame, patchTodos } from "./diff.ts";
+export { diffTodos, isFigureChange, isSame, patchTodos } from "./diff.ts";
 export { Items } from "./items.ts";
 export {
   type Interval,

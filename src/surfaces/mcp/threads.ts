@@ -31,7 +31,7 @@ export interface Patience {
 
 const DEFAULT_PATIENCE: Patience = { waitMs: 45_000, silenceMs: 5000 };
 
-/** Operations on threads for MCP clients. A run continues if its client disconnects without cancelling. */
+/** Operations on threads for MCP clients. A run stops when the request that waits for it is cancelled. */
 export class Threads {
   readonly host: Host;
   readonly saver: ThreadStore;

@@ -1,6 +1,7 @@
-import { MARKS, type Todo } from "../../plan/index.ts";
+import { MARKS, type Change, type Todo } from "../../plan/index.ts";
 import { PLAN_TOOLS } from "../../plan/presets/index.ts";
 import { itemWords, renderRules } from "../../plan/render/index.ts";
+import { isFigureChange } from "../../plan/todo/index.ts";
 import type { RunEvent } from "../events/index.ts";
 import { jsonText } from "../json-text/index.ts";
 import { MAIN, ownerName } from "../view/index.ts";
@@ -105,6 +106,8 @@ function partOf(event: RunEvent): string[] {
         ...(event.text.trim() ? [`## ${speaker(event.owner)}\n\n${event.text.trim()}`] : []),
       ];
     case "plan-change":
+      if (!event.rules && event.changes.every((change) => isFigureChange(change as Change))) return [];
+      return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
     case "plan-snapshot":
       return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
     case "tool-end": {

@@ -1,6 +1,7 @@
 import { shortened } from "../../../middleware/text/index.ts";
-import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
+import { countTodos, MARKS, type Change, type Todo } from "../../../plan/index.ts";
 import { itemWords } from "../../../plan/render/index.ts";
+import { isFigureChange } from "../../../plan/todo/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
 import { amount, answerWords, dollars, sentBackWords, summaryWords } from "../../../threads/story/index.ts";
 import { CONTINUE } from "../../../threads/thread/index.ts";
@@ -147,7 +148,8 @@ export function ruleLines(rules: readonly string[], owner: string, paint: Paint)
 function changeLines({ owner, changes, todos, counts, rules }: PlanChange, paint: Paint): Harmless[] {
   const list = todos as Todo[];
   const isNew = changes.filter(({ type }) => type === "todo-add").length === list.length;
-  const ids = new Set(changes.map((change) => idOf(change)));
+  // A new figure is no news: without this a slow run repeats its items after each answer.
+  const ids = new Set(changes.filter((change) => !isFigureChange(change as Change)).map(idOf));
   const changed = isNew ? list : list.filter((todo) => ids.has(todo.id));
   const removals = changes
     .filter(({ type }) => type === "todo-remove")
