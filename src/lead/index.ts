@@ -90,15 +90,13 @@ export function makeLeadAgent(
 /** The graph of a lead agent. */
 export type LeadGraph = ReturnType<typeof makeLeadAgent>["graph"];
 
-/** The second argument of LangGraph's server to a graph factory. */
-interface ServerRuntime {
-  executionRuntime?: { context?: unknown } | null;
-}
-
 /** Creates a graph factory for `langgraph.json`: the server calls it with the config and the context of each run. */
 export function leadAgentGraph(
   options: LeadOptions = {},
-): (config: RunnableConfig & { context?: unknown }, server?: ServerRuntime) => LeadGraph {
+): (
+  config: RunnableConfig & { context?: unknown },
+  server?: { executionRuntime?: { context?: unknown } | null },
+) => LeadGraph {
   return (config, server) => {
     const context = server?.executionRuntime?.context ?? config.context;
     return makeLeadAgent({ ...config, context }, options).graph;

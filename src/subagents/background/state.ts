@@ -13,14 +13,14 @@ export interface Entry {
 }
 
 /** The jobs in the background, by id. */
-interface Background {
+export interface Background {
   /** The number of jobs so far, for unique ids. */
   count: number;
   jobs: Readonly<Record<string, Entry>>;
 }
 
 /** An update: null removes a job. */
-interface BackgroundUpdate {
+export interface BackgroundUpdate {
   count?: number;
   jobs: Readonly<Record<string, Entry | null>>;
 }
