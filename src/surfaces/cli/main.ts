@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mkdir } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import module from "node:module";
 import { dirname, join } from "node:path";
 import { version } from "../../version.ts";
@@ -22,7 +22,10 @@ async function cacheCompiledCode(): Promise<void> {
   if (!enableCompileCache) return;
   const { defaultStatePath } = await import("../../storage/state-path.ts");
   const folder = join(dirname(defaultStatePath()), "compiled");
-  // Where it cannot be made, Node reports no error, and every start compiles.
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => undefined);
-  enableCompileCache(folder);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    enableCompileCache(folder);
+  } catch {
+    // It cannot be made: every start compiles.
+  }
 }
