@@ -16,7 +16,11 @@ export interface Posted {
 export class Collector {
   answer: "at once" | "never" | "an error" = "at once";
   requests: Posted[] = [];
-  readonly #server: Server = createServer((request, response) => void this.#receive(request, response));
+  readonly #server: Server = createServer(
+    // Closing an idle connection would fail a request that a slow client is just sending.
+    { keepAliveTimeout: 0 },
+    (request, response) => void this.#receive(request, response),
+  );
 
   async start(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));

@@ -30,7 +30,8 @@ export async function startModelServer(
     // Ollama's stream ends with its first line here.
     response.end(isStream ? other.body : `${JSON.stringify(other?.body ?? okay(path))}\n`);
   };
-  const server = createServer((request, response) => void serve(request, response));
+  // Closing an idle connection would fail a request that a slow client is just sending.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

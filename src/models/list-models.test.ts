@@ -27,7 +27,7 @@ afterEach(async () => {
 const list = (id: string) => {
   const { baseUrl, keys } = PROVIDERS[id]!.endpoints[0];
   const env = { [baseUrl]: `${url}/base`, ...(keys[0] !== undefined && { [keys[0]]: "the-key" }) };
-  return listModels(id, { env, timeoutMs: 5000 });
+  return listModels(id, { env, timeoutMs: 120_000 });
 };
 
 it.each([

@@ -114,7 +114,7 @@ describe.runIf(installed)("a search with ripgrep", { timeout: 120_000 }, () => {
 
   it("is asked with arguments, never through a shell, and sees hidden files", async () => {
     await diskBackend(root).write("/.hidden/x.txt", "$(touch pwned) --files");
-    const scope = { root, folder: "/", skip: [], timeout: 20_000 };
+    const scope = { root, folder: "/", skip: [], timeout: 120_000 };
     expect(await ripgrepCandidates({ pattern: "$(touch pwned)" }, scope)).toEqual(["/.hidden/x.txt"]);
     expect(await ripgrepCandidates({ pattern: "--files" }, scope)).toEqual(["/.hidden/x.txt"]);
     expect(await ripgrepCandidates({ pattern: "nowhere" }, scope)).toEqual([]);
@@ -122,7 +122,7 @@ describe.runIf(installed)("a search with ripgrep", { timeout: 120_000 }, () => {
 
   it("throws the reason of an abort", async () => {
     const signal = AbortSignal.abort(new Error("enough"));
-    const scope = { root, folder: "/", skip: [], timeout: 20_000 };
+    const scope = { root, folder: "/", skip: [], timeout: 120_000 };
     await expect(ripgrepCandidates({ pattern: "x", signal }, scope)).rejects.toThrow("enough");
   });
 });

@@ -232,7 +232,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     const bounds = { network: false, hidden: [], frozen: { paths: [], around: [] } };
     const words = inNamespaces("git config user.name; cat /tmp/.gitconfig", "/tmp", bounds);
     const env = { PATH: process.env["PATH"] ?? "" };
-    const ran = await runCommand(words, { cwd: "/tmp", env, timeoutMs: 60_000, maxOutput: 1000 });
+    const ran = await runCommand(words, { cwd: "/tmp", env, timeoutMs: 120_000, maxOutput: 1000 });
     expect(ran).toMatchObject({ ok: true, output: expect.stringMatching(/^Ada\ncat: /) });
   });
 

@@ -64,4 +64,7 @@ it("a server is mounted in an application of Hono's", async () => {
     await stop();
   };
   expect(await posted(`${url}/agent`)).toContain("Mounted.");
+  // Longer than proxies keep a connection that is idle.
+  const { headers } = await fetch(`${url}/agent/info`, { headers: { "x-api-key": TOKEN } });
+  expect(headers.get("keep-alive")).toBe("timeout=75");
 });

@@ -19,6 +19,9 @@ export interface Listening {
   close: () => Promise<void>;
 }
 
+/** Proxies keep idle connections for 60 s: a server that closes them first fails the request that is just being sent. */
+const KEEP_ALIVE_MS = 75_000;
+
 /** Creates a handler for Express or Connect, also behind a body parser (`express.json()`). */
 export function toNodeHandler(server: Pick<Server, "fetch">): RequestListener {
   const answer = getRequestListener((request, env) => server.fetch(request, env));
@@ -35,7 +38,7 @@ export async function listen(
   server: Pick<Server, "fetch">,
   { port, hostname }: ListenOptions,
 ): Promise<Listening> {
-  const http = createHttpServer(toNodeHandler(server));
+  const http = createHttpServer({ keepAliveTimeout: KEEP_ALIVE_MS }, toNodeHandler(server));
   await new Promise<void>((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {
       const reason =

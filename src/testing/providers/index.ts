@@ -71,7 +71,8 @@ export async function startProvider(
     if (!wire.streams(body, path)) return json(200, wire.whole(turn, body));
     return { status: 200, type: wire.contentType, body: wire.streamed(turn, body) };
   };
-  const server = createServer((request, response) => {
+  // Closing an idle connection would fail a request that a slow client is just sending.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void (async () => {
       const answer = answerTo(new URL(request.url!, "http://localhost").pathname, await read(request));
       response.writeHead(answer.status, { "content-type": answer.type }).end(answer.body);

@@ -171,7 +171,12 @@ it("a collector that is away ends nothing, and later gets all of it", async () =
 });
 
 it("names without end are counted together", async () => {
-  const meter = new OtlpMeter({ url: `${collector.endpoint}/v1/metrics`, resource: {}, version: "0" });
+  const meter = new OtlpMeter({
+    url: `${collector.endpoint}/v1/metrics`,
+    resource: {},
+    version: "0",
+    timeoutMs: 120_000,
+  });
   const made = { name: "made.up", description: "", unit: "1" };
   for (let n = 0; n < 5000; n += 1) meter.record(made, { name: `tool ${n}` }, 1);
   await meter.close();

@@ -193,7 +193,7 @@ describe("a collector", () => {
   it("hears how many changes a span has had when they are too many to keep", async () => {
     const { OtlpTracer } = await import("./otlp.ts");
     const url = `${collector.endpoint}/v1/traces`;
-    const tracer = new OtlpTracer({ url, resource: {}, version: "0" });
+    const tracer = new OtlpTracer({ url, resource: {}, version: "0", timeoutMs: 120_000 });
     const span = tracer.start("long", { at: 1 });
     for (let n = 0; n < 1500; n += 1) span.note("plan-change", n + 1);
     span.end(2000);
@@ -212,7 +212,7 @@ describe("a collector", () => {
     const { OtlpTracer } = await import("./otlp.ts");
     collector.answer = "an error";
     const url = `${collector.endpoint}/v1/traces`;
-    const tracer = new OtlpTracer({ url, resource: {}, version: "0" });
+    const tracer = new OtlpTracer({ url, resource: {}, version: "0", timeoutMs: 120_000 });
     for (let n = 0; n < 10_000; n += 1) tracer.start("one", { at: n }).end(n);
     await tracer.close();
     collector.answer = "at once";
