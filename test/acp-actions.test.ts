@@ -117,6 +117,20 @@ it("/fork copies the session: words in one of the two are not in the other", asy
   expect(inFirst).not.toContain("Forget 7");
 });
 
+it("/undo, /compact and /fork are not words for the agent at work: they are refused", async () => {
+  let asked: Promise<unknown> | undefined;
+  answer = async () => {
+    asked ??= Promise.all(["/undo", "/compact", "/fork"].map((command) => editor.prompt(session, command)));
+    await asked;
+    return "Done.";
+  };
+  const session = await begin();
+  await editor.prompt(session, "Look around");
+  for (const command of ["/undo", "/compact", "/fork"])
+    expect(editor.said()).toContain(`${command} is not possible during a turn`);
+  expect(JSON.stringify(model.requests)).not.toContain("/undo");
+});
+
 it("/undo says what was put back, and /compact that there is little to summarize, without a model call", async () => {
   script = [calls(["write_file", { file_path: "/a.txt", content: "one" }]), says("Written.")];
   const session = await begin();

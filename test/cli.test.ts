@@ -58,8 +58,8 @@ it("help and version are printed without loading LangChain, a database or a view
   }
   expect(survey!.err).toContain("was loaded");
   expect(survey!.code).not.toBe(0);
-  const main = await run(process.execPath, ["--import", refusing(HEAVY), MAIN, "--version"]);
-  expect(main).toMatchObject({ ok: true, stderr: "" });
+  const started = await run(process.execPath, ["bin/holdfast.cjs", "--version"]);
+  expect(started).toMatchObject({ ok: true, stdout: printed[0]!.out, stderr: "" });
 });
 
 it("completion, trust and doctor do their work without loading LangChain", async () => {

@@ -11,7 +11,7 @@ import { goalOf, type Section, type SectionOptions } from "../section.ts";
 import { ratioOf, spreadOf } from "../time/statistics.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const COMMAND = join(ROOT, "dist/surfaces/cli/main.js");
+const COMMAND = join(ROOT, "bin/holdfast.cjs");
 
 /** A program to start, as arguments of Node. */
 interface Start {

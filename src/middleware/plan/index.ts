@@ -102,7 +102,7 @@ export function planMiddlewareOf<Item extends ExactTodo | Todo = Todo>(parts: Pl
         beforeModel: (state: unknown, { configurable }: Stage) => {
           const { messages } = state as { messages: BaseMessage[] };
           const isVisible = isPlanVisible(sentMessages(messages, configurable), setup);
-          const { todos, rules = [] } = readPlanState(state);
+          const { todos, rules } = readPlanState(state);
           const situation = { todos, rules, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
           const due = dueReminders({ ...situation, visible: isVisible }, reminders);
           return due.length > 0 ? { messages: due.map(hiddenMessage) } : undefined;

@@ -165,7 +165,7 @@ const NO_MEMORY: PlanMemory = {
 export interface PlanState {
   todos: readonly Todo[];
   /** The plan's rules. */
-  rules?: readonly string[];
+  rules: readonly string[];
   memory: PlanMemory;
 }
 

@@ -1,26 +1,19 @@
-#!/usr/bin/env node
 import { mkdirSync } from "node:fs";
 import module from "node:module";
 import { dirname, join } from "node:path";
-import { version } from "../../version.ts";
+import { defaultStatePath } from "../../storage/state-path.ts";
 
-const args = process.argv.slice(2);
-// Scripts ask for the version often: nothing else is loaded for it.
-if (args.length === 1 && ["--version", "-v"].includes(args[0]!)) console.log(version());
-else {
-  await cacheCompiledCode();
-  const { runProcess } = await import("./process.ts");
-  await runProcess(process);
-}
+cacheCompiledCode();
+const { runProcess } = await import("./process.ts");
+await runProcess(process);
 
 /**
  * Lets later starts use the compiled code of this one, from Node 22 on. It stays in the state folder, which commands of
  * an agent cannot write: whoever can write compiled code can run programs as the user.
  */
-async function cacheCompiledCode(): Promise<void> {
+function cacheCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => void };
   if (!enableCompileCache) return;
-  const { defaultStatePath } = await import("../../storage/state-path.ts");
   const folder = join(dirname(defaultStatePath()), "compiled");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -101,7 +101,7 @@ export class Thread {
     const last = messages.findLast(
       (message) => message.getType() === "ai" && withoutThoughts(message.text).trim() !== "",
     );
-    const { rules = [] } = readPlanState(values);
+    const { rules } = readPlanState(values);
     return {
       todos: withTasks(todos, openCalls(messages)),
       rules,

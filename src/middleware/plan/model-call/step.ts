@@ -107,7 +107,7 @@ export class ModelStep {
     this.#tally = { ...tallyBefore, toolCalls: tallyBefore.toolCalls + finishedCalls(messages, setup) };
     this.#figuresBefore = figuresAt(this.#tally, this.#start);
     const memory = enterRun(state.memory, { messages, callsBefore: this.#figuresBefore.toolCalls });
-    const saved = { todos: state.todos, rules: state.rules ?? [], memory };
+    const saved = { todos: state.todos, rules: state.rules, memory };
     this.#hasNewRules = saved.rules.join("\n") !== memory.rules && saved.todos.some(isOpen);
     this.#savedTodos = saved.todos;
     this.#edits = unheardEdits(saved, request.messages, setup);
@@ -159,7 +159,7 @@ export class ModelStep {
   }
 
   get #rulesNews(): string {
-    const { rules = [] } = this.state;
+    const { rules } = this.state;
     return rules.length > 0
       ? `The user changed the rules of your plan.\n${renderRules(rules)}`
       : "The user took the rules off your plan.";
@@ -392,7 +392,7 @@ export class ModelStep {
       startNext: false,
       ...(this.#started && rememberSeen(seen, this.state.todos)),
       ...(this.#edits.length > 0 && rememberEdits(seen, this.state.todos)),
-      ...(this.#hasNewRules && { rules: this.state.rules!.join("\n") }),
+      ...(this.#hasNewRules && { rules: this.state.rules.join("\n") }),
       marks: { ...this.#started?.marks, ...this.#missingMarks() },
     };
   }
@@ -432,7 +432,7 @@ export class ModelStep {
     const { rounds, nags } = this.#memory;
     return {
       todos: this.state.todos,
-      rules: this.state.rules ?? [],
+      rules: this.state.rules,
       visible: true,
       answered: false,
       edits: this.#edits,

@@ -153,7 +153,7 @@ export class Turns {
     const last = earlier > 0 ? await this.#outcome(run, earlier - 1) : undefined;
     return {
       plan: last?.plan ?? planFrom(run.state),
-      rules: last?.rules ?? run.state.rules ?? [],
+      rules: last?.rules ?? run.state.rules,
       marks: last?.marks ?? run.state.memory.marks,
       toolCalls: run.state.memory.tally.toolCalls,
       ledger: (helpers) => this.#ledger(run, { until: id, moves: last?.moves ?? {}, helpers }),
@@ -205,7 +205,7 @@ export class Turns {
     const edits = previous?.edits ?? this.#edits(run);
     const isFirst = previous === undefined;
     const approved = approvedOf(run.state.memory, call.id, run.message);
-    const current = previous?.rules ?? run.state.rules ?? [];
+    const current = previous?.rules ?? run.state.rules;
     const turn = { before, edits, isFirst, approved };
     const refused = (issues: Issue[]): Outcome => ({ ...turn, plan, marks, moves, rules: current, issues });
     const { memory } = run.state;

@@ -74,6 +74,12 @@ export class Session implements LiveRules {
   #work: Promise<unknown> = Promise.resolve();
   /** Prompts sent to the active run, which the editor shows itself. */
   readonly #steering: string[] = [];
+  /** Commands that change the thread, which a turn uses itself. */
+  readonly #betweenTurns = new Map([
+    [UNDO_COMMAND.name, () => this.#undo()],
+    [COMPACT_COMMAND.name, () => this.#compact()],
+    [FORK_COMMAND.name, () => this.#fork()],
+  ]);
   /** Whether the next prompt summarizes the conversation first. */
   #compactsNext = false;
   /** Whether the person has approved the current plan. */
@@ -143,10 +149,9 @@ export class Session implements LiveRules {
     const text = typedText(prompt);
     const command = commandIn(text);
     if (command === PLAN_COMMAND.name) return this.#command(argumentsOf(text), signal);
+    const act = this.#betweenTurns.get(command ?? "");
+    if (act) return this.#turn ? this.#refuse(command!) : this.#track(act());
     if (this.#turn) return this.#steer(prompt, this.#turn, signal);
-    if (command === UNDO_COMMAND.name) return this.#track(this.#undo());
-    if (command === COMPACT_COMMAND.name) return this.#track(this.#compact());
-    if (command === FORK_COMMAND.name) return this.#track(this.#fork());
     this.#turn = { abort: new AbortController() };
     signal.addEventListener("abort", () => void this.cancel(), { once: true });
     return this.#track(this.#prompt(prompt, this.#turn));
@@ -177,6 +182,13 @@ export class Session implements LiveRules {
     await this.#thread.say(promptMessage(prompt).content, { signal });
     this.#conversation.sayAside(
       "Another process works on this thread. Its agent reads this at its next call.",
+    );
+    return { stopReason: "end_turn" };
+  }
+
+  async #refuse(command: string): Promise<PromptResponse> {
+    this.#conversation.sayAside(
+      `/${command} is not possible during a turn: stop it first, or wait for its end.`,
     );
     return { stopReason: "end_turn" };
   }
