@@ -281,6 +281,7 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
     return {
       ...compiledOf(spec, { invoke: (input: never, config?: never) => build().invoke(input, config) }),
       stateFields: sharedFields(options.stateSchema, spec.stateSchema, spec.name),
+      ...(typeof spec.model === "string" && { model: spec.model }),
     };
   });
 }

@@ -41,7 +41,8 @@ export async function runAssignment(
 ): Promise<Outcome> {
   const { subagent, start, owner, id, job } = assignment;
   const { writer, signal } = context.runtime;
-  emit(assignment, writer, { type: "subagent-start" });
+  const { model } = subagent;
+  emit(assignment, writer, { type: "subagent-start", ...(model !== undefined && { model }) });
   let outcome: Outcome;
   const usage: ChildContext["usage"] = {};
   try {
@@ -73,7 +74,7 @@ function verdictOf(outcome: Outcome): Verdict {
 function emit(
   { subagent: { name }, job, call, owner }: Assignment,
   writer: ToolRuntime["writer"],
-  event: Pick<SubagentEvent, "type" | "ok" | "verdict" | "error">,
+  event: Pick<SubagentEvent, "type" | "model" | "ok" | "verdict" | "error">,
 ): void {
   writer?.({
     ...event,

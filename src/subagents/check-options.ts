@@ -19,6 +19,7 @@ const COMPILED = z.strictObject({
     (value) => hasMethods(value, ["invoke"]),
     "must be an agent, a graph or another runnable with `invoke`",
   ),
+  model: z.string().optional(),
   ownsFiles: z.boolean().optional(),
   stateFields: z.array(z.string()).optional(),
 } satisfies Record<keyof CompiledSubagent, z.ZodType>);

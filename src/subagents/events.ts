@@ -12,6 +12,8 @@ export interface SubagentEvent {
   /** The tool call that started it. */
   call: string;
   description: string;
+  /** At the start: its model, if that is not its caller's. */
+  model?: string;
   todoId?: string;
   /** Epoch milliseconds. */
   at: number;
@@ -40,10 +42,14 @@ export function failuresIn({ additional_kwargs }: BaseMessage): Failures {
 /** In the result of a `task` call: its `HelperMark`. */
 const HELPER = "holdfast_helper";
 
-/** A sub-agent that can be asked again: its id for the model, its kind, and the namespace of its checkpoints. */
-interface HelperMark {
+/** A sub-agent that can be asked again. */
+export interface HelperMark {
+  /** Its id for the model. */
   id: string;
   kind: string;
+  /** Its model, if that is not its caller's. */
+  model?: string | undefined;
+  /** The namespace of its checkpoints. */
   ns: string;
 }
 

@@ -16,7 +16,7 @@ import { Crew } from "./background/crew.ts";
 import { backgroundHooks } from "./background/hooks.ts";
 import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
-import { helpersIn, markFailures, markHelper, titleOf, type TurnCall } from "./events.ts";
+import { helpersIn, markFailures, markHelper, titleOf, type HelperMark, type TurnCall } from "./events.ts";
 import { conversationAt, startStateFor, type Job } from "./exchange.ts";
 import type { SubagentsOptions } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
@@ -134,7 +134,7 @@ async function startJob(
   crew.begin({ ...assignment, id }, { runtime, ns, isResumed, mayTakeAnswer: false });
   const content = filled(BACKGROUND_TEXTS.started, { id });
   const message = new ToolMessage({ content, name: TASK, tool_call_id: call });
-  if (checkpointerOf(configurable)) markHelper(message, { id, kind: assignment.subagent.name, ns });
+  if (checkpointerOf(configurable)) markHelper(message, markOf(assignment, id, ns));
   return new Command({
     update: {
       ...(await followed?.begun()),
@@ -173,8 +173,12 @@ async function runJob(
   markFailures(message, failures);
   const { id } = assignment;
   const ns = String(configurable?.["checkpoint_ns"]);
-  if (id !== undefined) markHelper(message, { id, kind: assignment.subagent.name, ns });
+  if (id !== undefined) markHelper(message, markOf(assignment, id, ns));
   return new Command({ update: { ...update, messages: [message] } });
+}
+
+function markOf({ subagent: { name: kind, model } }: Assignment, id: string, ns: string): HelperMark {
+  return { id, kind, ...(model !== undefined && { model }), ns };
 }
 
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {

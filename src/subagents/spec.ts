@@ -19,6 +19,8 @@ export interface SubagentTerms {
 /** A sub-agent that is ready to run: any runnable that takes `messages` (and `files`) and returns them. */
 export interface CompiledSubagent extends SubagentTerms {
   runnable: SubagentRunnable;
+  /** The name of its model, for people. Default: its caller's. */
+  model?: string;
   /** Whether its `files` are complete, so that missing ones count as deleted. Default: they are added to the caller's. */
   ownsFiles?: boolean;
   /** Fields of the caller's state that it receives; its changes come back through the caller's reducers. */

@@ -15,8 +15,15 @@ export function eventIn(chunk: unknown): RunEventBody | undefined {
     return event;
   }
   if (!isSubagentEvent(chunk)) return undefined;
-  const { type, owner, name, description, todoId, ok = true, verdict, error } = chunk;
+  const { type, owner, name, description, model, todoId, ok = true, verdict, error } = chunk;
   return type === "subagent-start"
-    ? { type, owner, name, description, ...(todoId !== undefined && { todoId }) }
+    ? {
+        type,
+        owner,
+        name,
+        description,
+        ...(model !== undefined && { model }),
+        ...(todoId !== undefined && { todoId }),
+      }
     : { type, owner, name, ok, ...(verdict && { verdict }), ...(error !== undefined && { error }) };
 }

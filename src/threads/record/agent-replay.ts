@@ -50,6 +50,8 @@ export class AgentReplay {
   readonly #helpers = new Map<string, AgentReplay>();
   /** The calls that started sub-agents, by the ids with which these can be called again. */
   readonly #askedBy = new Map<string, string>();
+  /** The models of sub-agents that have one of their own, by call. */
+  readonly #models = new Map<string, string>();
   /** The items of sub-agents that ended in the current step, by call, until their ends are replayed. */
   readonly #running = new Map<string, string>();
   /** Calls that started no sub-agent, and the failures of sub-agents by call. */
@@ -73,7 +75,10 @@ export class AgentReplay {
     }
     for (const message of messages) {
       if (!ToolMessage.isInstance(message) || message.name !== TASK) continue;
-      for (const id of helpersIn([message]).keys()) this.#askedBy.set(id, message.tool_call_id);
+      for (const { id, model } of helpersIn([message]).values()) {
+        this.#askedBy.set(id, message.tool_call_id);
+        if (model !== undefined) this.#models.set(message.tool_call_id, model);
+      }
       if (message.status !== "error") continue;
       const { tool_call_id: call } = message;
       if (!this.#failures.has(call)) this.#refused.add(call);
@@ -197,7 +202,14 @@ export class AgentReplay {
     const before = this.#helpers.get(this.#askedBy.get(String(args["again"])) ?? "");
     const known = [...this.#seen, ...(before ? before.#seen : [])];
     this.#helpers.set(call, new AgentReplay(owner, { known, isInBackground: args["background"] === true }));
-    const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
+    const model = this.#models.get(call);
+    const job = {
+      owner,
+      name: helper,
+      description,
+      ...(model !== undefined && { model }),
+      ...(todoId !== undefined && { todoId }),
+    };
     const planEvents = this.#planChange(withTasks(this.todos, [{ name, args }]), {
       by: "harness",
       at: this.at,

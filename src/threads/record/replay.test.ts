@@ -6,6 +6,7 @@ import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";
+import { eventIn } from "../events/stream-events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { runThread, RunEvents } from "../run/run-thread.ts";
@@ -252,4 +253,27 @@ it("a sub-agent in the background that failed has failed later too; a refused ca
     });
   expect(helpers(live)).toEqual(["Break began", "ended false true"]);
   expect(helpers(await later())).toEqual(helpers(live));
+});
+
+it("a sub-agent with a model of its own is told with its name, live and later", async () => {
+  const answer = { messages: [new AIMessage("Ice.")] };
+  const scout = { name: "scout", description: "looks", runnable: { invoke: async () => answer } };
+  const subagents = [
+    { ...scout, model: "openai:small" },
+    { ...scout, name: "other" },
+  ];
+  const task = (name: string) => callTool("task", { description: "Look", subagent_type: name });
+  const model = new ScriptedModel([[task("scout"), task("other")], "Seen."]);
+  const { graph } = createDeepAgent({ model, plan: false, subagents, checkpointer: new MemorySaver() });
+  const go = { messages: [{ role: "user", content: "Go" }] };
+  const options = { configurable: { thread_id: "t" }, streamMode: "custom" } as const;
+  const chunks = await Array.fromAsync(await graph.stream(go as never, options));
+  const live = chunks.flatMap((chunk) => eventIn(chunk) ?? []);
+  const later = await replay(new Thread({ graph } as never, "t"));
+  for (const events of [live, later]) {
+    const starts = events.flatMap((event) =>
+      event.type === "subagent-start" ? [`${event.name} ${event.model}`] : [],
+    );
+    expect(starts).toEqual(["scout openai:small", "other undefined"]);
+  }
 });

@@ -21,11 +21,8 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   error?: string | undefined;
 }
 
-/** A run event in which a sub-agent may have its model. */
-type Extended<Event> = Event extends { type: "subagent-start" } ? Event & { model?: string } : Event;
-
 /** A run event; live ones have a number, replayed ones have none. */
-export type StampedEvent = Extended<RunEvent> & { run?: string; n?: number };
+export type StampedEvent = RunEvent & { run?: string; n?: number };
 
 export interface ToldThread {
   events: readonly StampedEvent[];
