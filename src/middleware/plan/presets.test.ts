@@ -54,7 +54,7 @@ describe("lean", () => {
       "ok",
     ]);
     expect(texts).toEqual([
-      "Plan set. 0/3 done; now 1; next 3.",
+      "Plan set. 0/3 done; now 1.",
       "1/3 done; now 2.",
       "worked",
       "1/4 done; now 2; next 4; blocked 3. Added 4.",
@@ -105,7 +105,7 @@ describe("lean", () => {
     ).toEqual(["3 check completed ", "4 publish in_progress ", "5 tell pending 4"]);
     expect(texts.slice(2)).toEqual([
       "Plan set, 3-5. 0/3 done; now 3.",
-      "1/3 done; now 4; 5 waits on 4.\nNote: 1 is taken for 3: this plan counts from 3.",
+      "1/3 done; now 4.\nNote: 1 is taken for 3: this plan counts from 3.",
     ]);
   });
 

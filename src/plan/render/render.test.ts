@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { applyUpdate } from "../apply/index.ts";
 import { PRESETS } from "../presets/presets.ts";
 import { dueReminders, type Situation } from "../presets/reminders.ts";
 import { TodoManager } from "../todo-manager.ts";
+import { LEAN_POLICY } from "../todo/policy.ts";
 import type { Todo } from "../todo/todo.ts";
 import { parseMarkdown, renderMarkdown } from "./markdown.ts";
 import { renderMermaid } from "./mermaid.ts";
@@ -24,7 +26,7 @@ describe("a plan is drawn", () => {
   });
 
   it("as one line", () => {
-    expect(renderStatus(PLAN)).toBe("1/4 done; now 2; 3 waits on 2; blocked 4.");
+    expect(renderStatus(PLAN)).toBe("1/4 done; now 2; blocked 4.");
     expect(renderStatus([])).toBe("No plan.");
   });
 
@@ -33,21 +35,41 @@ describe("a plan is drawn", () => {
       renderStatus(items.map(([id, is, more]) => ({ id, content: id, status: is, ...more })));
     expect(status(["1", "in_progress"], ["2", "pending"])).toBe("0/2 done; now 1.");
     expect(status(["1", "in_progress"], ["2", "in_progress"], ["3", "pending"])).toBe("0/3 done; now 1, 2.");
+    const afterFirst = { dependsOn: ["1"] };
+    expect(status(["1", "in_progress"], ["2", "pending", afterFirst], ["3", "pending"])).toBe(
+      "0/3 done; now 1.",
+    );
     const unexpected: [string, string][] = [
       [
         status(["1", "in_progress"], ["2", "pending"], ["3", "pending", { priority: "high" }]),
-        "0/3 done; now 1; next 3.",
-      ],
-      [
-        status(["1", "in_progress"], ["2", "pending", { dependsOn: ["1"] }], ["3", "pending"]),
         "0/3 done; now 1; next 3.",
       ],
       [status(["1", "in_progress"], ["3", "pending"], ["2", "pending"]), "0/3 done; now 1; next 3."],
       [status(["1", "in_progress"], ["2", "cancelled"], ["3", "pending"]), "0/2 done; now 1; next 3."],
       [status(["1", "completed"], ["2", "pending"]), "1/2 done; next 2."],
       [status(["a", "in_progress"], ["b", "pending"]), "0/2 done; now a; next b."],
+      [
+        status(["1", "in_progress"], ["2", "pending", { dependsOn: ["3"] }], ["3", "blocked"]),
+        "0/3 done; now 1; 2 waits on 3; blocked 3.",
+      ],
     ];
     for (const [line, expected] of unexpected) expect(line).toBe(expected);
+  });
+
+  it.each<[string, Partial<Todo>, Partial<Todo>]>([
+    ["an item that waits on the current one", { dependsOn: ["1"] }, {}],
+    ["an urgent one that waits on the current one", {}, { dependsOn: ["1"], priority: "high" }],
+    ["one that waits on nothing", { dependsOn: ["4"] }, {}],
+  ])("as one line that names what starts next: %s", (_, second, third) => {
+    const todos: Todo[] = [
+      { id: "1", content: "a", status: "in_progress" },
+      { id: "2", content: "b", status: "pending", ...second },
+      { id: "3", content: "c", status: "pending", ...third },
+      { id: "4", content: "d", status: "pending", dependsOn: ["1"] },
+    ];
+    const after = applyUpdate({ todos, nextId: 5, retired: [] }, { done: "1" }, LEAN_POLICY);
+    const started = after.ok && after.plan.todos.find(({ status }) => status === "in_progress")!.id;
+    expect(renderStatus(todos)).toBe(`0/4 done; now 1${started === "2" ? "" : `; next ${started}`}.`);
   });
 
   it("as a snapshot for the model", () => {

@@ -1,5 +1,5 @@
 import {
-  nextStartable,
+  nextAfterCurrent,
   unmetDependencies,
   countTodos,
   isOpen,
@@ -29,8 +29,8 @@ export function renderChecklist(todos: readonly Todo[]): string {
 }
 
 /**
- * A one-line status by ids: progress, items in progress, blocked or waiting items, and the next item unless it simply
- * follows the one in progress.
+ * A one-line status by ids: progress, items in progress, blocked or waiting items, and the item that starts after those
+ * in progress unless it simply follows them.
  */
 export function renderStatus(todos: readonly Todo[]): string {
   const { completed, cancelled, total } = countTodos(todos);
@@ -40,7 +40,7 @@ export function renderStatus(todos: readonly Todo[]): string {
       .filter((todo) => todo.status === status)
       .map((todo) => todo.id)
       .join(", ");
-  const next = nextStartable(todos);
+  const next = nextAfterCurrent(todos);
   const parts = [`${completed}/${total - cancelled} done`];
   if (ids("in_progress")) parts.push(`now ${ids("in_progress")}`);
   if (next && !follows(next, todos)) parts.push(`next ${next.id}`);

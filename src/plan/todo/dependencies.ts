@@ -18,6 +18,14 @@ export function nextStartable(todos: readonly Todo[]): Todo | undefined {
   return startable(todos).toSorted((a, b) => urgency(a) - urgency(b))[0];
 }
 
+/** The item that starts when those in progress are completed. */
+export function nextAfterCurrent(todos: readonly Todo[]): Todo | undefined {
+  const after = todos.map(
+    (todo): Todo => (todo.status === "in_progress" ? { ...todo, status: "completed" } : todo),
+  );
+  return nextStartable(after);
+}
+
 /** Pending items whose dependencies are completed. */
 export function startable(todos: readonly Todo[]): Todo[] {
   const items = byId(todos);

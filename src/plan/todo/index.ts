@@ -15,6 +15,7 @@ export {
   byId,
   closingDependencies,
   findCycle,
+  nextAfterCurrent,
   nextStartable,
   unmetDependencies,
 } from "./dependencies.ts";

@@ -2,7 +2,7 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import { ending, type RunEvent, OUTCOME_CODES } from "../events/index.ts";
-import type { RunStreamOptions } from "../prepare/index.ts";
+import type { RunGraph, RunStreamOptions } from "../prepare/index.ts";
 import { answerEvents } from "../questions/index.ts";
 import { runThread, RunEvents, waitingOf } from "../run/index.ts";
 import { Thread, type Hold } from "../thread/index.ts";
@@ -12,9 +12,6 @@ import type { Run } from "./hosted-run.ts";
 import { beginning } from "./request/begin.ts";
 import type { CheckpointPlace } from "./request/request.ts";
 import type { FeedSinks, LangGraphFeed } from "./stream/langgraph-feed.ts";
-
-/** Lower recursion limits are ignored: user interfaces send them by default, and they would cut a plan short. */
-const LOWEST_LIMIT = 10_000;
 
 /** The wait for a thread that is held for a moment while a person's plan edit is written. */
 const EDIT_MS = 2000;
@@ -105,7 +102,7 @@ export async function execute(run: Run, execution: Execution): Promise<Execution
           const { checkpoint } = start;
           // Used once: after a plan edit the run continues from the newest checkpoint.
           delete start.checkpoint;
-          return optionsOf(run, checkpoint);
+          return optionsOf(run, ready.agent.graph, checkpoint);
         },
       },
     });
@@ -159,14 +156,20 @@ async function rollBack({ agent: { graph }, id: thread }: Thread, { record: { ba
   else if (typeof graph.checkpointer === "object") await graph.checkpointer.deleteThread(thread);
 }
 
-function optionsOf({ id, request }: Run, checkpoint: CheckpointPlace | undefined): Partial<RunStreamOptions> {
-  const { configurable, context, metadata, recursionLimit, interruptBefore, interruptAfter } = request;
+function optionsOf(
+  { id, request }: Run,
+  graph: RunGraph,
+  checkpoint: CheckpointPlace | undefined,
+): Partial<RunStreamOptions> {
+  const { configurable, context, metadata, recursionLimit = 0, interruptBefore, interruptAfter } = request;
+  // A lower limit than the graph's own is ignored: user interfaces send one by default, and it would cut a plan short.
+  const { recursionLimit: lowestLimit = 0 } = graph.config ?? {};
   return {
     version: "v2",
     configurable: { ...configurable, ...checkpoint },
     metadata: { ...metadata, run_id: id },
     ...(context && { context }),
-    ...(recursionLimit !== undefined && recursionLimit > LOWEST_LIMIT && { recursionLimit }),
+    ...(recursionLimit > lowestLimit && { recursionLimit }),
     ...(interruptBefore && { interruptBefore }),
     ...(interruptAfter && { interruptAfter }),
   };

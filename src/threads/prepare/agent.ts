@@ -65,6 +65,7 @@ export interface RunPlace {
 
 /** The methods of an agent's graph that are used here. */
 export interface RunGraph {
+  config?: RunnableConfig | undefined;
   checkpointer?: BaseCheckpointSaver | boolean | undefined;
   channels: Record<string, object>;
   invoke(input: never, config?: RunnableConfig): Promise<object>;

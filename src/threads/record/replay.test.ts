@@ -267,10 +267,10 @@ it("a sub-agent with a model of its own is told with its name, live and later", 
   const { graph } = createDeepAgent({ model, plan: false, subagents, checkpointer: new MemorySaver() });
   const go = { messages: [{ role: "user", content: "Go" }] };
   const options = { configurable: { thread_id: "t" }, streamMode: "custom" } as const;
-  const chunks = await Array.fromAsync(await graph.stream(go as never, options));
-  const live = chunks.flatMap((chunk) => eventIn(chunk) ?? []);
+  const live = [];
+  for await (const chunk of await graph.stream(go as never, options)) live.push(eventIn(chunk) ?? []);
   const later = await replay(new Thread({ graph } as never, "t"));
-  for (const events of [live, later]) {
+  for (const events of [live.flat(), later]) {
     const starts = events.flatMap((event) =>
       event.type === "subagent-start" ? [`${event.name} ${event.model}`] : [],
     );

@@ -152,7 +152,7 @@ describe("a refused completion", () => {
     const call = callTool("update_todos", { done: "1,2,3", start: "4" });
     const { texts, statuses } = await run([plan, call, "ok"], { verify });
     expect(texts[1]).toBe(
-      `1/5 done; now 2; next 5.\n${REFUSED}\nNote: 3 is not completed: it waits on 2. 4 is not in_progress: it waits on 3.`,
+      `1/5 done; now 2.\n${REFUSED}\nNote: 3 is not completed: it waits on 2. 4 is not in_progress: it waits on 3.`,
     );
     expect(statuses).toEqual(["completed", "in_progress", "pending", "pending", "pending"]);
   });

@@ -155,15 +155,20 @@ it("words that are typed while the agent waits for an answer are the answer", as
   ]);
 });
 
-it("a low limit of steps, which pages send unasked, does not cut a plan short", async () => {
-  const thread = await serveGraph(
-    createDeepAgent({
-      model: new ScriptedModel([...Array.from({ length: 20 }, () => callTool("ls", {})), "Done."]),
-      loopGuard: false,
-    }),
-  );
-  await client.runs.wait(thread, "agent", { input: ask("Look"), config: { recursion_limit: 5 } });
-  expect((await client.threads.getState<{ messages: unknown[] }>(thread)).values.messages).toHaveLength(42);
+it("a low limit of steps, which pages send unasked, does not cut a plan short; one for a graph without its own holds", async () => {
+  const script = (tool: string): Step[] => [...Array.from({ length: 20 }, () => callTool(tool, {})), "Done."];
+  const deep = createDeepAgent({ model: new ScriptedModel(script("ls")), loopGuard: false });
+  const plain = createAgent({ model: new ScriptedModel(script("send")), tools: [send] });
+  for (const [graph, limit] of [
+    [deep, 5],
+    [plain, 50],
+  ] as const) {
+    await served?.close();
+    const thread = await serveGraph(graph);
+    await client.runs.wait(thread, "agent", { input: ask("Look"), config: { recursion_limit: limit } });
+    const { values } = await client.threads.getState<{ messages: unknown[] }>(thread);
+    expect(values.messages).toHaveLength(42);
+  }
 });
 
 it("a client cannot write what is private to the harness, by input, by command or by a state update", async () => {
