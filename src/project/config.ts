@@ -38,6 +38,11 @@ export const CONFIG = z
       .enum(["auto", "always", "never"])
       .describe("Isolate commands where it works, always (else none are run), or never."),
     network: z.boolean().describe("Whether isolated commands reach the network."),
+    origins: z
+      .array(z.string().regex(/^https?:\/\/[^/\s]+$/, "must be an origin: http://localhost:3000"))
+      .describe(
+        "Origins on this machine or its network that web_fetch may reach, such as http://localhost:3000.",
+      ),
     prices: z
       .record(
         z.string(),

@@ -185,13 +185,14 @@ function tightened(own: Config, { path, read }: SettingsFile): Config {
 
 /** The project's settings over the user's; rules, prices and servers are combined. */
 function merged(own: Config, project: Config): Config {
-  const both = (key: "allow" | "ask" | "deny") => [...(own[key] ?? []), ...(project[key] ?? [])];
+  const both = (key: "allow" | "ask" | "deny" | "origins") => [...(own[key] ?? []), ...(project[key] ?? [])];
   return {
     ...own,
     ...project,
     allow: both("allow"),
     ask: both("ask"),
     deny: both("deny"),
+    origins: both("origins"),
     prices: { ...own.prices, ...project.prices },
     mcp: { ...own.mcp, ...project.mcp },
   };

@@ -304,6 +304,7 @@ describe("settings files", () => {
     expect(await fails('{"allow":["rm -rf"]}')).toContain(
       "allow.0: must be a tool, or a tool with a pattern",
     );
+    expect(await fails('{"origins":["localhost:3000"]}')).toContain("origins.0: must be an origin");
     expect(await fails('{"allow":["write_file(../**)"]}')).toContain('has the rule "write_file(../**)"');
     expect(await fails("{")).toContain("is not JSON");
     expect(await fails("[]")).toContain("expected object");

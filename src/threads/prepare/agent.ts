@@ -153,7 +153,9 @@ export function createRunAgent({
       forkNoteMiddleware({ hasDisk: dir !== undefined }),
     ],
     ...(mcp && { mcp }),
-    web: settings.web ? { deny: [forbidden.isAddress] } : false,
+    web: settings.web
+      ? { allow: ["*", ...(project?.config.origins ?? [])], deny: [forbidden.isAddress] }
+      : false,
     permissions: forbidden.permissions,
     budget: false,
     background: settings.background ?? false,

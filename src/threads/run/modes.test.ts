@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   mkdirSync,
   mkdtempSync,
@@ -7,6 +8,8 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
@@ -291,6 +294,21 @@ describe("rules", () => {
     for (const reply of replies.slice(0, 3)) expect(reply).toContain("forbids it");
     expect(replies[3]).toBe("posted");
     expect((await play([post("hello you", "and you"), "ok"], { config })).asked).toEqual(["mcp__web__post"]);
+  });
+
+  it("let web_fetch reach an origin of this machine that they name, and no other", async () => {
+    const server = createServer((_, response) => response.end("the page")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const [named, other] = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
+    const steps = [
+      [callTool("web_fetch", { url: `${named}/a` }), callTool("web_fetch", { url: other })],
+      "ok",
+    ];
+    const { replies } = await play(steps, { config: { origins: [named] }, settings: { web: true } });
+    server.close();
+    expect(replies[0]).toContain("the page");
+    expect(replies[1]).toContain("not of the public internet");
   });
 
   it("that deny a write leave it out of what the calls beside it see", async () => {

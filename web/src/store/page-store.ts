@@ -33,6 +33,7 @@ export class PageStore {
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #hasLoaded = false;
+  #isSearching = false;
   #lastEventAt = 0;
   readonly #listeners = new Set<() => void>();
 
@@ -157,6 +158,19 @@ export class PageStore {
 
   #loadInfo(): Promise<void> {
     return this.#load("info", async () => this.set({ info: await this.api.info() }));
+  }
+
+  /** Lists the threads with these words. Words that are typed while an answer is awaited make one request after it. */
+  async search(query: string): Promise<void> {
+    this.set({ query });
+    if (this.#isSearching) return;
+    this.#isSearching = true;
+    let asked: string | undefined;
+    while (asked !== this.state.query) {
+      asked = this.state.query;
+      await this.loadThreads();
+    }
+    this.#isSearching = false;
   }
 
   async loadThreads(): Promise<void> {

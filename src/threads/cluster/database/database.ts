@@ -46,7 +46,12 @@ export class ClusterDatabase {
     const { DBOSClient: Client } = await import("@dbos-inc/dbos-sdk");
     // The public `DBOS.migrate` writes to standard output.
     const system = await import("@dbos-inc/dbos-sdk/internal/system_database");
-    const pool = new Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
+    const pool = new Pool({
+      connectionString: url,
+      application_name: "holdfast queue",
+      max: CONNECTIONS,
+      keepAlive: true,
+    });
     // The pool replaces an idle connection that breaks.
     pool.on("error", () => {});
     try {

@@ -11,10 +11,6 @@ export function Threads() {
   const { threads, hasMoreThreads, query, open, failed } = usePage();
   const now = useNow(true);
 
-  const search = (words: string): void => {
-    store.set({ query: words });
-    void store.loadThreads();
-  };
   return (
     <nav className="threads" aria-label="Threads">
       <header className="threads-head">
@@ -28,7 +24,7 @@ export function Threads() {
             type="search"
             placeholder="Search threads"
             value={query}
-            onInput={(event) => search(event.currentTarget.value)}
+            onInput={(event) => void store.search(event.currentTarget.value)}
           />
         </label>
       </header>
