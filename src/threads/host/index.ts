@@ -41,4 +41,4 @@ export type { HostEvent, StampedEvent } from "./stream/live-events.ts";
 export type { ThreadEvent } from "./stream/thread-protocol.ts";
 export { isWholeState } from "./thread-queue.ts";
 export { localHost, threadsGraph, type ThreadsGraphOptions, titleOf } from "./threads-graph.ts";
-export { checkTimes, StoredSchedules } from "./schedules/stored-schedules.ts";
+export { nextTime, StoredSchedules } from "./schedules/stored-schedules.ts";

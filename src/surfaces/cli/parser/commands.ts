@@ -48,8 +48,9 @@ export function commands(parser: Argv): void {
           .positional("task", word("The first task"))
           .option("continue", { ...flag("Continue the latest thread of this directory"), alias: "c" })
           .option("resume", flag("Choose a thread of this directory to continue"))
+          .option("thread", text("Continue this thread, by its id or the beginning of it"))
           .option("plain", flag("Plain lines, such as for screen readers"))
-          .conflicts("continue", "resume"),
+          .conflicts({ continue: ["resume", "thread"], resume: "thread" }),
       on(async () => (await import("../commands/session.ts")).session),
     )
     .command(
@@ -187,10 +188,11 @@ export function commands(parser: Argv): void {
       (args) =>
         args
           .options(RUNNING_FLAGS)
-          .positional("cron", word('When, in UTC, such as "0 9 * * 1-5"'))
+          .positional("cron", word('When, such as "0 9 * * 1-5"'))
           .positional("task", word("What to do"))
           .option("thread", word("Continue this thread, instead of a new one each time"))
           .option("queue", { ...text("The queue of the workers that execute it"), coerce: queueName })
+          .option("timezone", text("The time zone of the schedule, such as Europe/Paris (default UTC)"))
           .option("remove", text("The id of a schedule to remove"))
           .option("json", JSON_LINES),
       on(async () => (await import("../commands/threads/schedule.ts")).schedule),

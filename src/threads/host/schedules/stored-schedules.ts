@@ -34,7 +34,7 @@ export class StoredSchedules implements Schedules {
 
   async add({ cron, ...more }: NewSchedule): Promise<Schedule> {
     const schedule: Schedule = { ...more, cron: cron.trim(), id: crypto.randomUUID(), createdAt: Date.now() };
-    const next = await nextOf(schedule);
+    const next = await nextTime(schedule);
     await this.#ledger.changeSchedule(schedule.id, () => recordOf(schedule, next));
     return schedule;
   }
@@ -75,7 +75,7 @@ export class StoredSchedules implements Schedules {
     for (const record of await this.#ledger.schedules(now)) {
       try {
         const schedule = scheduleIn(record);
-        const next = await nextOf(schedule);
+        const next = await nextTime(schedule);
         const moment = { schedule: record.id, due: record.due!, next };
         const isLate = now - moment.due > LATE_MS;
         if (isLate || isOver(schedule, moment.due)) await this.#move(record, next);
@@ -92,7 +92,7 @@ export class StoredSchedules implements Schedules {
     this.#clockCheckedAt = now;
     for (const record of await this.#ledger.schedules(Number.MAX_SAFE_INTEGER)) {
       try {
-        const next = await nextOf(scheduleIn(record));
+        const next = await nextTime(scheduleIn(record));
         if (next < record.due!) await this.#move(record, next);
       } catch (error) {
         onError(error);
@@ -120,12 +120,8 @@ function scheduleIn({ id, createdAt, content }: ScheduleRecord): Schedule {
 
 type When = Pick<Schedule, "cron" | "timezone">;
 
-/** Throws `invalid-request` for an invalid crontab expression. */
-export async function checkTimes(cron: string): Promise<void> {
-  await nextOf({ cron });
-}
-
-async function nextOf(when: When): Promise<number> {
+/** The next time of a schedule. Throws `invalid-request` for an invalid crontab expression or time zone. */
+export async function nextTime(when: When): Promise<number> {
   return nextIn((await croner()).Cron, when);
 }
 

@@ -1,10 +1,5 @@
 import { isDatabaseUrl } from "../../../../storage/open/index.ts";
-import {
-  type Schedule,
-  type Schedules,
-  checkTimes,
-  StoredSchedules,
-} from "../../../../threads/host/index.ts";
+import { type Schedule, type Schedules, nextTime, StoredSchedules } from "../../../../threads/host/index.ts";
 import { GRAPH } from "../../../../threads/thread/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../../output/index.ts";
@@ -17,13 +12,15 @@ export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
   cron?: string | undefined;
   task?: string | undefined;
   queue?: string | undefined;
+  timezone?: string | undefined;
   remove?: string | undefined;
 }
 
 /** `holdfast schedule`: schedules a task, lists schedules, or removes one. */
 export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promise<number> {
   const { stdout, stderr } = terminal;
-  const { cron, task, remove, thread, queue } = flags;
+  const { cron, task, remove, thread, queue, timezone } = flags;
+  const zone = timezone === undefined ? {} : { timezone };
   if (cron !== undefined && task === undefined) {
     refuse('Say what to do: holdfast schedule "0 9 * * 1-5" "task".');
   }
@@ -33,12 +30,12 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     refuse("--queue is for workers that share a database: see --database.");
   }
   // Checked before a state file is created.
-  if (cron !== undefined) await checkTimes(cron);
+  if (cron !== undefined) await nextTime({ cron, ...zone });
   if (thread !== undefined) checkThreadId(thread);
   const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
-  const show = (one: Schedule): void => {
+  const show = async (one: Schedule): Promise<void> => {
     const where = one.thread === undefined ? "" : ` in ${one.thread}`;
-    const words = `${one.id} (${timesOf(one)})${where}: ${taskOf(one)}`;
+    const words = `${one.id} (${await timesOf(one)})${where}: ${taskOf(one)}`;
     stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
   };
   return withSchedules(address, async (schedules) => {
@@ -54,10 +51,10 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
         metadata: { title: task },
         ...(queue !== undefined && { queue }),
       };
-      show(await schedules.add({ cron, request, ...(thread !== undefined && { thread }) }));
+      await show(await schedules.add({ cron, ...zone, request, ...(thread !== undefined && { thread }) }));
       if (isFile) stderr.write(shown`holdfast: Started by holdfast serve, while it runs.\n`);
     } else {
-      for (const one of await schedules.all()) show(one);
+      for (const one of await schedules.all()) await show(one);
     }
     return EXIT.done;
   });
@@ -78,9 +75,16 @@ async function withSchedules<T>(address: string, use: (schedules: Schedules) => 
   }
 }
 
-function timesOf({ cron, timezone, endsAt, isPaused }: Schedule): string {
-  const end = endsAt !== undefined && `until ${new Date(endsAt).toISOString()}`;
-  return [cron, timezone, end, isPaused && "paused"].filter(Boolean).join(", ");
+async function timesOf({ cron, timezone, endsAt, isPaused }: Schedule): Promise<string> {
+  const end = endsAt !== undefined && `until ${timeText(endsAt)}`;
+  const next = isPaused
+    ? "paused"
+    : `next ${timeText(await nextTime({ cron, ...(timezone && { timezone }) }))}`;
+  return [cron, timezone, end, next].filter(Boolean).join(", ");
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function taskOf({ request: { input } }: Schedule): string {
