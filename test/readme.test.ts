@@ -78,11 +78,11 @@ it("the orders of middleware on the pages are those of the agents", () => {
     interruptOn: { x: true },
     middleware,
   };
-  const knowledge = { instructions: ["x"], skills: ["none"], mcp: { mcpServers: {} } };
+  const knowledge = { skills: ["none"], mcp: { mcpServers: {} } };
   const config = { configurable: { thread_id: "1", is_plan_mode: true, subagent_enabled: true } };
   const agents = {
-    "docs/a-turn.md": createDeepAgent({ ...shared, ...knowledge }),
-    "docs/lead-agent.md": makeLeadAgent(config, { ...shared, summarization: true }),
+    "docs/a-turn.md": createDeepAgent({ ...shared, ...knowledge, instructions: ["x"] }),
+    "docs/lead-agent.md": makeLeadAgent(config, { ...shared, ...knowledge, summarization: true }),
   };
   for (const [page, agent] of Object.entries(agents)) {
     const [, section = ""] = readFileSync(page, "utf8").split("## The order of middleware");

@@ -99,7 +99,7 @@ const AGENT_FLAGS = {
   mode: {
     choices: MODES,
     describe:
-      "How much to ask: before work on a plan, writes and commands, commands, nothing (default edits)",
+      "How much to ask: before work on a plan, writes and commands, commands, nothing (default edits, in a session ask)",
   },
   dir: {
     ...text(

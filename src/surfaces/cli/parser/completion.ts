@@ -52,6 +52,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--remove": NOTHING,
   "--role": NOTHING,
   "--slots": NOTHING,
+  "--timezone": () => Intl.supportedValuesOf("timeZone"),
   "--token": NOTHING,
 };
 
