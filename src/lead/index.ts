@@ -32,7 +32,7 @@ import { joinedPrompt } from "../middleware/text/index.ts";
 import { inThread, type RunContext, threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { titleMiddleware } from "../middleware/title/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
-import { toModel, withSettings, withThinking } from "../models/index.ts";
+import { toModel, withEffort, withSettings, withThinking } from "../models/index.ts";
 import type { Todo } from "../plan/index.ts";
 import { own } from "../plan/todo/index.ts";
 import {
@@ -66,10 +66,11 @@ export function makeLeadAgent(
   const think = (one: BaseChatModel): BaseChatModel => withThinking(one, thinking, warn);
   const model = think(baseModel);
   /** Creates a sub-agent's model. Settings come first, as they decide which thinking the model supports. */
-  const modelOf = ({ name, model: specModel, modelSettings }: SubagentSpec): BaseChatModel => {
-    if (specModel === undefined && modelSettings === undefined) return model;
+  const modelOf = ({ name, model: specModel, modelSettings, effort }: SubagentSpec): BaseChatModel => {
+    if (specModel === undefined && modelSettings === undefined && effort === undefined) return model;
     const owner = `makeLeadAgent: subagents.${name}`;
     const configured = withSettings(toModel(specModel ?? baseModel), modelSettings ?? {}, owner);
+    if (effort !== undefined) return withEffort(configured, effort, warn);
     return specModel === undefined ? think(configured) : configured;
   };
   const agent = createAgent({

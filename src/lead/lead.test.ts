@@ -190,9 +190,12 @@ describe("a request", () => {
     );
     makeLeadAgent({ configurable: { model_name: "huge" } }, { ...options, unknownModel: "default" });
     makeLeadAgent({ configurable: { thinking_enabled: true } }, options);
+    const scout = { name: "scout", description: "looks", effort: "high" } as const;
+    makeLeadAgent({ configurable: { subagent_enabled: true } }, { ...options, subagents: [scout] });
     expect(warnings).toEqual([
       'there is no model "huge" (known: small); the default model is used',
       "ScriptedModel has no setting for thinking; thinking_enabled is ignored",
+      "ScriptedModel has no setting for thinking; thinking_enabled and reasoning_effort are ignored",
     ]);
   });
 
