@@ -3,12 +3,11 @@ import { defineConfig } from "vite";
 import { licenses } from "./scripts/licenses.mjs";
 
 interface Manifest {
-  bin: { holdfast: string };
   exports: Record<string, string | { default: string }>;
   optionalDependencies: Record<string, string>;
 }
 
-const { bin, exports, optionalDependencies } = manifestIn(".");
+const { exports, optionalDependencies } = manifestIn(".");
 
 /** What is asked for by its place: by name of the package or as a process, or by tests and the benchmark. */
 const LIBRARY = [
@@ -17,7 +16,7 @@ const LIBRARY = [
 ];
 
 /** The command, and its function for tests that run several commands in one process. */
-const COMMAND = [bin.holdfast, inDist("surfaces/cli/cli")];
+const COMMAND = ["main", "cli"].map((name) => inDist(`surfaces/cli/${name}`));
 
 /** Binaries, and what is shared with or chosen by the user's own installation. */
 const NOT_IN_COMMAND = [
