@@ -67,7 +67,7 @@ export function emitEnd(assignment: Assignment, writer: ToolRuntime["writer"], o
   });
 }
 
-function verdictOf(outcome: Outcome): Verdict {
+export function verdictOf(outcome: Outcome): Verdict {
   return "report" in outcome ? outcome.report.verdict : { result: "failed", reason: outcome.failure };
 }
 

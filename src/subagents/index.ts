@@ -37,6 +37,8 @@ export function subagentsMiddleware(options: SubagentsOptions) {
 
 function taskTool(options: SubagentsOptions, limit: Limit, crew?: Crew): DynamicStructuredTool {
   const { subagents, plan, refusal } = options;
+  // A list that is echoed as the model sent it has no ids.
+  const hasIds = plan !== undefined && plan.setup.preset.result !== "echo";
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const base = z.object({
     title: z.string().optional(),
@@ -45,10 +47,10 @@ function taskTool(options: SubagentsOptions, limit: Limit, crew?: Crew): Dynamic
     subagent_type: z.string(),
   });
   const schema = base.extend({
-    ...(plan && { todo_id: z.coerce.string().optional() }),
+    ...(hasIds && { todo_id: z.coerce.string().optional() }),
     ...(crew && { background: z.boolean().optional() }),
   });
-  const remarks = `${plan ? TASK_PLAN : ""}${crew ? TASK_BACKGROUND : ""}`;
+  const remarks = `${hasIds ? TASK_PLAN : ""}${crew ? TASK_BACKGROUND : ""}`;
   const text = {
     name: TASK,
     description: filled(TASK_DESCRIPTION, { plan: remarks, agents }),

@@ -73,6 +73,25 @@ async function run(steps: Step[], options: PlanOptions = {}) {
 const told = ({ requests }: ScriptedModel): (string | undefined)[] =>
   requests.map(({ messages }) => messages.find(({ name }) => name === "todo_status")?.text);
 
+it.each([
+  ["lean", true],
+  ["checklist", true],
+  ["classic", false],
+  ["deerflow", false],
+] as const)("an item of a plan in %s can be given to a sub-agent: %s", async (preset, isOffered) => {
+  const { model } = await run(["ok"], { preset });
+  expect(JSON.stringify(model.requests[0]!.tools).includes("todo_id")).toBe(isOffered);
+});
+
+it("a sub-agent without an item of its own works on the one in progress", async () => {
+  const list = (...statuses: string[]) =>
+    callTool("write_todos", { todos: statuses.map((status, at) => ({ content: `${at}`, status })) });
+  const helper = callTool("task", { description: "dig", subagent_type: "digger" });
+  const steps = [list("in_progress", "pending"), helper, list("completed", "pending"), "ok"];
+  const { todos } = await run(steps, { preset: "classic" });
+  expect(todos.map(({ actuals }) => actuals?.inputTokens)).toEqual([5000, undefined]);
+});
+
 describe("the item after one that a sub-agent finished", () => {
   const DELEGATED: Step[] = [write("dig", "fill"), task("1")];
 

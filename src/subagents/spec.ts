@@ -52,7 +52,7 @@ export interface SubagentsOptions {
   subagents: readonly CompiledSubagent[];
   /** The most sub-agents at once; others wait. Default 8. */
   maxConcurrency?: number;
-  /** The caller's plan, whose items can follow a sub-agent (`todo_id`). */
+  /** The caller's plan, whose items can follow a sub-agent (`todo_id`) if the preset shows ids. */
   plan?: PlanParts | undefined;
   /** The caller's budget, from which they spend. */
   budget?: Budget | undefined;

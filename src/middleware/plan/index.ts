@@ -52,6 +52,7 @@ export type { PlanParts, Standing } from "./plan-call/turn.ts";
 export type { Verdict, Verifier, VerifyContext } from "./plan-call/verifier.ts";
 export { COMPLETION_REFUSAL, type CompletionRefusal } from "./plan-call/verify.ts";
 export { FollowedTodo } from "./reports/follow.ts";
+export { rememberRemoved } from "./seen.ts";
 export { ASK_TOOLS } from "./setup.ts";
 export {
   joinedTodos,

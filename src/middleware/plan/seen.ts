@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isClosed, type Change, type Todo } from "../../plan/index.ts";
 import { own } from "../../plan/todo/index.ts";
+import { shortened } from "../text/index.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
 import type { PlanSetup } from "./setup.ts";
 import type { MemoryUpdate, PlanState } from "./state.ts";
@@ -51,9 +52,25 @@ export function rememberEdits(seen: Record<string, string>, todos: readonly Todo
   return memory;
 }
 
+/**
+ * The update of the memory for a person's edit that removes items: their digests get their content, for the news of the
+ * edit. Undefined if the model knows none of them.
+ */
+export function rememberRemoved(
+  { todos, memory: { seen } }: PlanState,
+  after: readonly Todo[],
+): MemoryUpdate | undefined {
+  const kept = new Set(after.map(({ id }) => id));
+  const removed = todos.flatMap(({ id, content }): [string, string][] => {
+    const before = own(seen, id);
+    return before === undefined || kept.has(id) ? [] : [[id, `${before}\n${shortened(content)}`]];
+  });
+  return removed.length > 0 ? { seen: Object.fromEntries(removed) } : undefined;
+}
+
 /** The digest of an item whose status the model has set without knowing of people's other changes to it. */
 export function rememberStatus(before: string, now: string): string {
-  return `${now.split(" ")[0]} ${before.split(" ")[1]}`;
+  return `${now.split(" ")[0]} ${before.split(/\s/)[1]}`;
 }
 
 /** Whether a person closed the item and the model knows it. */
@@ -79,13 +96,16 @@ function unseenChanges({ todos, memory: { seen, order } }: PlanState): Change[] 
   const present = new Set(todos.map((todo) => todo.id));
   const removed = Object.keys(seen).filter((id) => !present.has(id));
   return [
-    ...removed.map((id): Change => ({ type: "todo-remove", id })),
+    ...removed.map((id): Change => {
+      const [, content] = seen[id]!.split("\n");
+      return { type: "todo-remove", id, ...(content !== undefined && { content }) };
+    }),
     ...todos.flatMap((todo, index): Change[] => {
       const before = own(seen, todo.id);
       const now = digest(todo);
       if (before === undefined) return [{ type: "todo-add", todo, index }];
       if (before === now) return [];
-      const [status, text] = before.split(" ");
+      const [status, text] = before.split(/\s/);
       const changes: Change[] = [];
       if (text !== now.split(" ")[1])
         changes.push({ type: "todo-edit", id: todo.id, set: visibleFields(todo) });

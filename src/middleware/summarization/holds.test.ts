@@ -158,6 +158,27 @@ describe("the middleware alone", () => {
     expect(requests.every(({ messages }) => isIn(messages, REQUEST))).toBe(true);
   });
 
+  it("asks as an agent that is built anew, and not as one with a thread of the same id elsewhere", async () => {
+    const answer: Step = ({ messages }) =>
+      isIn(messages.slice(-1), "Write the summary under these headings") ? "SUMMARY." : "Yes.";
+    const model = new ScriptedModel([answer], { loop: true });
+    const agentOf = (systemPrompt: string, checkpointer: MemorySaver) => (text: string) =>
+      createAgent({
+        model,
+        tools: [read],
+        systemPrompt,
+        checkpointer,
+        middleware: [summarizationMiddleware({ trigger: { messages: 5 }, keep: { messages: 1 } })],
+      }).invoke({ messages: [new HumanMessage(text)] }, config);
+    const say = agentOf("Be exact.", new MemorySaver());
+    const sayElsewhere = agentOf("Be brief.", new MemorySaver());
+    for (const text of ["One", "Two"]) await say(text);
+    await sayElsewhere("Hello");
+    await say("Three");
+    const asked = model.requests.filter(({ messages }) => isIn(messages.slice(-1), "Write the summary"));
+    expect(asked.map(({ messages }) => messages[0]!.text)).toEqual(["Be exact."]);
+  });
+
   it("shows a summarizer all that goes in parts that fit, each with the summary so far, and what stays", async () => {
     class SmallModel extends ScriptedModel {
       override get profile() {

@@ -31,6 +31,16 @@ describe("tags by which the harness speaks", () => {
     expect(messages[0]!.content).toBe(TAGGED);
   });
 
+  it("are shown also with invisible characters in them", () => {
+    const result = (content: string) => new ToolMessage({ content, tool_call_id: "c" });
+    const [tag, emoji] = withoutControlTags(
+      [result("a < b <sys\u202Etem_remi\u00ADnder>"), result("👨‍👩‍👧 < ❤️")],
+      "system_reminder",
+    );
+    expect(tag!.content).toBe("a < b &lt;sys\u202Etem_remi\u00ADnder>");
+    expect(emoji!.content).toBe("👨‍👩‍👧 < ❤️");
+  });
+
   it("stay in the model's words and the harness's own, and plain text is left alone", () => {
     const messages = [
       new AIMessage(TAGGED),

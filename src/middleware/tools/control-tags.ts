@@ -1,5 +1,5 @@
 import type { BaseMessage, MessageContent } from "@langchain/core/messages";
-import { isFromUser } from "../text/index.ts";
+import { escapedTags, isFromUser } from "../text/index.ts";
 import { copyOf } from "./message-copies.ts";
 
 /** Escaped messages by message and tag. Messages are never changed in place, so each is searched once. */
@@ -37,7 +37,7 @@ export function withTagsOf(file: string, text: string): string {
 
 /** Escapes the harness's own tags in a text that is part of one of its messages. */
 export function shownTags(text: string): string {
-  return text.replaceAll(openingOf([...TAGS, "reminder"]), "&lt;");
+  return escapedTags(text, openingOf([...TAGS, "reminder"]));
 }
 
 function openingOf(names: readonly string[]): RegExp {
@@ -52,10 +52,10 @@ function withoutTags(message: BaseMessage, tag: string): BaseMessage {
 
 /** Escapes tags in the text of a content. Returns the same object if there are none. */
 function escapedContent(content: MessageContent, opening: RegExp): MessageContent {
-  if (typeof content === "string") return content.replaceAll(opening, "&lt;");
+  if (typeof content === "string") return escapedTags(content, opening);
   const blocks = content.map((block) => {
     if (block.type !== "text" || typeof block["text"] !== "string") return block;
-    const text = block["text"].replaceAll(opening, "&lt;");
+    const text = escapedTags(block["text"], opening);
     return text === block["text"] ? block : { ...block, text };
   });
   return blocks.every((block, index) => block === content[index]) ? content : blocks;

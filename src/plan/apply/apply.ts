@@ -1,5 +1,6 @@
 import { readItems, readUpdate, type Draft, Reading } from "../read/index.ts";
 import {
+  byId,
   laterActuals,
   closingDependencies,
   nextStartable,
@@ -112,6 +113,7 @@ function finishChange(
     const next = nextStartable(list);
     if (next) list = list.map((todo) => (todo === next ? { ...todo, status: "in_progress" } : todo));
   }
+  if (!isNew) list = withoutOldReasons(list, plan.todos);
   for (const issue of checkTodos(list, policy, plan.todos)) reading.issue(issue);
   if (reading.issues.length > 0) return { ok: false, issues: reading.issues };
   const changes: Change[] = isNew
@@ -206,6 +208,16 @@ function setVerification(todo: Todo, { mustVerify, unverified }: Draft): void {
 
 function asUnverified(todo: Todo): Todo {
   return todo.status === "completed" ? { ...todo, unverified: true } : todo;
+}
+
+/** Removes the reason for a block from items that are open or completed now. A new note stays. */
+function withoutOldReasons(todos: readonly Todo[], before: readonly Todo[]): Todo[] {
+  const blocked = byId(before.filter(({ status }) => status === "blocked"));
+  return todos.map((todo) => {
+    const { note, ...rest } = todo;
+    const holds = todo.status === "blocked" || todo.status === "cancelled";
+    return note === undefined || holds || blocked.get(todo.id)?.note !== note ? todo : rest;
+  });
 }
 
 function setDependencies(todo: Todo, ids: readonly string[]): void {

@@ -322,6 +322,39 @@ describe("an update", () => {
     ]);
   });
 
+  it.each<[note: string | undefined, how: string, change: object]>([
+    [undefined, "is started", { start: "2" }],
+    [undefined, "is done", { done: "2" }],
+    [undefined, "is open again", { edit: [{ id: "2", status: "pending" }] }],
+    ["by hand", "is done with a note", { done: "2: by hand" }],
+    [
+      "look twice",
+      "is started with a note",
+      { edit: [{ id: "2", status: "in_progress", note: "look twice" }] },
+    ],
+    ["no access", "is cancelled", { cancel: "2" }],
+    ["no access", "stays", { edit: [{ id: "2", content: "B" }] }],
+  ])("leaves the note %j on a blocked item that %s", (note, _, change) => {
+    const blocked = accepted(applyUpdate(plan, { block: "2: no access" }, LEAN_POLICY)).plan;
+    expect(accepted(applyUpdate(blocked, change, LEAN_POLICY)).plan.todos[1]?.note).toBe(note);
+  });
+
+  it("takes the reason for a block off an item that is written as open, by the model or a person", () => {
+    const blocked = accepted(applyUpdate(plan, { block: "2: no access" }, LEAN_POLICY)).plan;
+    for (const author of ["model", "person"] as const) {
+      const todos = blocked.todos.map((todo) => (todo.id === "2" ? { ...todo, status: "pending" } : todo));
+      const item = accepted(applyWrite(blocked, todos, LEAN_POLICY, { author })).plan.todos[1];
+      expect(item).toEqual({ id: "2", content: "b", status: "pending" });
+    }
+  });
+
+  it("keeps the reason for a block when a completion is refused", () => {
+    const blocked = accepted(applyUpdate(plan, { block: "2: no access" }, LEAN_POLICY)).plan;
+    const ids = new Set(["2"]);
+    const done = applyUpdate(blocked, { done: "1,2" }, LEAN_POLICY, { refused: ids });
+    expect(accepted(done).plan.todos[1]).toMatchObject({ status: "blocked", note: "no access" });
+  });
+
   it("starts the most urgent item next", () => {
     const urgent = written(["a", "b", { content: "c", priority: "high" }]);
     expect(lines(accepted(applyUpdate(urgent, { done: "1" }, LEAN_POLICY)).plan)[2]).toBe("3 c in_progress");

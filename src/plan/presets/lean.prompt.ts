@@ -68,8 +68,7 @@ export const LEAN_UPDATE_SCHEMA = {
 } as const;
 
 export const LEAN_REMINDERS = {
-  contextLoss:
-    "Your plan is still open. It stands at:\n{plan}\nGo on with it; update_todos works on these ids.",
+  contextLoss: "Your plan stands at:\n{plan}\nGo on where you can; update_todos works on these ids.",
   exit: "Not finished: these items are still open.\n{open}\nDo them now and report them, block or cancel the rest with update_todos, or ask the user, then answer.",
   exitAgain:
     "Still open:\n{open}\nYour answer is kept: do not repeat it. For each item call update_todos with done, block (and why) or cancel; what only the user can decide, ask.",

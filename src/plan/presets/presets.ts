@@ -22,7 +22,7 @@ export interface Reminders {
   tag: string;
   /** Keep the context-loss reminder in `messages`, hidden from user interfaces, instead of in one request only. */
   persist: boolean;
-  /** Sent when the plan is open and the model cannot see it. */
+  /** Sent when the plan is not finished and the model cannot see it. */
   contextLoss: false | { name: string; text: string };
   /**
    * Sent when the model answers while items are open, at most `max` times since the last progress of a run. `again` is
@@ -30,8 +30,8 @@ export interface Reminders {
    */
   exit: false | { name: string; text: string; again?: string; max: number };
   /**
-   * Sent after `after` rounds of tool calls without a plan call. Each repetition waits `backoff` times as long as the
-   * one before (1: every round). With `withoutPlan` it is also sent before there is a plan.
+   * Sent after `after` rounds of tool calls without a plan call, and again each time that there have been `backoff` times
+   * as many (1: every round). With `withoutPlan` it is also sent before there is a plan.
    */
   stale: false | { name: string; text: string; after: number; backoff: number; withoutPlan: boolean };
   /** Sent when somebody other than the model changed the plan. */

@@ -1,5 +1,5 @@
 import { renderSnapshot, renderStatus } from "../render/index.ts";
-import { actionable, isFinished, isOpen, type Change, type Todo } from "../todo/index.ts";
+import { actionable, isFinished, isOpen, isUnfinished, type Change, type Todo } from "../todo/index.ts";
 import type { Reminders } from "./presets.ts";
 
 export type ReminderKind = "edited" | "context-loss" | "stale" | "exit";
@@ -39,7 +39,7 @@ export function dueReminders(situation: Situation, reminders: Reminders): Remind
   const { todos, visible, edits } = situation;
   if (situation.answered)
     return isExitDue(situation, reminders) ? [reminder("exit", situation, reminders)] : [];
-  const isLost = reminders.contextLoss !== false && !visible && todos.some(isOpen);
+  const isLost = reminders.contextLoss !== false && !visible && isUnfinished(todos);
   const due: ReminderKind[] = [];
   // The context-loss reminder shows the whole plan; listing additions as well would say it twice.
   const hasNews = isLost ? edits.some((change) => change.type !== "todo-add") : edits.length > 0;
@@ -51,8 +51,7 @@ export function dueReminders(situation: Situation, reminders: Reminders): Remind
 
 /** Describes changes in words, one clause per change. `before`: the list with the content of removed items. */
 export function describeChanges(changes: readonly Change[], before: readonly Todo[] = []): string {
-  const nameOf = (id: string): string => {
-    const content = before.find((todo) => todo.id === id)?.content;
+  const nameOf = (id: string, content = before.find((todo) => todo.id === id)?.content): string => {
     return content === undefined ? id : `${id} ${JSON.stringify(content)}`;
   };
   const clauses = changes.flatMap((change) => {
@@ -62,7 +61,7 @@ export function describeChanges(changes: readonly Change[], before: readonly Tod
       case "todo-add":
         return `added ${change.todo.id} "${change.todo.content}" (${change.todo.status})`;
       case "todo-remove":
-        return `removed ${nameOf(change.id)}`;
+        return `removed ${nameOf(change.id, change.content)}`;
       case "todo-status":
         return `${nameOf(change.id)} is now ${change.to}`;
       case "todo-edit": {

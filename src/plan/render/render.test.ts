@@ -161,6 +161,7 @@ describe("dueReminders", () => {
       expect(kinds({ todos, rounds: 30 })).toEqual([]);
       expect(kinds({ todos, answered: true })).toEqual([]);
     }
+    expect(kinds({ todos: [PLAN[3]!], visible: false })).toEqual(["context-loss"]);
     expect(kinds({ todos: finished, visible: false })).toEqual([]);
   });
 

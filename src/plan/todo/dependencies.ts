@@ -20,8 +20,8 @@ export function nextStartable(todos: readonly Todo[]): Todo | undefined {
 
 /** The item that starts when those in progress are completed. */
 export function nextAfterCurrent(todos: readonly Todo[]): Todo | undefined {
-  const after = todos.map(
-    (todo): Todo => (todo.status === "in_progress" ? { ...todo, status: "completed" } : todo),
+  const after = todos.map((todo): Todo =>
+    todo.status === "in_progress" ? { ...todo, status: "completed" } : todo,
   );
   return nextStartable(after);
 }

@@ -47,6 +47,7 @@ export {
   isFinished,
   isOpen,
   type Issue,
+  isUnfinished,
   LEFT_OPEN,
   nextNumber,
   numberOf,

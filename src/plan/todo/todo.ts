@@ -66,7 +66,8 @@ export const EMPTY_PLAN: Plan = { todos: [], nextId: 1, retired: [] };
 export type Change =
   | { type: "plan-reset" }
   | { type: "todo-add"; todo: Todo; index: number }
-  | { type: "todo-remove"; id: string }
+  /** `content`: the item's words, if they are known. */
+  | { type: "todo-remove"; id: string; content?: string }
   | { type: "todo-status"; id: string; from: Status; to: Status }
   | { type: "todo-edit"; id: string; set: Partial<Omit<Todo, "id" | "status">>; unset?: OptionalField[] }
   | { type: "plan-reorder"; order: string[] };
@@ -147,6 +148,11 @@ export function isClosed(todo: Todo): boolean {
 /** Whether there is a plan and all its items are closed. */
 export function isFinished(todos: readonly Todo[]): boolean {
   return todos.length > 0 && todos.every(isClosed);
+}
+
+/** Whether a plan has items that are not closed, such as blocked ones. */
+export function isUnfinished(todos: readonly Todo[]): boolean {
+  return todos.some((todo) => !isClosed(todo));
 }
 
 /** The number of items of a plan, by status. */

@@ -176,6 +176,24 @@ describe("the background tool", () => {
     expect(none).toBe("There is no background task.");
     expect(model.requests).toHaveLength(5);
   });
+
+  it.each([
+    ["failed: no spade", new Error("no\nspade")],
+    ["failed: there is no report", "…"],
+    ["has ended", "Found 3 leaks."],
+  ])("sees at a look that one %s", async (status, step) => {
+    const ended = gate();
+    const { agent, model } = crewOf(
+      [start(), async () => (await ended.opened, background("look")), "ok", "Told."],
+      { scout: [step] },
+    );
+    const stream = await agent.stream(go, { streamMode: "custom" });
+    for await (const chunk of stream as AsyncIterable<{ type: string }>) {
+      if (chunk.type === "subagent-end") setTimeout(ended.open, 20);
+    }
+    const looked = model.requests[2]!.messages.at(-1)!.text;
+    expect(looked.split("\n")[0]).toMatch(RegExp(`^b1 scout \\(look with scout\\): ${status}, \\d+ s,`));
+  });
 });
 
 it("a question of a sub-agent in the background surfaces in its caller, and its answer goes to it", async () => {

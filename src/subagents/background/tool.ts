@@ -4,10 +4,11 @@ import { Command } from "@langchain/langgraph";
 import { z } from "zod";
 import { filled, shortened } from "../../middleware/text/index.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/tools/index.ts";
+import { verdictOf } from "../assignment.ts";
 import { labelOf, markFailures, type Failures } from "../events.ts";
 import { BACKGROUND_DESCRIPTION, BACKGROUND_TEXTS } from "./background.prompt.ts";
 import type { Crew, EndedJob } from "./crew.ts";
-import type { BackgroundJob } from "./job.ts";
+import type { BackgroundJob, Settled } from "./job.ts";
 
 export const BACKGROUND = "background";
 
@@ -49,11 +50,18 @@ function statusLine(id: string, background: BackgroundJob): string {
   const { assignment, settled, startedAt } = background;
   const { subagent, job } = assignment;
   const { spent, text } = background.soFar();
-  const status = !settled ? "at work" : "asks" in settled ? "waits for a person" : "has ended";
   const seconds = Math.round((Date.now() - startedAt) / 1000);
   const about = shortened(job.description);
   const last = spent.modelCalls > 0 ? ` Last: ${shortened(text, 200)}` : "";
-  return `${id} ${labelOf(subagent.name, job.title)} (${about}): ${status}, ${seconds} s, ${spent.modelCalls} model calls.${last}`;
+  return `${id} ${labelOf(subagent.name, job.title)} (${about}): ${statusOf(settled)}, ${seconds} s, ${spent.modelCalls} model calls.${last}`;
+}
+
+function statusOf(settled: Settled | undefined): string {
+  if (!settled) return "at work";
+  if ("asks" in settled) return "waits for a person";
+  if ("stopped" in settled) return "was stopped";
+  const { result, reason = "" } = verdictOf(settled);
+  return result === "failed" ? `failed: ${shortened(reason, 200)}` : "has ended";
 }
 
 function answer(call: string, content: string): ToolMessage {

@@ -11,7 +11,7 @@ import { TASKS } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 import { isOvertaken, withPartedInterrupts } from "../../langgraph/index.ts";
 import { isBudgetStop } from "../../middleware/budget/index.ts";
-import { PROPOSED, readPlanState } from "../../middleware/plan/index.ts";
+import { PROPOSED, readPlanState, rememberRemoved } from "../../middleware/plan/index.ts";
 import { isFromUser } from "../../middleware/text/index.ts";
 import { UNFINISHED } from "../../middleware/tools/index.ts";
 import { withoutThoughts } from "../../models/index.ts";
@@ -41,11 +41,13 @@ export interface ThreadContent {
   files: Record<string, string>;
 }
 
-/** The last exchange of a thread, and whether it stopped in the middle. */
+/** The last exchange of a thread, and whether it is at work or stopped in the middle. */
 export interface ThreadStatus {
   /** The user's last message, and the agent's answer to it. */
   asked?: string | undefined;
   answer?: string | undefined;
+  /** Whether a process works on it. */
+  isRunning: boolean;
   isStopped: boolean;
   isWaiting: boolean;
 }
@@ -115,10 +117,13 @@ export class Thread {
     const { messages = [] } = state.values as { messages?: BaseMessage[] };
     const last = messages.findLastIndex(isFromUser);
     const answer = messages.slice(last + 1).findLast((message) => AIMessage.isInstance(message));
+    const index = this.#saver as Partial<Pick<ThreadStore, "getThread">>;
+    const isRunning = (await index.getThread?.(this.id))?.state === "running";
     return {
       asked: messages[last]?.text,
       answer: answer && withoutThoughts(answer.text),
-      isStopped: state.tasks.length > 0,
+      isRunning,
+      isStopped: state.tasks.length > 0 && !isRunning,
       isWaiting: (await this.questions(state)).length > 0,
     };
   }
@@ -173,12 +178,18 @@ export class Thread {
     // In the middle of a turn there must be no new checkpoint: the model would answer before the calls that are due.
     const isInTurn = state.tasks.length > 0;
     const write = isInTurn && hasNewTodos ? await waitingEdit(agent, state, todos) : undefined;
+    const removed = rememberRemoved(plan, todos);
     await begin?.(todos);
     if (isInTurn) {
       await write?.();
+      if (removed) await waitingInput(agent, state, ["_plan", removed]);
       if (rules) await waitingInput(agent, state, [RULES, rules]);
     } else if (hasNewTodos || rules) {
-      const values = { ...(hasNewTodos && { todos }), ...(rules && { [RULES]: rules }) };
+      const values = {
+        ...(hasNewTodos && { todos }),
+        ...(removed && { _plan: removed }),
+        ...(rules && { [RULES]: rules }),
+      };
       await agent.graph.updateState(this.config, values);
     }
     return todos;

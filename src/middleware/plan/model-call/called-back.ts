@@ -17,6 +17,11 @@ interface Mark {
   structuredResponse?: unknown;
 }
 
+/** The text of the last answer in a conversation that was sent back; empty if there is none. */
+export function sentBackIn(messages: readonly BaseMessage[]): string {
+  return messages.findLast(({ additional_kwargs }) => CALLED_BACK in additional_kwargs)?.text ?? "";
+}
+
 /**
  * The answers of one model call that were sent back, each with its reminder. They stay in the conversation in front of
  * the final answer: the model need not repeat them, and the next request begins like this one.

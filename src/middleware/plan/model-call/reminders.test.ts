@@ -417,6 +417,19 @@ describe("context loss", () => {
     });
   }
 
+  it("shows a plan whose other items are blocked, and takes it for no premature exit", async () => {
+    const block = callTool("update_todos", { done: "1", block: ["2: no access", "3: waits for the user"] });
+    const steps = [THREE, block, callTool("work"), callTool("work"), callTool("work"), "I need access."];
+    const { model, agent } = agentWith(steps, {}, [summarizer()]);
+    await agent.invoke(go);
+    expect(model.requests).toHaveLength(steps.length);
+    const { messages } = model.requests.at(-1)!;
+    expect(messages.some(({ text }) => text.includes("They talked."))).toBe(true);
+    expect(reminders(messages, "todo_reminder").map(({ text }) => text)).toEqual([
+      "<system_reminder>\nYour plan stands at:\n[x] 1: read\n[!] 2: build (no access)\n[!] 3: check (waits for the user)\nGo on where you can; update_todos works on these ids.\n</system_reminder>",
+    ]);
+  });
+
   it("does not give the exit guard a new count: a summary is not a new run", async () => {
     const { model, agent } = agentWith(
       [THREE, callTool("work"), "1", callTool("work"), callTool("work"), "2", "3"],

@@ -15,6 +15,7 @@ import {
   type Mark,
   type Tally,
   isSame,
+  isUnfinished,
   NO_ITEM,
   withFigures,
   type Ledger,
@@ -38,7 +39,7 @@ import {
 } from "../ledger.ts";
 import type { Answer } from "../messages/answer.ts";
 import { repairCalls, UnreadCalls } from "../messages/broken-calls.ts";
-import { isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
+import { asksBack, isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
 import { keepReports, takeReports } from "../messages/inline-argument.ts";
 import { isPlanVisible } from "../messages/visibility.ts";
 import { isWorkOnCurrent } from "../plan-call/evidence.ts";
@@ -57,6 +58,7 @@ import {
   type PlanMemory,
   type PlanState,
 } from "../state.ts";
+import { sentBackIn } from "./called-back.ts";
 import type { ModelRequest } from "./request.ts";
 import { enterRun, finishedCalls, hasPlanned, isPartDone } from "./run.ts";
 
@@ -87,6 +89,8 @@ export class ModelStep {
   readonly #ledger: Ledger | undefined;
   #tally: Tally;
   #exits: number;
+  /** The text of the last answer that was sent back in this call. */
+  #sentBack: string | undefined;
   readonly #unread = new UnreadCalls();
   #sentReminders: Reminder["kind"][] = [];
   /** The effect of a final answer on the last item. */
@@ -108,7 +112,7 @@ export class ModelStep {
     this.#figuresBefore = figuresAt(this.#tally, this.#start);
     const memory = enterRun(state.memory, { messages, callsBefore: this.#figuresBefore.toolCalls });
     const saved = { todos: state.todos, rules: state.rules, memory };
-    this.#hasNewRules = saved.rules.join("\n") !== memory.rules && saved.todos.some(isOpen);
+    this.#hasNewRules = saved.rules.join("\n") !== memory.rules && isUnfinished(saved.todos);
     this.#savedTodos = saved.todos;
     this.#edits = unheardEdits(saved, request.messages, setup);
     this.#started = startNext(setup, saved, { now: this.#figuresBefore, messages });
@@ -229,13 +233,20 @@ export class ModelStep {
 
   /** The reminder that sends an answer back because items are open; undefined if the answer stands. */
   remindOfOpenItems(answer: Answer): HumanMessage | undefined {
-    if (this.#completion?.ok || !this.#isExit(answer)) return undefined;
+    if (this.#completion?.ok || !this.#isExit(answer) || this.#asksAgain(answer)) return undefined;
     const refusal = this.#completion?.issues.map((issue) => issue.message).join("\n");
     const situation = this.#situation({ answered: true, ...(refusal && { refusal }) });
     const [reminder] = dueReminders(situation, this.#setup.preset.reminders);
     if (!reminder) return undefined;
     this.#exits += 1;
+    this.#sentBack = AIMessage.isInstance(answer) ? answer.text : "";
     return hiddenMessage(reminder);
+  }
+
+  /** Whether an answer asks the user something, and so did the last one, which was sent back without progress since. */
+  #asksAgain(answer: Answer): boolean {
+    if (this.#exits === 0 || !AIMessage.isInstance(answer)) return false;
+    return asksBack(answer.text) && asksBack(this.#sentBack ?? sentBackIn(this.#conversation));
   }
 
   /** Counts an answer of the model, also one that another middleware discards. */
@@ -349,9 +360,9 @@ export class ModelStep {
     return unseen || this.#sentReminders.some((kind) => kind === "context-loss" || kind === "edited");
   }
 
-  /** Whether these messages show the model the open items, if there are any. */
+  /** Whether these messages show the model the plan, or it is finished. */
   #showPlan(messages: readonly BaseMessage[]): boolean {
-    return !this.state.todos.some(isOpen) || isPlanVisible(messages, this.#setup);
+    return !isUnfinished(this.state.todos) || isPlanVisible(messages, this.#setup);
   }
 
   /** Whether a reminder in the conversation shows the current plan. */

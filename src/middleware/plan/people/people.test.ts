@@ -6,7 +6,7 @@ import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
 import type { Todo } from "../../../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
-import { planMiddleware } from "../index.ts";
+import { planMiddleware, readPlanState, rememberRemoved } from "../index.ts";
 import type { PlanOptions } from "../options.ts";
 import type { PlanApprovalRequest } from "./approval.ts";
 
@@ -104,6 +104,25 @@ describe("a person changes the plan through updateState", () => {
     expect(next!.messages.at(-1)!.text).toContain(
       "<plan>\n[>] 4: ask the owner\n[x] 1: read\n[!] 3: check twice\n</plan>",
     );
+  });
+
+  it("is told with the words of removed items, if the host has noted them", async () => {
+    const { agent, model } = await paused();
+    const edit = async (change: (todos: readonly Todo[]) => readonly Todo[]) => {
+      const plan = readPlanState((await agent.graph.getState(config)).values);
+      const todos = change(plan.todos);
+      await agent.graph.updateState(config, { todos, _plan: rememberRemoved(plan, todos) });
+    };
+    const [read, , check] = readPlanState((await agent.graph.getState(config)).values).todos;
+    await edit(() => [read!]);
+    await edit(() => [read!, check!]);
+    await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+    const last = model.requests[4]!.messages.at(-1)!;
+    expect(last.text).toBe(
+      '<system_reminder>The user changed your plan: removed 2 "build".</system_reminder>',
+    );
+    const { memory } = readPlanState((await agent.graph.getState(config)).values);
+    expect(Object.values(memory.seen).join()).not.toContain("build");
   });
 
   it("sees the plan as it is now in every request until its next plan call", async () => {

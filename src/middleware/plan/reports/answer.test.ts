@@ -238,6 +238,17 @@ describe("the exit guard works as ever", () => {
     expect(statuses).toBe("completed completed");
   });
 
+  it.each<[string, Step[], string]>([
+    ["once, and the second one stands", ["Which?", "Which one?"], "Which one?"],
+    ["again after an answer that was none", ["Built.", "Which?", "Which one?"], "Which one?"],
+    ["once where work without progress follows", ["Which?", callTool("work"), "Which one?"], "Which one?"],
+    ["once more after progress", ["Which?", done("1"), "And which?", "So which?"], "So which?"],
+  ])("with a question, which is sent back %s", async (_, steps, last) => {
+    const { model, answer } = await run([[TWO, callTool("work")], ...steps]);
+    expect(answer).toBe(last);
+    expect(model.requests).toHaveLength(steps.length + 1);
+  });
+
   it("when the answer is another middleware's notice that the model failed", async () => {
     const failures = [1, 2, 3].map((n) => new Error(`down ${n}`));
     const patient = retry({ maxRetries: 0, onFailure: "continue" });
