@@ -126,8 +126,9 @@ it("/undo, /compact and /fork are not words for the agent at work: they are refu
   };
   const session = await begin();
   await editor.prompt(session, "Look around");
+  const said = editor.said();
   for (const command of ["/undo", "/compact", "/fork"])
-    expect(editor.said()).toContain(`${command} is not possible during a turn`);
+    expect(said).toContain(`${command} is not possible during a turn`);
   expect(JSON.stringify(model.requests)).not.toContain("/undo");
 });
 

@@ -60,7 +60,7 @@ const SUBAGENTS: Case[] = [
   ],
   [
     { subagents: [{ name: "a", description: "d", runnable, ownFiles: true }] },
-    'there is no option "subagents.0.ownFiles" (there are name, description, timeLimit, budget, fork, runnable, ownsFiles, stateFields)',
+    'there is no option "subagents.0.ownFiles" (there are name, description, timeLimit, budget, fork, runnable, model, ownsFiles, stateFields)',
   ],
   [{ subagents: [], maxConcurrency: 0 }, "maxConcurrency: must be at least 1"],
   [{ subagents: [], maxConcurrency: "4" }, "maxConcurrency: Invalid input: expected number"],

@@ -34,7 +34,7 @@ export type {
   McpSettings,
   ProgramServer,
 } from "./options.ts";
-export { McpServers, serversOf, withServers } from "./servers.ts";
+export { McpServers, type ServerState, serversOf, withServers } from "./servers.ts";
 export type { ToolDefinition, ToolPins } from "./tools/definition.ts";
 export { FIND_TOOLS } from "./tools/find-tools.ts";
 export { PREFIX } from "./tools/tool-names.ts";

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -140,6 +140,30 @@ describe("a server that misbehaves", () => {
 it("tools that a server lists later are there with the next model call", async () => {
   const [, late] = await results(servers(), "mcp__h__changed", "mcp__h__late");
   expect(late!.text).toContain("late {}");
+});
+
+it("a server that failed is started again when that is asked for, and not before", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-mcp-"));
+  const late = join(folder, "late.mjs");
+  const mcp = servers({
+    mcpServers: {
+      late: hostile("", { args: [late] }),
+      off: { ...hostile(), disabled: true },
+      lacking: { command: "x", env: { KEY: "${NO_SUCH_VARIABLE}" } },
+    },
+  });
+  const others = [
+    { name: "off" },
+    { name: "lacking", reason: "it needs NO_SUCH_VARIABLE, which is not set." },
+  ];
+  const failed = { name: "late", reason: expect.stringContaining("Cannot find module") as string };
+  expect(await mcp.states()).toEqual([failed, ...others]);
+  writeFileSync(late, `await import(${JSON.stringify(pathToFileURL(SCRIPT).href)});`);
+  expect(await mcp.states()).toEqual([failed, ...others]);
+  expect(await mcp.restart("late")).toBe(true);
+  expect(await mcp.states()).toEqual([{ name: "late", toolCount: 11 }, ...others]);
+  for (const name of ["off", "lacking", "none"]) expect(await mcp.restart(name)).toBe(false);
+  rmSync(folder, { recursive: true });
 });
 
 describe("processes of servers", () => {

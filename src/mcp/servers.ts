@@ -14,6 +14,13 @@ import { serverTool, type ServerParts } from "./tools/tool.ts";
 /** The time without use after which servers are ended. They are started again on demand. */
 const IDLE_MS = 5 * 60_000;
 
+/** A server that is used, with the number of its tools, or one that is not, with the reason; neither if it is off. */
+export interface ServerState {
+  name: string;
+  toolCount?: number;
+  reason?: string;
+}
+
 /**
  * The MCP servers of one or more agents. They are started together when their tools are first needed; a server that cannot
  * be used is a note, and never fails a run.
@@ -22,14 +29,15 @@ export class McpServers {
   readonly options: McpOptions;
   readonly #servers: readonly ServerParts[];
   readonly #notes: string[] = [];
-  /** The unset variables of servers, until they are notes. */
-  #unsetVariables: [server: string, missing: readonly string[]][] = [];
+  /** Why servers cannot be used, by their names. */
+  readonly #reasons = new Map<string, string>();
+  /** The servers that lack variables, until they are notes. */
+  readonly #lacking: string[] = [];
   /** The last list of each server: the same list gives the same tools, so that requests stay the same. */
   readonly #lists = new Map<Connection, { source: object; tools: readonly DynamicStructuredTool[] }>();
   #tools: readonly DynamicStructuredTool[] = [];
   /** The notices about tools that differ from their agreed definition, by the tool's name. */
   readonly #changes = new Map<string, string>();
-  readonly #failed = new Set<Connection>();
   #idle: NodeJS.Timeout | undefined;
 
   constructor(options: McpOptions, { name = "mcpTools" }: { name?: string } = {}) {
@@ -40,7 +48,8 @@ export class McpServers {
       if (config.disabled) return [];
       const result = withVariables(config, options.env ?? process.env);
       if ("missing" in result) {
-        this.#unsetVariables.push([server, result.missing]);
+        this.#reasons.set(server, `it needs ${result.missing.join(", ")}, which is not set.`);
+        this.#lacking.push(server);
         return [];
       }
       const secrets = new Secrets(result.server);
@@ -57,9 +66,7 @@ export class McpServers {
   /** Starts the servers and returns their tools; the same list as long as the tools are the same. Does not throw. */
   async tools(): Promise<readonly DynamicStructuredTool[]> {
     this.#restartIdleTimer();
-    for (const [server, missing] of this.#unsetVariables.splice(0)) {
-      this.#noteUnused(server, `it needs ${missing.join(", ")}, which is not set.`);
-    }
+    for (const server of this.#lacking.splice(0)) this.#noteUnused(server);
     const all = await Promise.all(this.#servers.map((server) => this.#toolsOf(server)));
     // A server may list a name twice.
     const tools = [...new Map(all.flat().map((tool) => [tool.name, tool])).values()];
@@ -84,6 +91,27 @@ export class McpServers {
     return this.#changes.get(name);
   }
 
+  /** The state of each server, all of which are started. Does not throw. */
+  async states(): Promise<ServerState[]> {
+    await this.tools();
+    return Object.entries(this.options.mcpServers).map(([name, { disabled }]) => {
+      const reason = this.#reasons.get(name);
+      if (disabled) return { name };
+      if (reason !== undefined) return { name, reason };
+      const server = this.#servers.find(({ connection }) => connection.name === name);
+      return { name, toolCount: (server && this.#lists.get(server.connection)?.tools.length) ?? 0 };
+    });
+  }
+
+  /** Ends a server, which is started again on demand, also if it has just failed. False if there is none to start. */
+  async restart(name: string): Promise<boolean> {
+    const server = this.#servers.find(({ connection }) => connection.name === name);
+    if (!server) return false;
+    await server.connection.close();
+    this.#reasons.delete(name);
+    return true;
+  }
+
   /** Some of these servers and tools, by the name of the server or tool (`mcp__server__tool`). */
   named(names: readonly string[]): McpServers {
     return new NamedServers(this, names);
@@ -99,7 +127,7 @@ export class McpServers {
     const { connection } = server;
     const last = this.#lists.get(connection);
     // A failed server is left alone for a while: every model call would wait for one that hangs.
-    if (this.#failed.has(connection)) return last?.tools ?? [];
+    if (this.#reasons.has(connection.name)) return last?.tools ?? [];
     try {
       const source = await connection.tools();
       if (last?.source === source) return last.tools;
@@ -111,9 +139,9 @@ export class McpServers {
       this.#lists.set(connection, { source, tools });
       return tools;
     } catch (error) {
-      this.#failed.add(connection);
-      setTimeout(() => this.#failed.delete(connection), IDLE_MS).unref();
-      this.#noteUnused(connection.name, messageOf(error));
+      this.#reasons.set(connection.name, messageOf(error));
+      setTimeout(() => this.#reasons.delete(connection.name), IDLE_MS).unref();
+      this.#noteUnused(connection.name);
       // Earlier tools stay: a call of one returns the reason.
       return last?.tools ?? [];
     }
@@ -160,8 +188,8 @@ export class McpServers {
     }, IDLE_MS).unref();
   }
 
-  #noteUnused(server: string, reason: string): void {
-    this.#tell(`The MCP server ${server} is not used: ${reason}`);
+  #noteUnused(server: string): void {
+    this.#tell(`The MCP server ${server} is not used: ${this.#reasons.get(server)}`);
   }
 
   #tell(note: string): void {

@@ -99,8 +99,13 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
     "--json",
   );
   const { id } = JSON.parse(added.out) as { id: string };
-  expect((await holdfast("schedule")).out).toBe(`${id} (0 9 * * *): Survey this directory\n`);
+  expect((await holdfast("schedule")).out).toMatch(/ \(0 9 \* \* \*, next \S+Z\): Survey this directory\n$/);
   expect((await holdfast("schedule", "--remove", id)).code).toBe(0);
+
+  await holdfast("schedule", "0 9 * * *", "Survey it again", "--thread", "survey", "--model", "offline");
+  expect(await holdfast("rm", "survey")).toMatchObject({ code: 0, out: "Deleted survey.\n" });
+  await expect(client.threads.get(thread)).rejects.toThrow("404");
+  await expect(client.runs.list(thread)).rejects.toThrow("404");
 
   expect(await worker.stop()).toBe(0);
   const [none, empty, code] = await Promise.all([holdfast("status"), holdfast("schedule"), server.stop()]);

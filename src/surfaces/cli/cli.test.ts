@@ -90,6 +90,13 @@ describe("holdfast run", () => {
     expect(code).toBe(0);
   });
 
+  it("neither prints nor counts a plan that an earlier run of the thread has finished", async () => {
+    script = [PLAN, call("update_todos", { done: "1,2", note: "by hand" }), say("Planted."), say("Hello.")];
+    await holdfast(["run", "--thread", "garden", "A garden"]);
+    const { out } = await holdfast(["run", "--thread", "garden", "Say hello"]);
+    expect(out).toMatch(/^resumed garden .*\nHello\.\nDone \(0:\d\d, [^/]*\)\n$/);
+  });
+
   it("reads the task from standard input", async () => {
     script = [say("Hello.")];
     const { code, out } = await holdfast(["run", "--quiet"], { input: "Say hello\n" });
@@ -702,6 +709,8 @@ describe("threads", () => {
     expect(await holdfast(["rm", "hello-1", "nobody"])).toMatchObject({ code: 2 });
     expect(await holdfast(["rm", "hello-1"])).toMatchObject({ code: 0, out: "Deleted hello-1.\n" });
     expect((await holdfast(["threads"])).out).not.toContain("hello-1");
+    expect((await holdfast(["rm"])).err).toContain("holdfast rm --unused-for 30");
+    expect(await holdfast(["rm", "--unused-for", "1"])).toMatchObject({ code: 0, out: "" });
   });
 
   it("are resumed by default where something is left", async () => {

@@ -4,7 +4,7 @@ import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import type { ContextMemory } from "../../middleware/context-memory/index.ts";
 import { NO_TOKENS, sumTokens } from "../../middleware/prices/index.ts";
 import { isFromUser } from "../../middleware/text/index.ts";
-import { countTodos, type Todo } from "../../plan/index.ts";
+import { countTodos, isFinished, type Todo } from "../../plan/index.ts";
 import { readBackground } from "../../subagents/index.ts";
 import {
   ending,
@@ -218,7 +218,7 @@ class RunEventList {
     this.#idle = { now: this.#idle.now };
     const dir = this.#dir === undefined ? {} : { dir: this.#dir };
     this.#emit({ type: "run-start", model: this.#model, task, resumed, ...dir });
-    if (resumed && todos.length > 0) {
+    if (resumed && todos.length > 0 && !isFinished(todos)) {
       this.#emit({ type: "plan-snapshot", owner: MAIN, todos: [...todos], rules: [...rules] });
     }
     return [];

@@ -4,6 +4,7 @@ import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@
 import { HarnessError } from "../../errors.ts";
 import { StepControl } from "../../middleware/state/index.ts";
 import { explainModelError, type ChosenModel } from "../../models/index.ts";
+import { isFinished } from "../../plan/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import { LEASE } from "../../storage/store/index.ts";
 import { stopJobs, sayToWorking } from "../../subagents/index.ts";
@@ -21,7 +22,7 @@ import { PlanEdits } from "../plan/index.ts";
 import type { RunStreamOptions } from "../prepare/index.ts";
 import { answerEvents, questionEvent, type Question } from "../questions/index.ts";
 import { Recorder } from "../record/index.ts";
-import type { Hold, Thread } from "../thread/index.ts";
+import { CONTINUE, type Hold, type Thread } from "../thread/index.ts";
 import type { Traces } from "../traces/index.ts";
 import { type FileCopies, currentTurn } from "../undo/index.ts";
 import { EMPTY_VIEW, MAIN, reduce, type RunView, costOf, type Prices } from "../view/index.ts";
@@ -82,7 +83,8 @@ export async function runThread(input: object | null, options: RunThreadOptions)
     ...(dir !== undefined && { dir }),
   });
   if (notice !== undefined) events.emit({ type: "notice", text: notice });
-  const snapshot = resumed ? await snapshotOf(thread) : undefined;
+  const isNewTask = turnIn(input) !== undefined && task !== CONTINUE;
+  const snapshot = resumed ? await snapshotOf(thread, { isNewTask }) : undefined;
   if (snapshot) events.emit(snapshot);
   const progress = new ProgressNotes(thread);
   events.follow((event) => {
@@ -313,12 +315,14 @@ function explain(error: unknown, model: RunThreadOptions["model"]): string {
   return explainModelError(error, model);
 }
 
-/** The plan of a resumed thread as an event; undefined without a plan. */
-async function snapshotOf(thread: Thread): Promise<RunEventBody | undefined> {
+/** The plan of a resumed thread as an event; undefined without a plan, or if it was finished before a new task. */
+async function snapshotOf(
+  thread: Thread,
+  { isNewTask }: { isNewTask: boolean },
+): Promise<RunEventBody | undefined> {
   const { todos, rules } = await thread.plan();
-  return todos.length > 0
-    ? { type: "plan-snapshot", owner: MAIN, todos, ...(rules.length > 0 && { rules: [...rules] }) }
-    : undefined;
+  if (todos.length === 0 || (isNewTask && isFinished(todos))) return undefined;
+  return { type: "plan-snapshot", owner: MAIN, todos, ...(rules.length > 0 && { rules: [...rules] }) };
 }
 
 /** Stamps the events of a run, and keeps its view. */

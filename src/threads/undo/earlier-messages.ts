@@ -1,9 +1,15 @@
 import { BaseMessage } from "@langchain/core/messages";
-import { messagesStateReducer, type BaseCheckpointSaver, type CheckpointTuple } from "@langchain/langgraph";
+import {
+  emptyCheckpoint,
+  messagesStateReducer,
+  type BaseCheckpointSaver,
+  type CheckpointTuple,
+} from "@langchain/langgraph";
 import { readContext } from "../../middleware/context-memory/index.ts";
 import { compose } from "../../middleware/summarization/index.ts";
 import { isFromUser } from "../../middleware/text/index.ts";
 import { INPUT_TASK } from "../plan/index.ts";
+import type { RunSettings } from "../prepare/index.ts";
 import type { Thread } from "../thread/index.ts";
 
 export interface EarlierMessage {
@@ -140,4 +146,13 @@ export async function compactAt(thread: Thread): Promise<number | undefined> {
 /** Makes a copy of an earlier checkpoint the newest one. */
 export async function takeBack({ agent: { graph }, id }: Thread, before: string): Promise<void> {
   await graph.updateState({ configurable: { thread_id: id, checkpoint_id: before } }, null, "__copy__");
+}
+
+/** Makes an empty state with the thread's settings the newest one. The caller holds the thread. */
+export async function emptyThread(thread: Thread): Promise<void> {
+  const { run } = (await thread.state()).values as { run?: RunSettings };
+  const saver = thread.agent.graph.checkpointer as BaseCheckpointSaver;
+  const place = { thread_id: thread.id, checkpoint_ns: "" };
+  await saver.put({ configurable: place }, emptyCheckpoint(), { source: "fork", step: -1, parents: {} }, {});
+  if (run) await thread.create(run);
 }

@@ -1,10 +1,16 @@
 import type { Thread } from "../thread/index.ts";
-import { earlierMessages, lastMessage, takeBack, type EarlierMessage } from "./earlier-messages.ts";
+import {
+  earlierMessages,
+  emptyThread,
+  lastMessage,
+  takeBack,
+  type EarlierMessage,
+} from "./earlier-messages.ts";
 import type { FileCopies, Restored } from "./file-copies.ts";
 
 /** The message that was taken back, and its files. */
 export interface UndoResult extends Pick<EarlierMessage, "text" | "isHandedOver"> {
-  /** Whether it was the thread's first message: then the conversation stays as it is. */
+  /** Whether the thread began with it: then only the settings of the thread are left. */
   isFirst: boolean;
   files: Restored;
 }
@@ -23,7 +29,7 @@ export async function undoLast(
     if (!last) return undefined;
     const { id, text, isHandedOver, before } = last;
     const files = copies?.restore(id) ?? { restored: [], changed: [], missed: [] };
-    if (before !== undefined) await takeBack(thread, before);
+    await (before === undefined ? emptyThread(thread) : takeBack(thread, before));
     copies?.forget(id);
     return { text, isHandedOver, isFirst: before === undefined, files };
   } finally {

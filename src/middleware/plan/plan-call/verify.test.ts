@@ -317,9 +317,11 @@ describe("events", () => {
   });
 
   it("come from inside a sub-agent too, with its name", async () => {
+    // A millisecond that an item takes would be news, too.
+    const options = { verify: false, reminders: false, now: () => 5 } as const;
     const child = createAgent({
       model: new ScriptedModel(steps),
-      middleware: [planMiddleware({ verify: false, reminders: false, owner: "researcher" })],
+      middleware: [planMiddleware({ ...options, owner: "researcher" })],
     });
     const delegate = tool(
       async (_, config) => (await child.invoke(go, config as object)).messages.at(-1)!.text,
@@ -332,7 +334,7 @@ describe("events", () => {
     const agent = createAgent({
       model: new ScriptedModel([callTool("write_todos", { todos: ["ask"] }), callTool("delegate"), "ok"]),
       tools: [delegate],
-      middleware: [planMiddleware({ verify: false, reminders: false })],
+      middleware: [planMiddleware(options)],
     });
     const owners: string[] = [];
     for await (const chunk of await agent.stream(go, { streamMode: "custom", subgraphs: true })) {

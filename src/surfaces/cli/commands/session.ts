@@ -29,17 +29,19 @@ import {
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
 import {
   directoryName,
+  findThread,
   isHere,
+  settingsOf,
   copiesFolder,
   historyFile,
   MANY,
   statePath,
   withSaver,
 } from "../threads/index.ts";
-import { asTyped, commandName, refuse } from "../wording.ts";
+import { asTyped, commandName, quoted, refuse } from "../wording.ts";
 import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 
-export interface SessionFlags extends Omit<RunFlags, "json" | "quiet" | "thread"> {
+export interface SessionFlags extends Omit<RunFlags, "json" | "quiet"> {
   continue?: boolean | undefined;
   resume?: boolean | undefined;
   plain?: boolean | undefined;
@@ -53,8 +55,10 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
   const { env } = terminal;
   const path = statePath(flags, terminal);
   return withSaver(path, async (saver) => {
-    const thread = flags.continue ? await latestHere(saver, terminal) : undefined;
-    const stored = thread === undefined ? undefined : await settingsOfThread(saver, thread);
+    const task = flags.task?.trim() ?? "";
+    if (flags.continue || flags.resume) await refuseThreadAsTask(saver, task);
+    const thread = await threadToOpen(flags, saver, terminal);
+    const stored = thread === undefined ? undefined : await settingsOf(saver, thread);
     const requested = await settingsFrom(withDefaults(flags, stored !== undefined), terminal, stored);
     const { project, notice } = await projectFor(
       { ...requested, trustProject: flags.trustProject },
@@ -112,7 +116,6 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
         firstLine(conversation, project, terminal),
         ...notices.flatMap((line) => (line === undefined ? [] : paint("yellow", oneLine(line)))),
       ]);
-      const task = flags.task?.trim() ?? "";
       await conversation.run([...(flags.resume ? ["/resume"] : []), ...(task === "" ? [] : [task])]);
     } finally {
       await display.close();
@@ -179,6 +182,22 @@ function filesOf(dir: string | undefined): () => readonly string[] {
 }
 
 const FRESH_MS = 10_000;
+
+/** The thread that a session continues. Undefined for a session that begins with a new thread, or asks for one. */
+async function threadToOpen(
+  flags: Pick<SessionFlags, "thread" | "continue">,
+  saver: ThreadStore,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  if (flags.thread !== undefined) return (await findThread(saver, flags.thread)).id;
+  return flags.continue ? latestHere(saver, terminal) : undefined;
+}
+
+/** Throws `invalid-options` if the first message is the id of a thread: the thread itself was meant. */
+async function refuseThreadAsTask(saver: ThreadStore, task: string): Promise<void> {
+  if (task === "" || !(await saver.getThread(task))) return;
+  refuse(`${quoted(task)} is a thread, which holdfast session --thread ${quoted(task)} opens.`);
+}
 
 async function latestHere(saver: ThreadStore, terminal: Terminal): Promise<string> {
   for (const { id, state } of await saver.listThreads({ limit: MANY })) {

@@ -22,4 +22,12 @@ export {
   THREAD,
   word,
 } from "./command-options.ts";
-export { limitsFrom, queueName, WORKER_FLAGS, type WorkerFlags } from "./worker-options.ts";
+export {
+  DATABASE_FLAGS,
+  DATABASE_RUNNING_FLAGS,
+  limitsFrom,
+  queueName,
+  SCHEDULE_FLAGS,
+  WORKER_FLAGS,
+  type WorkerFlags,
+} from "./worker-options.ts";

@@ -1,7 +1,20 @@
 import type { Limits } from "../../../threads/cluster/index.ts";
 import { QUEUE_NAME } from "../../../threads/host/index.ts";
 import { refuse } from "../wording.ts";
-import { count, list, text, type FlagsOf } from "./command-options.ts";
+import { count, list, RUNNING_FLAGS, text, type FlagsOf } from "./command-options.ts";
+
+/** The flag of a command whose threads are in a database, never in a file. */
+export const DATABASE_FLAGS = {
+  database: text("The Postgres database, postgres://… ($HOLDFAST_DATABASE_URL)"),
+} as const;
+
+const { state: _state, ...DATABASE_RUNNING_FLAGS } = { ...RUNNING_FLAGS, ...DATABASE_FLAGS };
+/** Flags of a command that runs agents on threads in a database. */
+export { DATABASE_RUNNING_FLAGS };
+
+const { timeout: _timeout, "trust-project": _trust, ...SCHEDULE_FLAGS } = RUNNING_FLAGS;
+/** Flags that a scheduled task keeps for its runs. */
+export { SCHEDULE_FLAGS };
 
 /** Flags of a command that executes runs of a cluster. */
 export const WORKER_FLAGS = {

@@ -21,7 +21,8 @@ class Paper extends EventEmitter implements Screen {
   columns = 60;
   rows = 30;
   write = (text: Harmless): void => {
-    this.text += text;
+    // The bell that calls the person is our own, and is written by itself.
+    if (text !== "\u0007") this.text += text;
   };
 }
 

@@ -8,6 +8,8 @@ import {
   JSON_LINES,
   MCP_FLAGS,
   PROVIDER,
+  DATABASE_FLAGS,
+  DATABASE_RUNNING_FLAGS,
   RESUME_FLAGS,
   RUN_FLAGS,
   RUNNING_FLAGS,
@@ -16,6 +18,7 @@ import {
   THREAD,
   word,
   queueName,
+  SCHEDULE_FLAGS,
   WORKER_FLAGS,
 } from "../options/index.ts";
 import type { Terminal } from "../terminal.ts";
@@ -162,7 +165,8 @@ export function commands(parser: Argv): void {
     .command(
       "worker",
       "Execute the runs that servers on the same database accept",
-      (args) => args.options({ ...RUNNING_FLAGS, ...WORKER_FLAGS }).example("$0 worker --database $URL", ""),
+      (args) =>
+        args.options({ ...DATABASE_RUNNING_FLAGS, ...WORKER_FLAGS }).example("$0 worker --database $URL", ""),
       on(async () => (await import("../commands/servers/worker.ts")).worker),
     )
     .command(
@@ -170,7 +174,7 @@ export function commands(parser: Argv): void {
       "Create or update the tables of a database, as a user with that right",
       (args) =>
         args
-          .options(STATE_FLAGS)
+          .options(DATABASE_FLAGS)
           .option("role", word("Let this role use the tables, which cannot create any"))
           .example("$0 migrate --database $OWNERS_URL --role app", ""),
       on(async () => (await import("../commands/servers/migrate.ts")).migrate),
@@ -179,7 +183,7 @@ export function commands(parser: Argv): void {
       "status",
       "Show the workers, the queue and the runs of a database",
       (args) =>
-        args.options(STATE_FLAGS).option("watch", flag("Repeat until Ctrl-C")).option("json", JSON_LINES),
+        args.options(DATABASE_FLAGS).option("watch", flag("Repeat until Ctrl-C")).option("json", JSON_LINES),
       on(async () => (await import("../commands/servers/status.ts")).status),
     )
     .command(
@@ -187,7 +191,7 @@ export function commands(parser: Argv): void {
       "Schedule a task for `holdfast serve` or workers; without one, list the schedules",
       (args) =>
         args
-          .options(RUNNING_FLAGS)
+          .options(SCHEDULE_FLAGS)
           .positional("cron", word('When, such as "0 9 * * 1-5"'))
           .positional("task", word("What to do"))
           .option("thread", word("Continue this thread, instead of a new one each time"))
@@ -274,14 +278,16 @@ export function commands(parser: Argv): void {
       on(async () => (await import("../commands/threads/undo.ts")).undo),
     )
     .command(
-      "rm <threads..>",
+      "rm [threads..]",
       "Delete threads",
       (args) =>
-        args.options(STATE_FLAGS).positional("threads", {
-          ...word("Their ids or the beginnings of them"),
-          array: true,
-          demandOption: true,
-        }),
+        args
+          .options(STATE_FLAGS)
+          .positional("threads", { ...word("Their ids or the beginnings of them"), array: true })
+          .option("unused-for", {
+            ...count("unused-for", "Those that nobody used for so many days, too"),
+            requiresArg: true,
+          }),
       on(async () => (await import("../commands/threads/rm.ts")).rm),
     )
     .command(

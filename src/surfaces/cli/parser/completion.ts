@@ -54,6 +54,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--slots": NOTHING,
   "--timezone": () => Intl.supportedValuesOf("timeZone"),
   "--token": NOTHING,
+  "--unused-for": NOTHING,
 };
 
 /** Completions of the arguments of a command: of the first one, or of each (`isList`). */

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
 import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it, vi } from "vitest";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
@@ -29,6 +30,29 @@ describe("a session has what a run has", () => {
     await stage.see(/Done so\./);
     stage.type(`/tools${ENTER}`);
     await stage.see(/of servers: [^]*mcp__h__forged/);
+  });
+
+  it("MCP servers: /mcp lists them, and starts one again that failed", async () => {
+    const late = join(stages.home, "late.mjs");
+    const mcp = { mcpServers: { late: { command: process.execPath, args: [late] } } };
+    const stage = await stages.open([], { project: { mcp } });
+    const command = async (words: string, shown: RegExp): Promise<void> => {
+      stage.type(`${words}${ENTER}`);
+      await stage.see(shown);
+    };
+    await command("/mcp", /^late: not used: /m);
+    await command("/mcp restart none", /none cannot be started: \/mcp lists the servers\./);
+    await command("/mcp stop late", /\/mcp takes restart and a server, not stop late/);
+    writeFileSync(late, `await import(${JSON.stringify(pathToFileURL(SERVER).href)});`);
+    await command("/mcp restart late", /^late: 11 tools$/m);
+    expect(stage.model.requests).toHaveLength(0);
+  });
+
+  it("MCP servers: /mcp says so where there are none", async () => {
+    const stage = await stages.open([]);
+    stage.type(`/mcp${ENTER}`);
+    await stage.see(/There are no MCP servers/);
+    expect(stage.session.isBusy).toBe(false);
   });
 
   it("budgets: a turn stops where it is used up, and the next message goes on", async () => {

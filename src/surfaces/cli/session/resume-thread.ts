@@ -13,7 +13,7 @@ const MAX_ROWS = 12;
 export async function showThread(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
   const { thread, paint, terminal } = conversation;
   if (thread === undefined) return;
-  const { asked, answer, isStopped, isWaiting } = await (await thread.read()).status();
+  const { asked, answer, isRunning, isStopped, isWaiting } = await (await thread.read()).status();
   const columns = (terminal.stdout.columns || 80) - 1;
   const rows = answer ? markdownRows(answer, { columns, paint }) : [];
   conversation.say(
@@ -23,10 +23,12 @@ export async function showThread(conversation: Conversation, { isAsked = true } 
     ...rows.slice(-MAX_ROWS),
     ...(rows.length > 0 ? [shown``] : []),
   );
+  if (isRunning) return conversation.say(paint("dim", RUNS));
   if (isWaiting && isAsked) return conversation.goOn();
   if (isStopped) conversation.say(paint("dim", isWaiting ? WAITS : STOPPED));
 }
 
+const RUNS = shown`Another process works on it: its agent reads your message at its next call.`;
 const WAITS = shown`A question waits there: /continue puts it again, a message goes on without it.`;
 const STOPPED = shown`It was stopped in the middle: /continue resumes it, a message starts something else.`;
 

@@ -55,7 +55,9 @@ describe("a session", () => {
     const stage = await stages.open([first.step, "Two.", "Three."]);
     stage.type(`first${ENTER}`);
     await first.begun;
-    stage.type(`second${ENTER}third${ENTER}draft`);
+    stage.type(`second${ENTER}third${ENTER}`);
+    await stage.see(/queued: second\nqueued: third\n> Enter hands the queue to the agent at its next call/);
+    stage.type("draft");
     await stage.see(/queued: second\nqueued: third\n> draft/);
     first.go();
     await stage.see(/Three\./);
@@ -75,7 +77,7 @@ describe("a session", () => {
     stage.type(`be brief${ENTER}`);
     await stage.see(/queued: be brief/);
     stage.type(ENTER);
-    await stage.see(/at its next call: be brief/);
+    await stage.see(/at its next call: be brief\n> type ahead; Esc stops$/m);
     first.go();
     await stage.see(/Done so\./);
     expect(stage.asked(1).map((one) => one.split(":")[0])).toEqual(["human", "ai", "tool", "human"]);
@@ -222,8 +224,9 @@ describe("a session", () => {
     };
     stage.type(`Mend the gate${ENTER}`);
     await stage.see(/The server x cannot be started\./);
+    await stage.see(/^> Mend the gate$/m);
     expect(session.thread).toBeUndefined();
-    stage.type(`Paint the fence${ENTER}`);
+    stage.type(`${CLEAR}Paint the fence${ENTER}`);
     await stage.see(/Painted\./);
     await stage.until(() => !session.isBusy);
     expect(await saver.listThreads()).toMatchObject([

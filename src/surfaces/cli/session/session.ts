@@ -54,7 +54,8 @@ export interface SessionOptions {
 interface Turn {
   /** Undefined until the host has started it. */
   run?: Run;
-  isStopped: boolean;
+  /** Aborted once the person has stopped the turn. */
+  abort: AbortController;
   agreement: Agreement;
 }
 
@@ -223,28 +224,66 @@ export class Session implements Conversation {
     this.#showStatus();
   }
 
-  /** Sends a message to the thread and runs it until it ends or is stopped. */
+  /**
+   * Sends a message to the thread and runs it until it ends or is stopped. A message that no agent has received goes back
+   * to the prompt.
+   */
   async #takeTurn(text: string): Promise<void> {
     const thread = this.thread ?? this.#host.thread(await newThreadId(this.saver, text));
     this.say(...echoOf(text, this.paint), shown``);
+    const unread = [text];
+    try {
+      const isReceived = await this.#inTurn((turn) => this.#send(text, thread, turn));
+      if (isReceived || this.#isOver) return;
+      this.say(this.paint("dim", NOT_RECEIVED));
+    } catch (error) {
+      this.#sayError(error);
+      unread.push(...this.#queue.recall());
+    }
+    this.display.draft(unread.join("\n"));
+  }
+
+  /** Sends a message to the thread, or to the agent at work on it in another process. False if the person stops that. */
+  async #send(text: string, thread: HostThread, turn: Turn): Promise<boolean> {
+    const content = await this.#content(text);
     const compact = this.isCompactedNext;
-    const isBegun = await this.#runTurn(thread, async (attendance) => {
-      const content = await this.#content(text);
-      return thread.start(content, { task: text, isNewTurn: true, compact, attendance });
-    });
-    if (isBegun || this.#isOver) return;
-    this.display.draft(text);
-    this.say(this.paint("dim", NOT_BEGUN));
+    try {
+      return await this.#run(thread, turn, (attendance) =>
+        thread.start(content, { task: text, isNewTurn: true, compact, attendance }),
+      );
+    } catch (error) {
+      const isElsewhere = HarnessError.from(error)?.code === "thread-busy";
+      // The text of a skill is for the start of a run.
+      if (!isElsewhere || commandIn(text) !== undefined) throw error;
+    }
+    return this.#sayElsewhere(content, thread, turn);
+  }
+
+  async #sayElsewhere(
+    content: WithImages["content"],
+    thread: HostThread,
+    { abort: { signal } }: Turn,
+  ): Promise<boolean> {
+    this.say(this.paint("dim", ELSEWHERE));
+    try {
+      await thread.say(content, { signal });
+      return true;
+    } catch (error) {
+      if (HarnessError.from(error)?.code === "edit-withdrawn") return false;
+      throw error;
+    }
   }
 
   async goOn(): Promise<void> {
     const { thread } = this;
     if (thread === undefined) return this.say(shown`There is nothing to go on with yet.`);
-    const isBegun = await this.#runTurn(thread, async (attendance) => {
-      const run = await thread.goOn({ compact: this.isCompactedNext, attendance });
-      if (run) return run;
-      throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
-    });
+    const isBegun = await this.#inTurn((turn) =>
+      this.#run(thread, turn, async (attendance) => {
+        const run = await thread.goOn({ compact: this.isCompactedNext, attendance });
+        if (run) return run;
+        throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
+      }),
+    );
     if (!isBegun) this.say(this.paint("dim", STOPPED));
   }
 
@@ -267,51 +306,58 @@ export class Session implements Conversation {
     }
   }
 
-  /** Runs a turn, which can be stopped from now on. False if it was stopped before it began. */
-  async #runTurn(thread: HostThread, start: (attendance: Attendance) => Promise<Run>): Promise<boolean> {
-    const turn: Turn = { isStopped: false, agreement: new Agreement(this) };
-    this.#turn = turn;
+  /** Does the work of a turn, which can be stopped from now on. */
+  async #inTurn(work: (turn: Turn) => Promise<boolean>): Promise<boolean> {
+    this.#turn = { abort: new AbortController(), agreement: new Agreement(this) };
     this.#showStatus();
     try {
-      turn.run = await start({
-        settings: { ...this.settings, model: this.model.name },
-        prepare: { live: liveRules(() => this) },
-        onBegin: async ({ thread: runThread }) => {
-          if (turn.isStopped) return undefined;
-          this.isApproved = isApproved((await runThread.state()).values);
-          this.thread = thread;
-          this.isCompactedNext = false;
-          this.#showStatus();
-          return undefined;
-        },
-        show: (event, view) => {
-          this.#note(event);
-          this.display.show(event, view);
-        },
-        answer: async (question) => {
-          // A question that arrives after the stop would not be dismissed.
-          if (turn.isStopped) return undefined;
-          const answer = await answerFor(question, this);
-          if (answer === undefined) stopTurn(turn);
-          if (question.kind === "plan-approval") {
-            // A rejection does not revoke an earlier approval.
-            this.isApproved ||= ["approve", "edit"].includes(
-              (answer as PlanDecision | undefined)?.type ?? "",
-            );
-            this.#showStatus();
-          }
-          return answer;
-        },
-      });
-      if (turn.isStopped) stopTurn(turn);
-      const end = await turn.run.ended();
-      if (end?.outcome === "done") this.isApproved = false;
-      if (end?.outcome === "interrupted" && !this.#isOver) this.say(this.paint("dim", STOPPED));
-      return end !== undefined;
+      return await work(this.#turn);
     } finally {
       this.#turn = undefined;
       this.#showStatus();
     }
+  }
+
+  /** Runs the thread. False if it was stopped before it began. */
+  async #run(
+    thread: HostThread,
+    turn: Turn,
+    start: (attendance: Attendance) => Promise<Run>,
+  ): Promise<boolean> {
+    const { signal } = turn.abort;
+    turn.run = await start({
+      settings: { ...this.settings, model: this.model.name },
+      prepare: { live: liveRules(() => this) },
+      onBegin: async ({ thread: runThread }) => {
+        if (signal.aborted) return undefined;
+        this.isApproved = isApproved((await runThread.state()).values);
+        this.thread = thread;
+        this.isCompactedNext = false;
+        this.#showStatus();
+        return undefined;
+      },
+      show: (event, view) => {
+        this.#note(event);
+        this.display.show(event, view);
+      },
+      answer: async (question) => {
+        // A question that arrives after the stop would not be dismissed.
+        if (signal.aborted) return undefined;
+        const answer = await answerFor(question, this);
+        if (answer === undefined) stopTurn(turn);
+        if (question.kind === "plan-approval") {
+          // A rejection does not revoke an earlier approval.
+          this.isApproved ||= ["approve", "edit"].includes((answer as PlanDecision | undefined)?.type ?? "");
+          this.#showStatus();
+        }
+        return answer;
+      },
+    });
+    if (signal.aborted) stopTurn(turn);
+    const end = await turn.run.ended();
+    if (end?.outcome === "done") this.isApproved = false;
+    if (end?.outcome === "interrupted" && !this.#isOver) this.say(this.paint("dim", STOPPED));
+    return end !== undefined;
   }
 
   #note(event: RunEvent): void {
@@ -334,7 +380,7 @@ export class Session implements Conversation {
     const turn = this.#turn;
     if (!turn) return;
     // The second stop leaves the session.
-    if (turn.isStopped) return this.quit();
+    if (turn.abort.signal.aborted) return this.quit();
     stopTurn(turn);
     // Queued messages may not fit any more: they go back to the prompt.
     const messages = this.#queue.recall();
@@ -353,22 +399,27 @@ export class Session implements Conversation {
     try {
       await work();
     } catch (error) {
-      const { message } = HarnessError.from(error) ?? (error as Error);
-      this.say(this.paint("red", oneLine(message)));
+      this.#sayError(error);
     }
   }
 
+  #sayError(error: unknown): void {
+    const { message } = HarnessError.from(error) ?? (error as Error);
+    this.say(this.paint("red", oneLine(message)));
+  }
+
   #showStatus(): void {
-    const isStopping = this.#turn?.isStopped ?? false;
+    const isStopping = this.#turn?.abort.signal.aborted ?? false;
     this.display.status({ isBusy: this.isBusy, queue: this.#queue.all, footer: footer(this, isStopping) });
   }
 }
 
-const NOT_BEGUN = shown`Stopped before it started; your message is in the prompt again.`;
+const NOT_RECEIVED = shown`Stopped before the agent read it; your message is in the prompt again.`;
+const ELSEWHERE = shown`Another process works on this thread: its agent reads this at its next call. Ctrl-C takes it back.`;
 const STOPPED = shown`/continue goes on where it stopped.`;
 
 function stopTurn(turn: Turn): void {
-  turn.isStopped = true;
+  turn.abort.abort();
   void turn.run?.stop();
 }
 

@@ -140,7 +140,7 @@ describe("threads in a session", () => {
     await say(
       stage,
       `/resume ${other.session.thread!.id}`,
-      /That thread works on\s+\S*elsewhere:\s+holdfast\s+resume\s+first/,
+      /That thread works on\s+\S*elsewhere:\s+holdfast\s+session\s+--thread\s+first/,
     );
     expect(stage.session.thread).toBeUndefined();
   });
@@ -168,6 +168,18 @@ describe("threads in a session", () => {
     stage.type(`/undo${ENTER}`);
     await stage.see(/Files put back: \/x\.txt[^]*^> go$/m);
     expect(existsSync(join(stages.home, "x.txt"))).toBe(false);
+  });
+
+  it("/undo of a thread's first message empties the thread, where the next message begins anew", async () => {
+    const stage = await stages.open([write("/a.txt", "a"), "One.", "Two."], { settings: { mode: "edits" } });
+    await say(stage, "first", /One\./);
+    const { id } = stage.session.thread!;
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/Files put back: \/a\.txt[^]*^> first$/m);
+    stage.type(` again${ENTER}`);
+    await stage.see(/Two\./);
+    expect(stage.asked(2)).toEqual(["human: first again"]);
+    expect(stage.session.thread!.id).toBe(id);
   });
 
   it("/undo of a message that was handed over leaves the files of its turn, and says so; once more takes it back", async () => {
@@ -256,6 +268,21 @@ describe("the plan in a session", () => {
     await stage.see(/> second/);
     const since = stage.all().split("> second")[1]!;
     expect(since).not.toContain("Dig");
+    second.go();
+    await stage.see(/Two\.[^]*Done/);
+    expect(stage.all().split("> second")[1]).not.toMatch(/Dig|1\/1/);
+  });
+
+  it("a plan with nothing left but blocked items is shown beside other work", async () => {
+    const block = callTool("update_todos", { block: "1: no spade" });
+    const second = held("Two.");
+    const steps = [callTool("write_todos", { todos: ["Dig"] }), block, "One.", second.step];
+    const stage = await stages.open(steps);
+    await say(stage, "first", /One\.[^]*what shall be done/);
+    stage.type(`second${ENTER}`);
+    await second.begun;
+    await stage.see(/> second[^]*1 Dig[^]*0\/1 thinking/);
+    expect(stage.all()).not.toContain("no plan");
     second.go();
     await stage.see(/Two\./);
   });

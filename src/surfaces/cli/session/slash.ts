@@ -5,6 +5,7 @@ import { commandIn } from "../../../threads/run/index.ts";
 import { oneLine, padded, shown } from "../output/index.ts";
 import { threadFile, threadText, writeNew } from "../threads/index.ts";
 import type { SlashCommand } from "./conversation.ts";
+import { mcp } from "./slash/mcp.ts";
 import { plan } from "./slash/plan.ts";
 import { allow, compact, cost, effort, login, mode, model, tools } from "./slash/settings.ts";
 import { fork, fresh, goOn, resume, threads, undo } from "./slash/threads.ts";
@@ -72,6 +73,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   compact,
   cost,
   tools,
+  mcp,
   exportThread,
   quit,
 ];

@@ -1,4 +1,3 @@
-import { isOpen } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
 import { MAIN, type RunView } from "../../../threads/view/index.ts";
 import { clock, fit, oneLine, shown, type Harmless, type Paint } from "../output/index.ts";
@@ -93,13 +92,6 @@ export class AnswerView {
       default:
         return [];
     }
-  }
-
-  /** The view to draw: without a plan that an earlier run finished. */
-  current(view: RunView): RunView {
-    const main = view.agents.get(MAIN);
-    if (this.#isPlanned || !main || main.todos.some(isOpen)) return view;
-    return { ...view, agents: new Map(view.agents).set(MAIN, { ...main, todos: [] }) };
   }
 
   /** Renders the text that has arrived. Returns the rows that became final. */

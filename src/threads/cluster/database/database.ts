@@ -3,7 +3,7 @@ import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
 import { escapeLiteral, Pool, type ClientBase, type PoolClient } from "pg";
 import { HarnessError } from "../../../errors.ts";
 import { readAddress } from "../../../storage/postgres/database/index.ts";
-import { areTablesCurrent, migrateTables } from "./migrate.ts";
+import { areTablesCurrent, hasTables, migrateTables } from "./migrate.ts";
 import { MIGRATION_LOCK } from "./schema.ts";
 import { CHANNELS, Signals, type Channel } from "./signals.ts";
 
@@ -35,6 +35,20 @@ export class ClusterDatabase {
     this.pool = pool;
     this.signals = signals;
     this.client = client;
+  }
+
+  /** Whether a database has the tables of a cluster. Creates nothing. Throws `storage-failed` without a database. */
+  static async isIn(address: string): Promise<boolean> {
+    const { url, shown } = readAddress(address);
+    const pool = new Pool({ connectionString: url, max: 1 });
+    pool.on("error", () => {});
+    try {
+      return await hasTables(pool);
+    } catch (error) {
+      throw unusable(shown, error);
+    } finally {
+      await pool.end();
+    }
   }
 
   /**

@@ -20,10 +20,15 @@ export async function migrateTables(pool: Pool, shown: string): Promise<void> {
 
 /** Whether no migration is needed, so that a role without the right to create tables can go on. Throws as above. */
 export async function areTablesCurrent(pool: Pool, shown: string): Promise<boolean> {
+  return (await hasTables(pool)) && (await formatIn(pool, shown)) === STEPS.length;
+}
+
+/** Whether the tables exist, of whatever version. */
+export async function hasTables(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ there: boolean }>(
     `SELECT to_regclass('${SCHEMA}.cluster_format') IS NOT NULL AS there`,
   );
-  return rows[0]?.there === true && (await formatIn(pool, shown)) === STEPS.length;
+  return rows[0]?.there === true;
 }
 
 async function formatIn(pool: Pool, shown: string): Promise<number> {

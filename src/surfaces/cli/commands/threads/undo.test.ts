@@ -41,7 +41,8 @@ it("takes back a run's message and its files; nobody is there to be told somethi
   expect(readFileSync(join(cwd, "survey.md"), "utf8")).toBe(first);
   expect((await holdfast("show", "t", "--transcript")).out).not.toContain("again");
 
-  expect((await holdfast("undo", "t")).out).toContain("It was the first message");
+  expect((await holdfast("undo", "t")).out).toContain("It was the first message: the thread is empty now");
+  expect((await holdfast("show", "t", "--transcript")).out).not.toContain("Survey");
   expect(existsSync(join(cwd, "survey.md"))).toBe(false);
   const said = await holdfast("say", "t", "Be brief");
   expect(said).toMatchObject({ err: expect.stringContaining("give it as the next task") as string });

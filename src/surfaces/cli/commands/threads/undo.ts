@@ -10,10 +10,11 @@ export function undo(flags: StateFlags & { thread: string }, terminal: Terminal)
     const undone = await thread.undo();
     const words = undone
       ? [
-          undone.isFirst
-            ? "Its files are taken back. It was the first message, so the thread stays: holdfast rm deletes it."
-            : `Taken back: ${undone.text}`,
+          `Taken back: ${undone.text}`,
           ...undoneWords(undone),
+          ...(undone.isFirst
+            ? [`It was the first message: the thread is empty now, and holdfast rm deletes it.`]
+            : []),
         ]
       : ["There is nothing to take back."];
     for (const line of words) terminal.stdout.write(shown`${oneLine(line)}\n`);

@@ -33,6 +33,10 @@ const FRAME_MS = 33;
 /** The interval for clocks and the spinner. Each tick redraws some rows. */
 const TICK_MS = 250;
 const MOST_QUEUED = 3;
+/** Rings the terminal's bell. */
+const BELL = shown`\u0007`;
+/** The shortest run whose end rings the bell. */
+const LONG_RUN_MS = 10_000;
 /** The time without keys after which keys count as an answer to a question. */
 const QUIET_MS = 500;
 
@@ -111,6 +115,7 @@ export class LiveDisplay implements Display {
   show(event: RunEvent, view: RunView): void {
     this.#view = view;
     this.#scrolled.push(...this.#answer.take(event, view, this.#columns));
+    if (needsPerson(event, view) && !this.#isLent) this.#options.terminal.stdout.write(BELL);
     if (event.type === "run-end") this.#view = EMPTY_VIEW;
     // Collects many small events into one frame.
     if (this.#timer === undefined && this.#drawing === undefined) {
@@ -121,6 +126,7 @@ export class LiveDisplay implements Display {
   status(status: Status): void {
     this.#status = status;
     this.#prompt.isBusy = status.isBusy;
+    this.#prompt.hasQueue = status.queue.some(({ isOnItsWay }) => !isOnItsWay);
     clearInterval(this.#ticks);
     this.#ticks = status.isBusy ? setInterval(() => this.#tick(), TICK_MS) : undefined;
     this.#drawSoon();
@@ -216,8 +222,7 @@ export class LiveDisplay implements Display {
 
   #plan(rows: number): Harmless[] {
     const { paint, prices } = this.#options;
-    const view = this.#answer.current(this.#view);
-    return frame(view, { columns: this.#columns, rows, now: this.#now, paint, prices: prices?.() });
+    return frame(this.#view, { columns: this.#columns, rows, now: this.#now, paint, prices: prices?.() });
   }
 
   /** Composes the region from the bottom up: the prompt always fits, the newest text is cut first. */
@@ -261,6 +266,15 @@ export class LiveDisplay implements Display {
   get #columns(): number {
     return Math.max(8, this.#options.terminal.stdout.columns || 80);
   }
+}
+
+/**
+ * Whether to call a person who looks elsewhere: for the first open question, and at the end of a long run that they did
+ * not stop.
+ */
+function needsPerson(event: RunEvent, { startedAt, asked }: RunView): boolean {
+  if (event.type === "question") return asked.size === 1;
+  return event.type === "run-end" && event.outcome !== "interrupted" && event.at - startedAt >= LONG_RUN_MS;
 }
 
 function afterQuiet(callback: () => void): () => void {

@@ -34,6 +34,8 @@ interface OpenQuestion extends DisplayQuestion {
 export class PromptKeys {
   draft: Draft = EMPTY_DRAFT;
   isBusy = false;
+  /** Whether a message waits for the agent at work. */
+  hasQueue = false;
   actions: SessionActions | undefined;
   readonly #options: Required<PromptKeysOptions>;
   readonly #questions = new Questions((question) => this.#show(question));
@@ -66,9 +68,10 @@ export class PromptKeys {
     if (this.#open?.isArmed) return this.#open.words ?? shown`↑ ↓ and Enter, or its number`;
     if (this.#open) return shown``;
     if (this.#isLeaving) return shown`Ctrl-C again leaves`;
-    return this.isBusy
-      ? shown`type ahead; Esc stops`
-      : shown`what shall be done? / for commands, @ for files`;
+    if (!this.isBusy) return shown`what shall be done? / for commands, @ for files`;
+    return this.hasQueue
+      ? shown`Enter hands the queue to the agent at its next call; ↑ takes it back; Esc stops`
+      : shown`type ahead; Esc stops`;
   }
 
   /** Renders the open question. Starts the time without keys after which keys answer it. */

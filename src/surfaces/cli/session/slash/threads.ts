@@ -46,7 +46,7 @@ export const resume: SlashCommand = {
     if (threadSettings.dir !== settings.dir)
       return conversation.say(
         oneLine(
-          `That thread works on ${threadSettings.dir ?? "files of its own"}: holdfast resume ${quoted(id)}`,
+          `That thread works on ${threadSettings.dir ?? "files of its own"}: holdfast session --thread ${quoted(id)}`,
         ),
       );
     const { settings: continued, notice } = settingsToContinue(threadSettings, project.config);
@@ -117,7 +117,6 @@ export const undo: SlashCommand = {
   run: async (_args, conversation) => {
     const undone = await conversation.thread?.undo();
     if (!undone) return conversation.say(shown`There is nothing to take back.`);
-    if (undone.isFirst) conversation.switchTo(undefined);
     conversation.display.draft(typedFor(undone.text));
     conversation.say(
       shown`Taken back; your message is in the prompt again.`,

@@ -1,0 +1,56 @@
+import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
+import { expect, it } from "vitest";
+import { driveAlone, taskInput } from "../../../test/drive-alone.ts";
+import { sqliteSaver } from "../../storage/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { createRunAgent } from "../prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
+import { replay } from "../record/index.ts";
+import { Thread } from "../thread/thread.ts";
+import { undoLast } from "./undo-last.ts";
+
+const SETTINGS = { ...DEFAULT_SETTINGS, model: "scripted" };
+const SAVERS: [string, () => Promise<BaseCheckpointSaver>][] = [
+  ["SQLite", () => sqliteSaver(":memory:")],
+  ["LangGraph's memory", async () => new MemorySaver()],
+];
+const DONE = callTool("write_todos", { todos: [{ content: "Dig", status: "completed", note: "by hand" }] });
+const ASK = callTool("ask_clarification", { question: "Which bed?" });
+
+function threadOn(checkpointer: BaseCheckpointSaver, steps: readonly Step[]) {
+  const model = new ScriptedModel(steps);
+  const agent = createRunAgent({ settings: SETTINGS, model, checkpointer });
+  const run = (task: string) => driveAlone(agent, taskInput(task, { run: SETTINGS, title: task }));
+  return { thread: new Thread(agent, "t"), model, run };
+}
+
+it.each(SAVERS)("undo of all messages leaves a thread with its settings alone: %s", async (_, open) => {
+  const { thread, model, run } = threadOn(await open(), [DONE, "One.", "Two.", "Three."]);
+  await run("First");
+  await run("Second");
+  expect(await undoLast(thread, undefined)).toMatchObject({ text: "Second", isFirst: false });
+  expect(await undoLast(thread, undefined)).toMatchObject({ text: "First", isFirst: true });
+
+  expect((await thread.state()).values).toMatchObject({ run: SETTINGS });
+  expect(await thread.content()).toMatchObject({ todos: [], answer: "" });
+  expect(await replay(thread)).toEqual([]);
+  expect(await undoLast(thread, undefined)).toBeUndefined();
+
+  expect(await run("Another")).toMatchObject({ outcome: "done", answer: "Three.", counts: { total: 0 } });
+  expect(
+    model.requests
+      .at(-1)!
+      .messages.map(({ text }) => text)
+      .slice(1),
+  ).toEqual(["Another"]);
+  const events = await replay(thread);
+  expect(events.flatMap((event) => (event.type === "run-start" ? event.task : []))).toEqual(["Another"]);
+});
+
+it("undo of a first message that waits for an answer leaves nothing to continue", async () => {
+  const { thread, run } = threadOn(await sqliteSaver(":memory:"), [ASK]);
+  expect(await run("First")).toMatchObject({ outcome: "waiting" });
+  await undoLast(thread, undefined);
+  expect(await thread.questions()).toEqual([]);
+  expect(await thread.nextInput()).toBeUndefined();
+});
