@@ -125,7 +125,9 @@ describe("the live output", () => {
     stage = new Stage(40, 12);
     await stage.show(start, plan({ id: "1", content: "Dig", status: "in_progress" }), text("Hello."));
     await stage.show(plan({ id: "1", content: "Dig", status: "completed" }), end);
-    expect(await stage.lines()).toEqual(["started t with m", "Hello.", "", "[x] 1 Dig", "Done (1/1, 0:00)"]);
+    const lines = await stage.lines();
+    expect(lines.slice(0, -1)).toEqual(["started t with m", "Hello.", "", "[x] 1 Dig"]);
+    expect(lines.at(-1)).toMatch(/^Done \(1\/1, 0:\d\d\)$/);
   });
 
   it("does not show what sub-agents say", async () => {
