@@ -207,6 +207,8 @@ function seen({ values, next, tasks, metadata, config, parentConfig }: StateSnap
 function withoutIds(value: unknown): unknown {
   const ids = new Map<string, string>();
   const text = JSON.stringify(value, (key, item: unknown) => {
+    // A task that a stop cut off is saved as failed only if that comes before the end of the run.
+    if (key === "error" && (item as Partial<Error> | null)?.name === "AbortError") return undefined;
     if (item instanceof Error) return item.message;
     if (key === "_filesSince") return "a time";
     const isResult = typeof item === "object" && item !== null && "tool_call_id" in item;

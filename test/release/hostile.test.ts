@@ -78,11 +78,15 @@ function onTerminal(commands: readonly Command[]): Screen {
 async function leftOnTerminal(
   commands: readonly Command[],
   screen = onTerminal(commands),
+  { questions = 0 } = {},
 ): Promise<string[]> {
   const ended = await endedOn(screen);
   expect(ended).toHaveLength(commands.length);
   for (const { out } of ended) expect(out).toContain("evil");
-  return left(screen.raw);
+  // Our own bell rings once for each question.
+  const parts = screen.raw.split("\u0007");
+  expect(parts).toHaveLength(questions + 1);
+  return left(parts.join(""));
 }
 
 /** The same in pipes. */
@@ -153,7 +157,7 @@ describe("hostile words of a model", () => {
     // What nobody would see is shown where consent is asked for.
     expect(screen.all().replaceAll("\n", "")).toContain(String.raw`evil\u202etxt.\u200bmd\u2066`);
     screen.type("1");
-    expect(await leftOnTerminal(commands, screen)).toEqual([]);
+    expect(await leftOnTerminal(commands, screen, { questions: 3 })).toEqual([]);
     expect((await endedOn(screen))[1]).toMatchObject({ code: 0 });
     expect(screen.all()).toMatch(/evil/);
   });
