@@ -31,6 +31,8 @@ export class McpServers {
   readonly #notes: string[] = [];
   /** Why servers cannot be used, by their names. */
   readonly #reasons = new Map<string, string>();
+  /** Timers after which failed servers are tried again, by name. */
+  readonly #retries = new Map<string, NodeJS.Timeout>();
   /** The servers that lack variables, until they are notes. */
   readonly #lacking: string[] = [];
   /** The last list of each server: the same list gives the same tools, so that requests stay the same. */
@@ -140,7 +142,9 @@ export class McpServers {
       return tools;
     } catch (error) {
       this.#reasons.set(connection.name, messageOf(error));
-      setTimeout(() => this.#reasons.delete(connection.name), IDLE_MS).unref();
+      clearTimeout(this.#retries.get(connection.name));
+      const retry = setTimeout(() => this.#reasons.delete(connection.name), IDLE_MS).unref();
+      this.#retries.set(connection.name, retry);
       this.#noteUnused(connection.name);
       // Earlier tools stay: a call of one returns the reason.
       return last?.tools ?? [];
@@ -226,6 +230,14 @@ class NamedServers extends McpServers {
 
   override changeOf(name: string): string | undefined {
     return this.#all.changeOf(name);
+  }
+
+  override async states(): Promise<ServerState[]> {
+    return (await this.#all.states()).filter(({ name }) => this.#names.includes(name));
+  }
+
+  override async restart(name: string): Promise<boolean> {
+    return this.#names.includes(name) && this.#all.restart(name);
   }
 
   #isNamed({ name, metadata }: DynamicStructuredTool): boolean {

@@ -20,6 +20,10 @@ const rules = (what: string) =>
 
 const price = z.number().min(0);
 
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && !text.includes("*") && URL.canParse(text) && new URL(text).origin === text;
+}
+
 /** The schema of `.holdfast/config.json`; `schemas/config.v1.json` is generated from it. */
 export const CONFIG = z
   .strictObject({
@@ -39,7 +43,7 @@ export const CONFIG = z
       .describe("Isolate commands where it works, always (else none are run), or never."),
     network: z.boolean().describe("Whether isolated commands reach the network."),
     origins: z
-      .array(z.string().regex(/^https?:\/\/[^/\s]+$/, "must be an origin: http://localhost:3000"))
+      .array(z.string().refine(isOrigin, "must be an origin: http://localhost:3000"))
       .describe(
         "Origins on this machine or its network that web_fetch may reach, such as http://localhost:3000.",
       ),

@@ -304,10 +304,17 @@ describe("settings files", () => {
     expect(await fails('{"allow":["rm -rf"]}')).toContain(
       "allow.0: must be a tool, or a tool with a pattern",
     );
-    expect(await fails('{"origins":["localhost:3000"]}')).toContain("origins.0: must be an origin");
+    for (const origin of ["localhost:3000", "http://*.local", "http://localhost:3000/a", "ftp://a"])
+      expect(await fails(JSON.stringify({ origins: [origin] }))).toContain("origins.0: must be an origin");
     expect(await fails('{"allow":["write_file(../**)"]}')).toContain('has the rule "write_file(../**)"');
     expect(await fails("{")).toContain("is not JSON");
     expect(await fails("[]")).toContain("expected object");
+  });
+
+  it("that name origins of this machine tell of them before they are trusted", async () => {
+    put(".holdfast/config.json", '{"origins":["http://localhost:2375"]}');
+    const { offers } = await open();
+    expect(offers).toEqual(["lets web_fetch reach http://localhost:2375"]);
   });
 
   it("that cannot be read are a note", async () => {

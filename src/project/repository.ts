@@ -104,13 +104,14 @@ export function offersOf({ config, mcp }: Pick<Repository, "config" | "mcp">): s
   const { mcpServers } = (parsed(mcp, parseJson) ?? {}) as { mcpServers?: unknown };
   const servers = { ...settings.mcp, ...(typeof mcpServers === "object" ? mcpServers : {}) };
   lines.push(...Object.entries(servers).map(([name, server]) => serverLine(name, server)));
-  const { mode, allow = [], ask = [], deny = [], sandbox, network, model } = settings;
+  const { mode, allow = [], ask = [], deny = [], sandbox, network, origins = [], model } = settings;
   if (mode !== undefined) lines.push(`sets mode ${mode}${mode === "auto" ? ": nothing is asked for" : ""}`);
   if (allow.length > 0) lines.push(`allows without asking: ${allow.join(", ")}`);
   if (ask.length > 0) lines.push(`asks for: ${ask.join(", ")}`);
   if (deny.length > 0) lines.push(`denies: ${deny.join(", ")}`);
   if (sandbox === "never") lines.push("runs commands without isolation");
   if (network === true) lines.push("lets isolated commands reach the network");
+  if (origins.length > 0) lines.push(`lets web_fetch reach ${origins.join(", ")}`);
   if (model !== undefined) lines.push(`uses the model ${model}`);
   return lines;
 }

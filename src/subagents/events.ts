@@ -12,7 +12,7 @@ export interface SubagentEvent {
   /** The tool call that started it. */
   call: string;
   description: string;
-  /** At the start: its model, if that is not its caller's. */
+  /** At the start: its model, where its description names one. */
   model?: string;
   todoId?: string;
   /** Epoch milliseconds. */

@@ -198,7 +198,7 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
     ...memory,
     ...update,
     nextId: update.nextId ?? memory.nextId,
-    retired: [...new Set([...memory.retired, ...(update.retired ?? [])])],
+    retired: [...new Set([...(memory.retired ?? []), ...(update.retired ?? [])])],
     ...(Object.fromEntries(records) as unknown as Records),
   };
 }
@@ -288,7 +288,13 @@ export function keptPlanSchema() {
   return new StateSchema({
     todos: new ReducedValue(anything, { reducer: keep }),
     planRules: new ReducedValue(anything, { reducer: keep }),
-    _plan: new ReducedValue(anything, { reducer: keep }),
+    // A person's edit is written without planning, too: it must not replace the memory.
+    _plan: new ReducedValue(anything, {
+      reducer: (current, update) =>
+        update == null
+          ? current
+          : mergeMemory({ ...NO_MEMORY, ...(current as object) }, update as MemoryUpdate),
+    }),
   });
 }
 

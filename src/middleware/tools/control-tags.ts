@@ -29,10 +29,18 @@ const TAGS = ["system[_-]?reminder", "todo_list_system", "conversation_so_far", 
  */
 export function withTagsOf(file: string, text: string): string {
   if (!text.includes("&lt;")) return text;
-  const tags = new RegExp(`&lt;(\\s*/?\\s*(?:${[...TAGS, "reminder"].join("|")})\\b)`, "gi");
+  const names = [...TAGS, "reminder"].map(withInvisible).join("|");
+  const tags = new RegExp(`&lt;([\\s${INVISIBLE}]*/?[\\s${INVISIBLE}]*(?:${names})\\b)`, "giu");
   return text.replaceAll(tags, (escaped, name: string) =>
     file.includes(`<${name}`) && !file.includes(escaped) ? `<${name}` : escaped,
   );
+}
+
+const INVISIBLE = String.raw`\p{Default_Ignorable_Code_Point}`;
+
+/** The pattern of a name, with invisible characters between its letters. */
+function withInvisible(name: string): string {
+  return name.match(/\[[^\]]+\]\??|./g)!.join(`[${INVISIBLE}]*`);
 }
 
 /** Escapes the harness's own tags in a text that is part of one of its messages. */

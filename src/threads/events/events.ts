@@ -206,7 +206,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     owner,
     name: z.string(),
     description: z.string(),
-    model: z.string().describe("Absent if it is its caller's.").optional(),
+    model: z.string().describe("Its model, where its description names one.").optional(),
     todoId: z.string().optional(),
   }),
   z.object({

@@ -218,8 +218,9 @@ export class RunHost extends Host {
     await this.#inTurn(thread, async (queue) => {
       if (queue.isAtWork) throw atWork(thread);
       const owner = (await this.ledger.thread(thread))?.owner;
-      await forgetThread(this.schedules, thread);
+      // First: it is refused for a thread that another process runs.
       await this.checkpointer.deleteThread(thread);
+      await forgetThread(this.schedules, thread);
       await this.ledger.forget(thread);
       queue.protocol.close();
       this.#queues.delete(thread);

@@ -1,5 +1,6 @@
 import { MemorySaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
+import { makeLeadAgent } from "../../lead/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
@@ -36,3 +37,28 @@ it.each([false, true])(
     expect(texts.join("\n")).toContain('removed 3 "Water"');
   },
 );
+
+it("a removal that is written without plan mode keeps the memory of the plan", async () => {
+  const checkpointer = new MemorySaver();
+  const model = new ScriptedModel([
+    callTool("write_todos", {
+      todos: [
+        { content: "Dig", status: "in_progress" },
+        { content: "Plant", status: "pending" },
+      ],
+    }),
+    ...Array<string>(9).fill("Stop."),
+  ]);
+  const of = (configurable: object) => makeLeadAgent({ configurable } as never, { model, checkpointer });
+  const config = { configurable: { thread_id: "t", is_plan_mode: true } };
+  const say = (content: string) =>
+    of(config.configurable).invoke({ messages: [{ role: "user", content }] } as never, config as never);
+  await say("Go");
+  const thread = new Thread(of({}) as never, "t");
+  const base = await thread.todos();
+  await thread.writePlan({ todos: base.slice(0, 1), base });
+  const before = model.requests.length;
+  await say("Go on");
+  const texts = model.requests.slice(before).flatMap(({ messages }) => messages.map(({ text }) => text));
+  expect(texts.join("\n")).toContain('removed 2 "Plant"');
+});

@@ -98,7 +98,6 @@ export interface SentTask {
 
 export interface UndoResult {
   text: string;
-  isFirst: boolean;
   notes: string[];
 }
 

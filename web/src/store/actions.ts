@@ -60,10 +60,9 @@ export async function say(store: PageStore, task: SentTask): Promise<boolean> {
 /** Takes back the last message, and puts its text into the composer. */
 export async function undo(store: PageStore): Promise<void> {
   await inThread(store, async (open) => {
-    const { text, isFirst, notes } = await store.api.undo(open);
-    store.drafts.keep(isFirst ? undefined : open, "task", text);
-    if (isFirst) goTo(undefined);
-    else await store.loadThread();
+    const { text, notes } = await store.api.undo(open);
+    store.drafts.keep(open, "task", text);
+    await store.loadThread();
     store.set({ message: "The last message was taken back.", notes });
   });
 }

@@ -123,10 +123,10 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, leave);
     }
     if (conversation.thread !== undefined) {
-      const again = harmless(`${commandName(env)} --continue`);
-      terminal.stdout.write(
-        shown`${paint("dim", shown`${oneLine(conversation.thread.id)}; go on with ${again}`)}\n`,
-      );
+      const { id } = conversation.thread;
+      const flag = isHere(conversation.settings, terminal) ? "--continue" : `--thread ${quoted(id)}`;
+      const again = harmless(`${commandName(env)} ${flag}`);
+      terminal.stdout.write(shown`${paint("dim", shown`${oneLine(id)}; go on with ${again}`)}\n`);
     }
     return EXIT.done;
   });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { inPipes } from "../../../../../test/in-pipes.ts";
+import { sqliteSaver } from "../../../../storage/index.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -21,15 +22,27 @@ const holdfast = (...args: string[]) =>
     env: { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), HOLDFAST_MODEL: "offline" },
   });
 
-it("deletes threads that nobody used for so many days, with the schedules that continue them", async () => {
+it("deletes threads that nobody used for so many days, but not those that a schedule continues", async () => {
   const start = Date.now();
   vi.useFakeTimers({ toFake: ["Date"], now: start });
-  await holdfast("run", "--thread", "old", "Survey this directory");
-  await holdfast("schedule", "0 9 * * *", "Look again", "--thread", "old");
-  await holdfast("schedule", "0 9 * * *", "Look anew");
+  for (const thread of ["old", "kept"]) await holdfast("run", "--thread", thread, "Survey this directory");
+  await holdfast("schedule", "0 9 * * *", "Look again", "--thread", "kept");
   vi.setSystemTime(start + 31 * DAY_MS);
   await holdfast("run", "--thread", "new", "Survey this directory");
   expect(await holdfast("rm", "--unused-for", "30")).toMatchObject({ code: 0, out: "Deleted old.\n" });
-  expect((await holdfast("threads")).out).toMatch(/^new /m);
+  expect((await holdfast("threads")).out).toMatch(/^new [^]*^kept /m);
+});
+
+it("deletes a thread's schedules with it, and nothing of a thread at work", async () => {
+  await holdfast("run", "--thread", "t", "Survey this directory");
+  await holdfast("schedule", "0 9 * * *", "Look again", "--thread", "t");
+  await holdfast("schedule", "0 9 * * *", "Look anew");
+  const saver = await sqliteSaver(join(home, "threads.db"));
+  const release = await saver.acquireThread("t");
+  expect((await holdfast("rm", "t")).code).not.toBe(0);
+  await release();
+  saver.close();
+  expect((await holdfast("schedule")).out.trim().split("\n")).toHaveLength(2);
+  expect(await holdfast("rm", "t")).toMatchObject({ code: 0, out: "Deleted t.\n" });
   expect((await holdfast("schedule")).out).toMatch(/^\S+ \(0 9 .*\): Look anew\n$/);
 });

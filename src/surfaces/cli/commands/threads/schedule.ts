@@ -1,5 +1,11 @@
 import { isDatabaseUrl } from "../../../../storage/open/index.ts";
-import { type Schedule, type Schedules, nextTime, StoredSchedules } from "../../../../threads/host/index.ts";
+import {
+  type Schedule,
+  type Schedules,
+  isOver,
+  nextTime,
+  StoredSchedules,
+} from "../../../../threads/host/index.ts";
 import { GRAPH } from "../../../../threads/thread/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../../output/index.ts";
@@ -75,12 +81,18 @@ async function withSchedules<T>(address: string, use: (schedules: Schedules) => 
   }
 }
 
-async function timesOf({ cron, timezone, endsAt, isPaused }: Schedule): Promise<string> {
+async function timesOf(schedule: Schedule): Promise<string> {
+  const { cron, timezone, endsAt } = schedule;
   const end = endsAt !== undefined && `until ${timeText(endsAt)}`;
-  const next = isPaused
-    ? "paused"
-    : `next ${timeText(await nextTime({ cron, ...(timezone && { timezone }) }))}`;
-  return [cron, timezone, end, next].filter(Boolean).join(", ");
+  return [cron, timezone, end, await nextWords(schedule)].filter(Boolean).join(", ");
+}
+
+async function nextWords(schedule: Schedule): Promise<string> {
+  if (schedule.isPaused) return "paused";
+  // The list has to name a schedule that cannot be computed, too: by its id it can be removed.
+  const next = await nextTime(schedule).catch(() => undefined);
+  if (next === undefined) return "never";
+  return isOver(schedule, next) ? "over" : `next ${timeText(next)}`;
 }
 
 function timeText(ms: number): string {

@@ -1,4 +1,5 @@
 import type { RunEvent } from "../../../../threads/events/index.ts";
+import { commandIn } from "../../../../threads/run/index.ts";
 import { EMPTY_VIEW, type RunView, type Prices } from "../../../../threads/view/index.ts";
 import {
   frame,
@@ -126,7 +127,10 @@ export class LiveDisplay implements Display {
   status(status: Status): void {
     this.#status = status;
     this.#prompt.isBusy = status.isBusy;
-    this.#prompt.hasQueue = status.queue.some(({ isOnItsWay }) => !isOnItsWay);
+    // Commands stay in the queue.
+    this.#prompt.hasQueue = status.queue.some(
+      ({ text, isOnItsWay }) => !isOnItsWay && commandIn(text) === undefined,
+    );
     clearInterval(this.#ticks);
     this.#ticks = status.isBusy ? setInterval(() => this.#tick(), TICK_MS) : undefined;
     this.#drawSoon();

@@ -117,6 +117,7 @@ export const undo: SlashCommand = {
   run: async (_args, conversation) => {
     const undone = await conversation.thread?.undo();
     if (!undone) return conversation.say(shown`There is nothing to take back.`);
+    if (undone.isFirst) conversation.switchTo(conversation.thread!.id);
     conversation.display.draft(typedFor(undone.text));
     conversation.say(
       shown`Taken back; your message is in the prompt again.`,
