@@ -16,7 +16,7 @@ interface Outgoing {
 
 const MOST_THREADS = 32;
 
-/** What is known of threads, by thread and agent. */
+/** The unsaved summaries and the last requests of threads, by thread and agent. */
 class Threads {
   /** Summaries that were written and may not be saved yet. */
   readonly summaries = new Map<string, Summary>();
@@ -25,8 +25,8 @@ class Threads {
 }
 
 /**
- * What is known of the threads of each checkpointer. Kept across runs: a session builds a new agent for each. Threads of
- * another checkpointer may have the same ids.
+ * The threads of each checkpointer, as another one may have threads with the same ids. Kept across runs: a session builds
+ * a new agent for each.
  */
 const threadsOf = new WeakMap<object, Threads>();
 
