@@ -210,7 +210,8 @@ function withoutIds(value: unknown): unknown {
     // A task that a stop cut off is saved as failed only if that comes before the end of the run.
     if (key === "error" && (item as Partial<Error> | null)?.name === "AbortError") return undefined;
     if (item instanceof Error) return item.message;
-    if (key === "_filesSince") return "a time";
+    // The process remembers when it first saw a thread's first message, and both threads have the same one.
+    if (key === "_filesSince") return undefined;
     const isResult = typeof item === "object" && item !== null && "tool_call_id" in item;
     return isResult ? { ...item, id: undefined } : item;
   }).replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/g, (id) => {
