@@ -141,7 +141,10 @@ class Thread {
   }
 }
 
-/** The calls of the turns of one thread. A run in which some are held back is stopped once the others are saved. */
+/**
+ * The calls of the turns of one thread. A run in which some are held back is stopped once the others are saved, and the
+ * model's answer too, if an older checkpoint has the model run beside its calls.
+ */
 class Calls {
   readonly ran: string[] = [];
   #stop = new AbortController();
@@ -153,6 +156,11 @@ class Calls {
     this.#stop = new AbortController();
     [this.#done, this.#left, this.#held] = [done, 0, 0];
     return this.#stop.signal;
+  }
+
+  /** A request to the model starts. */
+  asks(): void {
+    this.#left += 1;
   }
 
   /** Passed by every call, the `at`th of its turn, when it starts. */
@@ -172,7 +180,7 @@ class Calls {
   }
 
   saved(result: object): void {
-    if ((result as { name?: string }).name !== "tools") return;
+    if (!["tools", "model", "model_request"].includes((result as { name: string }).name)) return;
     this.#left -= 1;
     this.#check();
   }
@@ -238,7 +246,10 @@ function plainGraph(checkpointer: BaseCheckpointSaver, calls: Calls) {
     files: Annotation<Record<string, string>>({ reducer: (a, b) => ({ ...a, ...b }), default: () => ({}) }),
   });
   return new StateGraph(State)
-    .addNode("model", ({ left, log }) => ({ left: left - 1, log: [`turn ${log.length} ${TEXT}`] }))
+    .addNode("model", ({ left, log }) => {
+      calls.asks();
+      return { left: left - 1, log: [`turn ${log.length} ${TEXT}`] };
+    })
     .addNode("tools", async ({ at, turn }: { at: number; turn: number }) => {
       const name = `${turn}/${at}`;
       await calls.pass(at, name);
@@ -260,6 +271,13 @@ function plainGraph(checkpointer: BaseCheckpointSaver, calls: Calls) {
 }
 
 function agentSubject(saver: BaseCheckpointSaver, calls: Calls): Subject {
+  const asking = createMiddleware({
+    name: "Asking",
+    wrapModelCall: (request, handler) => {
+      calls.asks();
+      return handler(request);
+    },
+  });
   const gate = createMiddleware({
     name: "Gate",
     wrapToolCall: async (request, handler) => {
@@ -270,7 +288,7 @@ function agentSubject(saver: BaseCheckpointSaver, calls: Calls): Subject {
   });
   const { graph } = createAgent({
     model: new ScriptedModel([answerTo], { loop: true }),
-    middleware: [planMiddleware({ reminders: false, now: () => 0 }), filesMiddleware(), gate],
+    middleware: [asking, planMiddleware({ reminders: false, now: () => 0 }), filesMiddleware(), gate],
     checkpointer: saver,
   });
   return {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { stopTeams } from "../../attack/teams.ts";
 import { rounds } from "../../test/rounds.ts";
+import { seed } from "../../test/seed.ts";
 import { STORES_BELOW } from "../../test/stores.ts";
 
 describe.each(STORES_BELOW)(
@@ -15,7 +16,6 @@ describe.each(STORES_BELOW)(
       };
       try {
         const open = async (at: number) => (await placeOf(at)).open();
-        const seed = Math.floor(Math.random() * 1e6);
         const { failures, notes } = await stopTeams(open, { tries: rounds(40 / cost), seed });
         expect([failures, notes]).toEqual([0, notes]);
       } finally {

@@ -122,10 +122,15 @@ export class FileCopies {
 
   /**
    * Restores the files of a turn, except those that somebody else has changed. A file of a call that did not end counts as
-   * such, as its author is unknown.
+   * such, as its author is unknown. `paths` are those that the turn is known to have changed: the copies of an old turn are
+   * gone, and those of another machine are there.
    */
-  restore(turn: string): Restored {
+  restore(turn: string, paths: readonly string[] = []): Restored {
     const { files, missed } = this.#read(turn);
+    if (files.size === 0 && missed.size === 0) {
+      const changed = paths.flatMap((path) => this.#pathOf("write_file", { file_path: path }) ?? []);
+      for (const path of changed) missed.set(path, "unknown");
+    }
     const inside = (path: string): string => path.slice(this.#dir.length);
     const result: Restored = {
       restored: [],

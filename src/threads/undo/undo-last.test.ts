@@ -1,3 +1,6 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 import { driveAlone, taskInput } from "../../../test/drive-alone.ts";
@@ -7,7 +10,8 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { replay } from "../record/index.ts";
 import { Thread } from "../thread/thread.ts";
-import { undoLast } from "./undo-last.ts";
+import { fileCopies } from "./file-copies.ts";
+import { undoLast, undoneWords } from "./undo-last.ts";
 
 const SETTINGS = { ...DEFAULT_SETTINGS, model: "scripted" };
 const SAVERS: [string, () => Promise<BaseCheckpointSaver>][] = [
@@ -17,10 +21,10 @@ const SAVERS: [string, () => Promise<BaseCheckpointSaver>][] = [
 const DONE = callTool("write_todos", { todos: [{ content: "Dig", status: "completed", note: "by hand" }] });
 const ASK = callTool("ask_clarification", { question: "Which bed?" });
 
-function threadOn(checkpointer: BaseCheckpointSaver, steps: readonly Step[]) {
+function threadOn(checkpointer: BaseCheckpointSaver, steps: readonly Step[], settings = SETTINGS) {
   const model = new ScriptedModel(steps);
-  const agent = createRunAgent({ settings: SETTINGS, model, checkpointer });
-  const run = (task: string) => driveAlone(agent, taskInput(task, { run: SETTINGS, title: task }));
+  const agent = createRunAgent({ settings, model, checkpointer });
+  const run = (task: string) => driveAlone(agent, taskInput(task, { run: settings, title: task }));
   return { thread: new Thread(agent, "t"), model, run };
 }
 
@@ -53,4 +57,17 @@ it("undo of a first message that waits for an answer leaves nothing to continue"
   await undoLast(thread, undefined);
   expect(await thread.questions()).toEqual([]);
   expect(await thread.nextInput()).toBeUndefined();
+});
+
+it("undo names the files of a turn that has no copies, as an old one, or one of another machine", async () => {
+  const home = mkdtempSync(join(tmpdir(), "holdfast-undo-"));
+  const dir = join(home, "project");
+  mkdirSync(dir);
+  const write = callTool("write_file", { file_path: "/a.txt", content: "a" });
+  const { thread, run } = threadOn(await sqliteSaver(":memory:"), [write, "Done."], { ...SETTINGS, dir });
+  await run("Write");
+  const undone = await undoLast(thread, fileCopies({ folder: join(home, "copies"), thread: "t", dir }));
+  expect(undoneWords(undone!)).toContain("Not put back, since there is no copy of them: /a.txt");
+  expect(existsSync(join(dir, "a.txt"))).toBe(true);
+  rmSync(home, { recursive: true });
 });

@@ -1,3 +1,4 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import type { Thread } from "../thread/index.ts";
 import {
   earlierMessages,
@@ -6,6 +7,7 @@ import {
   takeBack,
   type EarlierMessage,
 } from "./earlier-messages.ts";
+import { fileCallsIn } from "./file-calls.ts";
 import type { FileCopies, Restored } from "./file-copies.ts";
 
 /** The message that was taken back, and its files. */
@@ -28,13 +30,26 @@ export async function undoLast(
     const last = await lastMessage(thread);
     if (!last) return undefined;
     const { id, text, isHandedOver, before } = last;
-    const files = copies?.restore(id) ?? { restored: [], changed: [], missed: [] };
+    const changed = isHandedOver ? [] : await changedSince(thread, id);
+    const files = copies?.restore(id, changed) ?? {
+      restored: [],
+      changed: [],
+      missed: [],
+    };
     await (before === undefined ? emptyThread(thread) : takeBack(thread, before));
     copies?.forget(id);
     return { text, isHandedOver, isFirst: before === undefined, files };
   } finally {
     await release();
   }
+}
+
+/** The files that the agent's own calls changed after a message. */
+async function changedSince(thread: Thread, message: string): Promise<string[]> {
+  const { messages = [] } = (await thread.state()).values as { messages?: BaseMessage[] };
+  const start = messages.findIndex(({ id }) => id === message);
+  const calls = start < 0 ? [] : fileCallsIn([messages.slice(start)]);
+  return calls.flatMap(({ args: { file_path: path } }) => (typeof path === "string" ? path : []));
 }
 
 /** The result of an undo as sentences for a person. */

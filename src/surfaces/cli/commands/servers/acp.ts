@@ -9,7 +9,7 @@ import type { AcpFlags } from "./editor-sessions.ts";
 /** `holdfast acp`: an agent for editors over standard input and output, until the editor disconnects. */
 export async function acp(flags: AcpFlags, terminal: Terminal): Promise<number> {
   if (flags.install) return (await import("../../editors/install-editors.ts")).installEditors(terminal);
-  if (flags.setup) return (await import("../doctor.ts")).doctor({ state: flags.state }, terminal);
+  if (flags.setup) return (await import("../doctor.ts")).doctor(flags, terminal);
   const output = ownOutput(terminal);
   const interruption = new Interruption(terminal.stdout);
   let close = async (): Promise<void> => {};
