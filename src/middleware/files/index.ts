@@ -31,6 +31,7 @@ import { plainPath } from "./changes/change-file.ts";
 import type { SeenFile } from "./changes/sightings.ts";
 import { noteStart, SINCE, sinceUpdate } from "./changes/since.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
+import { withOutputTold } from "./command-output.ts";
 import { FILE_TOOLS, FILES_HEADING, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { Sight } from "./media.ts";
 import { operate, type Answer } from "./operate.ts";
@@ -41,6 +42,7 @@ import { Workspace } from "./workspace.ts";
 
 export { joined, seenIn } from "./changes/sightings.ts";
 export { applyEdits, textEdits } from "./changes/text-edits.ts";
+export { COMMAND_OUTPUT, type PrintedSoFar } from "./command-output.ts";
 export { FILES_METHODS, FILES_OPTIONS } from "./check-options.ts";
 export { imageBlock, look, type Shown, Sight } from "./media.ts";
 export type { BackendContext, BackendOption, FilesOptions, FileToolChoice } from "./options.ts";
@@ -180,7 +182,8 @@ function fileTools(
       const { backend, changes, sightings } = await workspace.openFor(id, runtime, { isTrial });
       const media = name === "read_file" ? await sight.media() : [];
       const options = { signal: runtime.signal, media, sightings, ...(limit !== false && { limit }) };
-      const answer = await operate(backend, { name, args: args as never }, options);
+      const work = () => operate(backend, { name, args: args as never }, options);
+      const answer = await (name === "execute" && !isTrial ? withOutputTold(id, work) : work());
       const status = answer.ok ? "success" : "error";
       // Without a limit for results, output is not saved to a file, but still too long to show in full.
       const isCut = limit === false && name === "execute";

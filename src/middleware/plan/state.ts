@@ -291,9 +291,7 @@ export function keptPlanSchema() {
     // A person's edit is written without planning, too: it must not replace the memory.
     _plan: new ReducedValue(anything, {
       reducer: (current, update) =>
-        update == null
-          ? current
-          : mergeMemory({ ...NO_MEMORY, ...(current as object) }, update as MemoryUpdate),
+        update == null ? current : mergeMemory({ ...NO_MEMORY, ...(current as object) }, update),
     }),
   });
 }

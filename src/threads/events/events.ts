@@ -171,6 +171,9 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     })
     .describe("An answer is complete; text is all of it."),
   z.object({ type: z.literal("tool-start"), ...toolCall }),
+  z
+    .object({ type: z.literal("tool-output"), ...head, owner, call, text: z.string() })
+    .describe("The last lines that a running command has printed so far, at most once a second."),
   z.object({
     type: z.literal("tool-end"),
     ...toolCall,

@@ -3,6 +3,7 @@ import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langch
 import type { LLMResult } from "@langchain/core/outputs";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { attempt } from "../../errors.ts";
+import { COMMAND_OUTPUT, type PrintedSoFar } from "../../middleware/files/index.ts";
 import { OWNER_KEY, COMPLETION_REFUSAL, type CompletionRefusal } from "../../middleware/plan/index.ts";
 import { usedTokens } from "../../middleware/prices/index.ts";
 import { CALL_REPETITION, type CallRepetition } from "../../middleware/repeats/index.ts";
@@ -130,6 +131,10 @@ export class Recorder extends BaseCallbackHandler {
     if (name === COMPLETION_REFUSAL) {
       const { todoId, reason } = data as CompletionRefusal;
       return this.#emit({ type: COMPLETION_REFUSAL, owner, todoId, reason });
+    }
+    if (name === COMMAND_OUTPUT) {
+      const { call, text } = data as PrintedSoFar;
+      return this.#emit({ type: "tool-output", owner, call, text });
     }
     if (name !== MODEL_RETRY) return;
     const { seconds, reason } = data as ModelRetry;

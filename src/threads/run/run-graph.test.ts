@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage } from "@langchain/core/messages";
@@ -37,7 +37,7 @@ async function driven(
     settings?: Partial<RunSettings>;
     input?: object | null;
     checkpointer?: BaseCheckpointSaver;
-  } & Partial<Pick<RunGraphOptions, "answer" | "signal">> = {},
+  } & Partial<Pick<RunGraphOptions, "answer" | "emit" | "signal">> = {},
 ): Promise<Driven> {
   const model = new ScriptedModel(steps);
   const agent = createRunAgent({
@@ -247,6 +247,25 @@ describe("a call that failed is shown as such:", () => {
     ]);
     expect(events.filter((event) => event.type === "tool-end").map(({ ok }) => ok)).toEqual([true, true]);
   });
+});
+
+it("what a command prints is told while it runs", async () => {
+  const go = join(dir, "go");
+  const told: RunEventBody[] = [];
+  const command = "echo one; until [ -e go ]; do sleep 0.1; done; rm go; echo two";
+  await driven([callTool("execute", { command }, "c1"), "So be it."], {
+    settings: { dir, shell: true, mode: "auto" },
+    emit: (event) => {
+      told.push(event);
+      if (event.type === "tool-output") writeFileSync(go, "");
+    },
+  });
+  const types = ["tool-start", "tool-output", "tool-end"];
+  expect(told.filter(({ type }) => types.includes(type))).toMatchObject([
+    { type: "tool-start", call: "c1" },
+    { type: "tool-output", owner: "main", call: "c1", text: "one" },
+    { type: "tool-end", call: "c1", output: "one\ntwo" },
+  ]);
 });
 
 describe("a run", () => {

@@ -124,6 +124,11 @@ export class Conversation {
         this.#cut(this.#open.get(callKey(owner, call)), at);
         return this.#add({ kind: "call", at, owner, call, name, about, args });
       }
+      case "tool-output": {
+        const index = this.#open.get(callKey(event.owner, event.call));
+        if (index === undefined) return;
+        return this.#put(index, { ...(this.#entries[index] as CallEntry), output: event.text });
+      }
       case "tool-end": {
         const { owner, call, name, about, args, ok, result, output, exitCode, verdict } = event;
         const end = { endedAt: at, ok, result, output, exitCode, verdict };

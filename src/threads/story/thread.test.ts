@@ -206,6 +206,22 @@ describe("a thread made of its events", () => {
     ]);
   });
 
+  it("has in a call what its command has printed so far, and then its result", () => {
+    const call = { owner: "main", call: "c" };
+    const command = { ...call, name: "execute", about: "npm test" };
+    const running = after([
+      START,
+      { type: "tool-start", ...command },
+      { type: "tool-output", ...call, text: "one" },
+    ]);
+    expect(running.entries.at(-1)).toMatchObject({ kind: "call", output: "one" });
+    const ended = after(
+      [{ type: "tool-end", ...command, ok: true, result: "one", output: "one\ntwo" }],
+      running,
+    );
+    expect(ended.entries.at(-1)).toMatchObject({ kind: "call", ok: true, output: "one\ntwo" });
+  });
+
   it("holds questions until they are answered, and the call that one is about when it is asked again", () => {
     const call = { owner: "main", call: "c", name: "rm", args: {} };
     const asked: Body = { type: "question", id: "q", kind: "permission", text: "May I?", options: [] };

@@ -160,6 +160,7 @@ export class RunTrace {
         return;
       case "text":
       case "thought":
+      case "tool-output":
       case "message":
       case "notice":
         return;

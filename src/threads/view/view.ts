@@ -10,8 +10,8 @@ export interface AgentView {
   /** The conditions that hold for its whole plan. */
   rules: readonly string[];
   usage: Usage;
-  /** Its running tool calls, by id. */
-  tools: ReadonlyMap<string, { name: string; about: string; startedAt: number }>;
+  /** Its running tool calls, by id. `output` is what a command has printed last. */
+  tools: ReadonlyMap<string, { name: string; about: string; startedAt: number; output?: string }>;
   /** Set while the agent waits for the model's first words, or until `retry.at` for the next attempt. */
   waiting?: { since: number; retry?: { at: number; reason: string } } | undefined;
   /** The item of its parent's plan that it does. */
@@ -92,6 +92,12 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       return withAgent(afterWaiting(view, event.at), event, (agent) => {
         const { name, about, at: startedAt } = event;
         return { ...agent, tools: new Map(agent.tools).set(event.call, { name, about, startedAt }) };
+      });
+    case "tool-output":
+      return withAgent(view, event, (agent) => {
+        const tool = agent.tools.get(event.call);
+        if (!tool) return agent;
+        return { ...agent, tools: new Map(agent.tools).set(event.call, { ...tool, output: event.text }) };
       });
     case "tool-end":
       return withAgent(view, event, (agent) => {

@@ -85,6 +85,14 @@ export class Calls {
     if (call) this.#end(call, event.ok ? "completed" : "failed", event.output ?? event.result);
   }
 
+  /** Shows what the command of a call has printed so far, unless the editor's own terminal does. */
+  showOutput(event: Extract<RunEvent, { type: "tool-output" }>): void {
+    const call = this.#find(event);
+    if (!call || call.content.some(({ type }) => type === "terminal")) return;
+    const content = [...call.content, outputOf(call.name, event.text)];
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId: call.id, content });
+  }
+
   /** Shows the change of a file in the call that made it. */
   showChange(change: FileChange): void {
     const path = join(this.#dir, change.path);

@@ -56,6 +56,8 @@ export class Conversation {
         return;
       case "tool-start":
         return this.#calls.start(event);
+      case "tool-output":
+        return this.#calls.showOutput(event);
       case "tool-end":
         return this.#calls.end(event);
       case "notice":

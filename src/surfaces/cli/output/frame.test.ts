@@ -72,6 +72,21 @@ describe("the live plan", () => {
     expect(frame(view(...events), options)).toEqual([`⠋ no plan ${text} · 1:00`]);
   });
 
+  it("shows the last lines that a command has printed, as far as there is room", () => {
+    const running = view(
+      plan([todo("1", "in_progress")]),
+      { type: "tool-start", owner: MAIN, call: "c", name: "execute", about: "npm test" },
+      { type: "tool-output", owner: MAIN, call: "c", text: "one\ntwo\nthree\nfour\n\u001b[31mfive" },
+    );
+    const [, status, ...output] = frame(running, options);
+    expect(status).toContain("running npm test");
+    expect(output).toEqual(["  two", "  three", "  four", "  five"]);
+    expect(frame(running, { ...options, rows: 3 }).slice(2)).toEqual(["  five"]);
+    expect(frame(running, { ...options, rows: 2 })).toHaveLength(2);
+    const end = { type: "tool-end", owner: MAIN, call: "c", name: "execute", about: "", ok: true } as const;
+    expect(frame(after(running, 1000, { ...end, result: "" }), options)).toHaveLength(2);
+  });
+
   it("nests the plan of a sub-agent under the item that it works on", () => {
     const lines = frame(
       view(

@@ -29,12 +29,28 @@ export interface FrameOptions {
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPIN_MS = 100;
 
-/** Renders the live plan and a status line as lines that fit the terminal. Pure. */
+/** The most lines of a running command's output. */
+const MOST_OUTPUT = 4;
+
+/** Renders the live plan, a status line and the end of a command's output as lines that fit the terminal. Pure. */
 export function frame(view: RunView, options: FrameOptions): Harmless[] {
+  const { rows, columns, paint } = options;
   const main = view.agents.get(MAIN);
   const items = main ? planLines(view, main, { ...options, indent: shown`` }) : [];
-  const lines = [...visibleLines(items, options.rows - 1, options.paint), statusLine(view, options)];
-  return lines.map((line) => fit(line, options.columns));
+  const room = Math.min(MOST_OUTPUT, rows - 1 - items.length);
+  const output = main && room > 0 ? outputLines(main, room) : [];
+  const lines = [
+    ...visibleLines(items, rows - 1, paint),
+    statusLine(view, options),
+    ...output.map((line) => paint("dim", shown`  ${line}`)),
+  ];
+  return lines.map((line) => fit(line, columns));
+}
+
+/** The last lines that an agent's running command has printed. */
+function outputLines(agent: AgentView, most: number): Harmless[] {
+  const output = callsOf(agent)[0]?.output?.trimEnd();
+  return output ? output.split("\n").slice(-most).map(oneLine) : [];
 }
 
 interface Line {
@@ -116,8 +132,9 @@ function statusLine(view: RunView, { now, paint, prices }: FrameOptions): Harmle
 }
 
 /** An agent's activity and its duration: `running npm test 0:12`, `thinking 0:03`, `retrying in 4 s (…)`. */
-function doing({ tools, waiting }: AgentView, now: number): string | undefined {
-  const calls = [...tools.values()].filter(({ name }) => name !== "task");
+function doing(agent: AgentView, now: number): string | undefined {
+  const { waiting } = agent;
+  const calls = callsOf(agent);
   const [first] = calls;
   if (first) {
     const { name, about, startedAt } = first;
@@ -129,6 +146,11 @@ function doing({ tools, waiting }: AgentView, now: number): string | undefined {
   const { since, retry } = waiting;
   if (!retry) return ["thinking", duration(now - since)].filter(Boolean).join(" ");
   return `retrying in ${Math.max(0, Math.ceil((retry.at - now) / 1000))} s (${retry.reason})`;
+}
+
+/** An agent's running calls, without those of its sub-agents. */
+function callsOf({ tools }: AgentView) {
+  return [...tools.values()].filter(({ name }) => name !== "task");
 }
 
 function tokens(count: number): string | undefined {

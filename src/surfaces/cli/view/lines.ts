@@ -78,6 +78,7 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
     case "thought":
     case "completion-refusal":
     case "tool-start":
+    case "tool-output":
       return [];
     case "answer":
       return [paint("dim", oneLine(answerWords(event.answer, event.question)))];

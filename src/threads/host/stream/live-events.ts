@@ -13,7 +13,10 @@ export type HostEvent =
 
 const MOST = 20_000;
 
-/** The events of a run so far, for readers that join later. Pieces of text and thoughts go when the answer is complete. */
+/**
+ * The events of a run so far, for readers that join later. Pieces of text and thoughts go when the answer is complete, and a
+ * command's output when there is newer.
+ */
 export class LiveEvents {
   #events: StampedEvent[] = [];
 
@@ -24,6 +27,13 @@ export class LiveEvents {
       this.#events = this.#events.filter(
         (one, at) => at < start || (one.type !== "text" && one.type !== "thought") || one.owner !== owner,
       );
+    }
+    if (event.type === "tool-output" || event.type === "tool-end") {
+      const { owner, call } = event;
+      const last = this.#events.findLastIndex(
+        (one) => "call" in one && one.call === call && "owner" in one && one.owner === owner,
+      );
+      if (this.#events[last]?.type === "tool-output") this.#events.splice(last, 1);
     }
     this.#events.push(event);
     if (this.#events.length > MOST) this.#events = this.#events.slice(MOST / 4);

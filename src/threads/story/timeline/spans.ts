@@ -83,6 +83,7 @@ export class Spans {
       case "model-retry":
       case "text":
       case "thought":
+      case "tool-output":
       case "model-end":
       case "completion-refusal":
       case "message":

@@ -6,14 +6,7 @@ import { copiesOf } from "../../../../threads/undo/index.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { harmless, shown } from "../../output/index.ts";
 import type { Terminal } from "../../terminal.ts";
-import {
-  copiesFolder,
-  findThread,
-  MANY,
-  statePath,
-  withSaver,
-  type StateFlags,
-} from "../../threads/index.ts";
+import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from "../../threads/index.ts";
 import { quoted, refuse } from "../../wording.ts";
 
 export interface RmFlags extends StateFlags {

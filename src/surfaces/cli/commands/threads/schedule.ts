@@ -81,18 +81,18 @@ async function withSchedules<T>(address: string, use: (schedules: Schedules) => 
   }
 }
 
-async function timesOf(schedule: Schedule): Promise<string> {
-  const { cron, timezone, endsAt } = schedule;
+async function timesOf(saved: Schedule): Promise<string> {
+  const { cron, timezone, endsAt } = saved;
   const end = endsAt !== undefined && `until ${timeText(endsAt)}`;
-  return [cron, timezone, end, await nextWords(schedule)].filter(Boolean).join(", ");
+  return [cron, timezone, end, await nextWords(saved)].filter(Boolean).join(", ");
 }
 
-async function nextWords(schedule: Schedule): Promise<string> {
-  if (schedule.isPaused) return "paused";
+async function nextWords(saved: Schedule): Promise<string> {
+  if (saved.isPaused) return "paused";
   // The list has to name a schedule that cannot be computed, too: by its id it can be removed.
-  const next = await nextTime(schedule).catch(() => undefined);
+  const next = await nextTime(saved).catch(() => undefined);
   if (next === undefined) return "never";
-  return isOver(schedule, next) ? "over" : `next ${timeText(next)}`;
+  return isOver(saved, next) ? "over" : `next ${timeText(next)}`;
 }
 
 function timeText(ms: number): string {
