@@ -231,6 +231,7 @@ export { readBackground } from "./background/state.ts";
 export { sayToWorking, steeringMiddleware } from "./background/working.ts";
 export { checkCompiled, CONCURRENCY, SUBAGENT_LIST, TERMS } from "./check-options.ts";
 export type { Verdict } from "./report.ts";
+export { wholeAnswer } from "./whole-answer.ts";
 export {
   FORK_REFUSAL,
   GENERAL_PURPOSE_DESCRIPTION,

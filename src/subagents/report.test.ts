@@ -42,7 +42,8 @@ describe("a sub-agent's report", () => {
     const noted = new ToolMessage({ content: "2/2 done.", tool_call_id: "1" });
     const last = new AIMessage("Done.");
     expect(readReport({ messages: [plan(report), noted, last] }).text).toBe(`${report}\n\nDone.`);
-    const sentBack = [new AIMessage(report), new HumanMessage("Still open."), plan(""), noted, last];
+    const called = new HumanMessage({ content: "Still open.", additional_kwargs: { hide_from_ui: true } });
+    const sentBack = [new AIMessage(report), called, plan(""), noted, last];
     expect(readReport({ messages: sentBack }).text).toBe(`${report}\n\nDone.`);
     const full = new AIMessage(report);
     expect(readReport({ messages: [plan("Now I report."), noted, full] }).text).toBe(report);

@@ -2,11 +2,10 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { sumTallies, tallyOf, BUDGET_REASON, isFinalAnswer } from "../middleware/plan/index.ts";
 import { unsaidTokens } from "../middleware/prices/index.ts";
 import { shortened } from "../middleware/text/index.ts";
-import { withoutThoughts } from "../models/index.ts";
 import { isClosed, type Todo } from "../plan/index.ts";
-import { PLAN_TOOLS } from "../plan/presets/index.ts";
 import { ZERO_TALLY, type Tally } from "../plan/todo/index.ts";
 import type { StartState } from "./exchange.ts";
+import { textsOf, wholeAnswer } from "./whole-answer.ts";
 
 /** A sub-agent's report. */
 export interface Report {
@@ -87,32 +86,16 @@ export function verdictLine({ result, reason }: Verdict, more = ""): string {
   return `[${label}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}.${more && ` ${more}`}]`;
 }
 
-/**
- * The last answer, and longer ones since the last tool call that is not about the plan: some models write their report
- * beside a tool call and end with an empty message, or beside their last plan calls and end with a courtesy.
- */
+/** The answer at the end. Some models write their report beside a tool call and end with an empty message. */
 function finalWords(messages: readonly BaseMessage[]): string | undefined {
   const last = lastWords(messages);
-  if (last === undefined) return undefined;
-  const answers = messages.filter((message) => AIMessage.isInstance(message));
-  if (textsOf(answers).at(-1) === "") return `${last}\n\n(Its last message was empty; it said this before.)`;
-  const lastWork = answers
-    .slice(0, -1)
-    .findLastIndex(
-      ({ tool_calls: calls = [] }) => calls.length > 0 && !calls.some(({ name }) => PLAN_TOOLS.has(name)),
-    );
-  const reports = textsOf(answers.slice(lastWork + 1, -1)).filter(({ length }) => length > last.length);
-  return [...reports, last].join("\n\n");
+  const isSilent = last !== undefined && textsOf(messages).at(-1) === "";
+  if (isSilent) return `${last}\n\n(Its last message was empty; it said this before.)`;
+  return last === undefined ? undefined : wholeAnswer(messages);
 }
 
 function lastWords(messages: readonly BaseMessage[]): string | undefined {
   return textsOf(messages).findLast((text) => text !== "");
-}
-
-function textsOf(messages: readonly BaseMessage[]): string[] {
-  return messages.flatMap((message) =>
-    AIMessage.isInstance(message) ? withoutThoughts(message.text).trim() : [],
-  );
 }
 
 const MOST_RESULTS = 3;

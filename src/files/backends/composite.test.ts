@@ -51,6 +51,14 @@ describe("a composite backend", () => {
     expect(await backend.write("/memories", "in the way")).toMatchObject({ ok: false });
   });
 
+  it("hides a hidden mount until there are files in it", async () => {
+    const backend = compositeBackend(stateFiles({ "/a.md": "a" }), { "/.kept/results": stateFiles({}) });
+    expect(await names(backend, "/")).toEqual(["/a.md"]);
+    await backend.write("/.kept/results/r.md", "r");
+    expect(await names(backend, "/")).toEqual(["/.kept/", "/a.md"]);
+    expect(await names(backend, "/.kept")).toEqual(["/.kept/results/"]);
+  });
+
   it("searches everywhere, with the paths that it shows", async () => {
     const { backend } = setUp();
     await backend.write("/memories/m.md", "needle");

@@ -45,7 +45,14 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
     return parsed.ok && all.entriesOf(parsed.path).length > 0 ? notAFile(parsed.path) : undefined;
   };
 
-  return {
+  /** Whether a mounted folder is hidden, as its dot says, and has no files: it is only a place for some. */
+  const isUnused = async ({ name, path }: FileEntry): Promise<boolean> => {
+    if (!name.startsWith(".")) return false;
+    const files = await composite.glob("**", { path });
+    return files.ok && files.paths.length === 0;
+  };
+
+  const composite: FileBackend = {
     async list(raw, options) {
       const parsed = parsePath(raw);
       if (!parsed.ok) return parsed;
@@ -56,7 +63,8 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       const own = (listing.ok ? listing.entries : [])
         .map((entry) => ({ ...entry, path: pathIn(folder, entry.name) }))
         .filter(({ path }) => mounted.every((entry) => entry.path !== path));
-      return { ok: true, entries: [...own, ...mounted].toSorted((a, b) => inOrder(a.name, b.name)) };
+      const shown = await Promise.all(mounted.map(async (entry) => ((await isUnused(entry)) ? [] : [entry])));
+      return { ok: true, entries: [...own, ...shown.flat()].toSorted((a, b) => inOrder(a.name, b.name)) };
     },
     read: (raw) => on(raw, (backend, path) => backend.read(path)),
     readBytes: (raw) => on(raw, (backend, path) => backend.readBytes(path)),
@@ -116,6 +124,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
     ...(main.place && { place: main.place.bind(main) }),
     ...(main.execute && { execute: main.execute.bind(main) }),
   };
+  return composite;
 }
 
 function notesOf(parts: readonly [Mount, { notes?: readonly string[] }][]): string[] {

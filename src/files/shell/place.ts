@@ -53,7 +53,7 @@ function gitState(dir: string): string {
   const [head = "", ...changes] = status.trimEnd().split("\n");
   const branch = /^## (?:No commits yet on )?([\w./-]{1,40}?)(?:\.\.\.|$)/.exec(head)?.[1];
   const state = changes.length === 0 ? "clean" : `${changes.length} changed`;
-  return `git: ${branch === undefined ? state : `${branch}, ${state}`}.`;
+  return `git, at the start: ${branch === undefined ? state : `${branch}, ${state}`}.`;
 }
 
 const LOCKS: readonly [file: string, manager: string][] = [

@@ -39,8 +39,8 @@ describe("replaceText", () => {
     expect(replaced("one\n  two( x )\n", "two(x)", "three")).toContain(
       "line 2 differs from it only in whitespace",
     );
-    expect(replaced("one\n", "two", "three")).toContain("not found; read");
-    expect(replaced("one\n", "  \n ", "three")).toContain("not found; read");
+    expect(replaced("one\n", "two", "three")).toContain("not found; copy it");
+    expect(replaced("one\n", "  \n ", "three")).toContain("not found; copy it");
   });
 
   it("points at line numbers that were copied along", () => {

@@ -82,7 +82,7 @@ function notFound(text: string, needle: string): Failure {
   }
   const line = lineWithoutWhitespace(text, needle);
   if (line === undefined) {
-    return fail("The text to replace was not found; read the file again and copy the text exactly.");
+    return fail("The text to replace was not found; copy it exactly as it is in the file.");
   }
   return fail(
     `The text to replace was not found exactly, but text on line ${line} differs from it only in whitespace; copy that with its indentation and line breaks.`,

@@ -96,7 +96,7 @@ export function conversationFileFor(tools: readonly unknown[]): string | undefin
 }
 
 /** The heading of each message in a conversation file, for searches. */
-const HEADING = "## ";
+export const HEADING = "## ";
 
 /** A conversation as text, message by message. Later messages do not change the text of earlier ones. */
 export function conversationText(messages: readonly BaseMessage[]): string {

@@ -31,7 +31,10 @@ export const FILE_ARGUMENTS = {
     .refine(({ content, confirm = false }) => content !== undefined || confirm, MISSING("content")),
   edit_file: z
     .object({ file_path, ...edit.partial().shape, edits: z.array(edit).optional() })
-    .refine(({ old_string, edits }) => old_string !== undefined || edits?.length, MISSING("old_string"))
+    .refine(
+      ({ old_string, edits }) => old_string !== undefined || edits?.length,
+      MISSING("old_string or edits"),
+    )
     .refine(
       ({ old_string, new_string }) => old_string === undefined || new_string !== undefined,
       MISSING("new_string"),

@@ -136,7 +136,12 @@ export class Workspace {
       readContext(runtime.state, runtime.configurable).summary !== undefined || messages.some(isLong);
     if (!hasConversation) return { backend, changes, sightings };
     const folder = this.historyFolder;
-    return { backend: withConversation(backend, { folder, messages }), changes, sightings };
+    const earlierMessages = turn ? messages.slice(0, messages.indexOf(turn)) : messages;
+    return {
+      backend: withConversation(backend, { folder, messages: earlierMessages }),
+      changes,
+      sightings,
+    };
   }
 
   /** The files in the state after the earlier calls of a turn. */

@@ -139,12 +139,12 @@ describe("lean", () => {
     expect(replies.slice(1).map((reply) => [reply.status, reply.text])).toEqual([
       [
         "error",
-        "Error: Item 2 cannot be in_progress before 1: it depends on that. Complete that first.\nThe plan is unchanged.",
+        "Error: Item 2 cannot be started before 1: it depends on that. Complete that first.\nThe plan is unchanged.",
       ],
       ["error", "Error: done: there is no item 7; known ids: 1, 2.\nThe plan is unchanged."],
       [
         "error",
-        "Error: Items wait for each other in a circle: 1 -> 2 -> 1. Remove one of these dependencies.\nItem 1 cannot be in_progress before 2: it depends on that. Complete that first.\nThe plan is unchanged.",
+        "Error: Items wait for each other in a circle: 1 -> 2 -> 1. Remove one of these dependencies.\nItem 1 cannot be started before 2: it depends on that. Complete that first.\nThe plan is unchanged.",
       ],
       ["error", 'Error: add[0].priority is "whatever"; use high, medium, low.\nThe plan is unchanged.'],
     ]);

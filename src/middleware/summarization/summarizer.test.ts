@@ -68,3 +68,27 @@ it("a fork that leaves out results keeps its caller's summary", () => {
   const cleared = { _context: { cleared: "n" } };
   expect(readContext(cleared, { holdfast_context: { summary } })).toMatchObject({ summary, cleared: "n" });
 });
+
+it("a conversation in parts is cut between messages, and the plan as it stands comes with the last part", async () => {
+  const goes = Array.from({ length: 6 }, (_, n) => new HumanMessage(`${n} ${"whale ".repeat(400)}`));
+  const shown: string[] = [];
+  await writeSummary(
+    { ...material, goes, plan: "[>] 1 Count" },
+    {
+      inConversation: undefined,
+      send: async (messages) => {
+        shown.push(messages[1]!.text);
+        return new AIMessage("Some were counted.");
+      },
+      limit: 2500,
+      prompt: undefined,
+    },
+  );
+  expect(shown.length).toBeGreaterThan(1);
+  for (const [at, text] of shown.entries()) {
+    const isLast = at === shown.length - 1;
+    expect(text.includes("[>] 1 Count")).toBe(isLast);
+    expect(text.includes("More follows")).toBe(!isLast);
+    expect(text).toMatch(/to summarize[^\n]*:\n## \d+ user\n/);
+  }
+});

@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
 import { headAndTail } from "../../files/text/index.ts";
 import { failureOf, withoutThoughts } from "../../models/index.ts";
-import { conversationText, textOf } from "../conversation-file/index.ts";
+import { conversationText, HEADING, textOf } from "../conversation-file/index.ts";
 import { filled, shortened } from "../text/index.ts";
 import { shownTags } from "../tools/index.ts";
 import {
@@ -83,10 +83,10 @@ async function fromText(material: SummaryMaterial, { send, limit, prompt }: Summ
       size / 4,
       size - [SUMMARIZER_PROMPT, earlier, ...Object.values(around)].join("").length,
     );
-    const part = rest.length <= room ? rest : wholeLines(rest, room);
+    const part = rest.length <= room ? rest : wholeMessages(rest, room);
     const { words, plan, kept } = around;
     const isLast = part.length === rest.length;
-    const parts = { earlier, words, plan, conversation: part, kept: isLast ? kept : "" };
+    const parts = isLast ? { earlier, words, plan, conversation: part, kept } : { earlier, words, part };
     let answer: unknown;
     try {
       answer = await send(prompt === undefined ? defaultRequest(parts) : customRequest(prompt, parts));
@@ -122,14 +122,17 @@ function within(text: string, most: number): string {
   return `${head}\n[…]\n${tail}`;
 }
 
-/** The beginning of a text, cut at the end of a line if one is near. */
-function wholeLines(text: string, length: number): string {
+/** The beginning of a conversation, cut in front of a message if one is near, else at the end of a line. */
+function wholeMessages(text: string, length: number): string {
   const part = text.slice(0, Math.floor(length));
-  const end = part.lastIndexOf("\n") + 1;
-  return end > part.length / 2 ? part.slice(0, end) : part;
+  const ends = [part.lastIndexOf(`\n${HEADING}`), part.lastIndexOf("\n")].map((at) => at + 1);
+  return part.slice(
+    0,
+    ends.find((end) => end > part.length / 2),
+  );
 }
 
-type Parts = { [Name in keyof typeof SUMMARIZER_PARTS]: string | undefined };
+type Parts = { [Name in keyof typeof SUMMARIZER_PARTS]?: string | undefined };
 
 function defaultRequest(parts: Parts): BaseMessage[] {
   const content = Object.entries(SUMMARIZER_PARTS)

@@ -7,7 +7,7 @@ export const WORDS_LEFT_OUT = "[{count} of the user's messages left out here{whe
 
 /** The end of that message, where the file tools can show the conversation. */
 export const CONTEXT_FILE =
-  "The summarized part itself, every message and tool result, is in {file} ({lines} lines; {messages} messages). It is long: search it with grep on that path, and read only what you need with read_file, offset and limit. Each message begins with a line like `## 12 user`, `## 13 agent` or `## 14 result of read_file`.";
+  "The summarized part itself, every message and tool result, is lines 1 to {lines} of {file} ({messages} messages; what came after it follows there). It is long: search it with grep on that path, and read only what you need with read_file, offset and limit. Each message begins with a line like `## 12 user`, `## 13 agent` or `## 14 result of read_file`.";
 
 /** The fixed form of a summary. */
 export const SUMMARY_FORM = `Write the summary under these headings, each kept short, "none" where there is nothing:
@@ -51,6 +51,7 @@ export const SUMMARIZER_PARTS = {
   words: "The user's words until then",
   plan: "The agent's plan as it stands",
   conversation: "The conversation to summarize",
+  part: "The next part of the conversation to summarize. More follows, and then you write the summary anew",
   kept: "For sight only: what comes after it and stays as it is. Do not retell it, and do not contradict it",
 } as const;
 

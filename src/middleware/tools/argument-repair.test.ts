@@ -66,6 +66,9 @@ describe("arguments of work tools", () => {
     expect(await told([callTool("write_file", {})])).toEqual([
       "Error: file_path is missing; you sent nothing. Nothing was done.",
     ]);
+    expect(await told([callTool("edit_file", { file_path: "/a.md", patch: "x" })])).toEqual([
+      "Error: old_string or edits is missing; you sent file_path, patch. Nothing was done.",
+    ]);
   });
 
   it("are repaired before rules and people read them", async () => {

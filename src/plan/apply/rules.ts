@@ -119,7 +119,8 @@ function checkDependencies(todos: readonly Todo[], policy: Policy, before: reado
     const unmet = isStarted ? unmetDependencies(todo, items).filter((id) => items.has(id)) : [];
     if (unmet.length === 0) continue;
     const valid = `completed dependencies (${unmet.join(", ")})`;
-    const message = `Item ${todo.id} cannot be ${todo.status} before ${unmet.join(", ")}: it depends on that. Complete that first.`;
+    const verb = todo.status === "completed" ? "completed" : "started";
+    const message = `Item ${todo.id} cannot be ${verb} before ${unmet.join(", ")}: it depends on that. Complete that first.`;
     issues.push({ rule: "dependency", item: todo.id, field: "status", sent: todo.status, valid, message });
   }
   return issues;

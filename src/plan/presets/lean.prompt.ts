@@ -69,9 +69,9 @@ export const LEAN_UPDATE_SCHEMA = {
 
 export const LEAN_REMINDERS = {
   contextLoss: "Your plan stands at:\n{plan}\nGo on where you can; update_todos works on these ids.",
-  exit: "Not finished: these items are still open.\n{open}\nDo them now and report them, block or cancel the rest with update_todos, or ask the user, then answer.",
+  exit: "Not finished: these items are still open.\n{open}\nDo what is left of them. Then call update_todos for each: done, cancel, or block with the reason, such as a decision that only the user can take. Then answer.",
   exitAgain:
-    "Still open:\n{open}\nYour answer is kept: do not repeat it. For each item call update_todos with done, block (and why) or cancel; what only the user can decide, ask.",
+    "Still open:\n{open}\nCall update_todos for each: done if it is, cancel, or block with the reason, such as a decision that only the user can take. Then give your whole answer.",
   stale: "Plan check: {status} Update it if that is out of date.",
   edited: "The user changed your plan: {changes}",
 };

@@ -65,7 +65,6 @@ export function settle(ledger: Ledger, now: Figures, { answer, toolsMs, parts }:
   const times = timesOf(parts, toolsMs);
   const weights = parts.map(({ weight }) => weight);
   const shares = split(answer, weights);
-  book.add(active, { ...NO_FIGURES, elapsedMs: times.rest });
   for (const [at, { item, isWork, helper, move }] of parts.entries()) {
     const owners = item === undefined || at < reset ? active : [item];
     const elapsedMs = shares[at]!.elapsedMs + times.parts[at]!;
@@ -77,6 +76,8 @@ export function settle(ledger: Ledger, now: Figures, { answer, toolsMs, parts }:
     if (move?.closed && at >= reset) book.level(move.closed);
     if (move && at >= reset) ({ active } = move);
   }
+  // What no tool took came after them: a summary, or a request that the provider refused.
+  book.add(active, { ...NO_FIGURES, elapsedMs: times.rest });
   return { spent: book.spent, settled: now, active, helped };
 }
 

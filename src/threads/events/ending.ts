@@ -1,9 +1,10 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 import { type Resource, isBudgetStop, type BudgetStop, USED_UP } from "../../middleware/budget/index.ts";
 import { BUDGET_REASON } from "../../middleware/plan/index.ts";
-import { withoutThoughts, type ChosenModel } from "../../models/index.ts";
+import type { ChosenModel } from "../../models/index.ts";
 import { countTodos, isClosed, type Todo } from "../../plan/index.ts";
+import { wholeAnswer } from "../../subagents/index.ts";
 import type { RunEvent } from "./events.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
@@ -34,7 +35,8 @@ export function isUnfinished(state: StateSnapshot): boolean {
 export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
   const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
   const last = messages.at(-1);
-  const text = last?.getType() === "ai" ? withoutThoughts(last.text) : "";
+  const isLimit = state !== undefined && finishReason(state) === BUDGET_REASON;
+  const text = !AIMessage.isInstance(last) ? "" : isLimit ? last.text : wholeAnswer(messages);
   const answer = (outcome === "open" && state && budgetStopOf(state)?.text) || text;
   return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
 }

@@ -2,12 +2,12 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { Summary } from "../../middleware/context-memory/index.ts";
 import { NO_TOKENS, unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
-import { decisionIn } from "../../middleware/text/index.ts";
+import { decisionIn, isFromUser } from "../../middleware/text/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { PLAN_TOOLS } from "../../plan/presets/index.ts";
 import { isSame } from "../../plan/todo/index.ts";
-import { failuresIn, helpersIn, labelOf, titleOf, type Verdict } from "../../subagents/index.ts";
-import type { RunEventBody } from "../events/index.ts";
+import { failuresIn, helpersIn, labelOf, titleOf, type Verdict, wholeAnswer } from "../../subagents/index.ts";
+import type { RunEventBody, Usage } from "../events/index.ts";
 import { withTasks } from "../thread/index.ts";
 import { detailsOf, endFields, resultOf, remindersIn, contentIn } from "./recorder.ts";
 
@@ -36,13 +36,14 @@ const TASK = "task";
 
 /** The replay of one agent: the difference from frame to frame, as events. */
 export class AgentReplay {
-  answer = "";
   todos: readonly Todo[] = [];
   rules: readonly string[] = [];
   #summaries = 0;
   at = 0;
   readonly isInBackground: boolean;
   readonly #reminders: string[] = [];
+  /** Its messages since the user's last one. */
+  readonly #turn: AIMessage[] = [];
   readonly #owner: string;
   /** The ids of messages that were replayed. */
   readonly #seen: Set<string>;
@@ -66,6 +67,10 @@ export class AgentReplay {
     this.#owner = owner;
     this.#seen = new Set(known);
     this.isInBackground = isInBackground;
+  }
+
+  get answer(): string {
+    return wholeAnswer(this.#turn);
   }
 
   /** Reads the results of its sub-agents from the last messages. Call it before the first frame. */
@@ -107,6 +112,7 @@ export class AgentReplay {
       } else if (!ToolMessage.isInstance(message)) {
         this.#reminders.push(...remindersIn([message]));
         yield* onForeign(message);
+        if (isFromUser(message)) this.#turn.length = 0;
       }
       // A tool changes the plan before it ends.
       else {
@@ -166,23 +172,32 @@ export class AgentReplay {
     const isNew = number > this.#summaries;
     this.#summaries = number;
     const owner = this.#owner;
-    const spent = { type: "model-end", owner, text: "", usage: used ?? NO_TOKENS } as const;
     const body = { type: "summary", owner, number, messages, tokens } as const;
-    return isNew ? [...(used ? [{ at, body: spent }] : []), { at, body }] : [];
+    if (!isNew) return [];
+    return [...(used ? [this.#asked(at), this.#unsaid(at, used)] : []), { at, body }];
   }
 
   #answered(message: AIMessage, askedAt: number): TimedEvent[] {
     const content = contentIn(message);
-    this.answer = content.text;
+    this.#turn.push(message);
     const calls = message.tool_calls ?? [];
     const owner = this.#owner;
     const usage = unsaidTokens(message);
     return [
       { at: askedAt, body: { type: "model-start", owner, ...this.#takeReminders() } },
-      ...(usage ? [{ at: askedAt, body: { type: "model-end", owner, text: "", usage } as const }] : []),
+      ...(usage ? [this.#unsaid(askedAt, usage), this.#asked(askedAt)] : []),
       this.#now({ type: "model-end", owner, ...content, usage: usedTokens(message) }),
       ...calls.flatMap((call) => this.#call(call, calls)),
     ];
+  }
+
+  #asked(at: number): TimedEvent {
+    return { at, body: { type: "model-start", owner: this.#owner } };
+  }
+
+  /** The end of a model call whose answer is not in the conversation. */
+  #unsaid(at: number, usage: Usage): TimedEvent {
+    return { at, body: { type: "model-end", owner: this.#owner, text: "", usage } };
   }
 
   /** The reminders in front of an answer. */

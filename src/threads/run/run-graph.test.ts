@@ -19,6 +19,9 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
 
+const REPORT = "Two holes were dug, one in front of the house and one behind it.";
+const doneCall = { ...callTool("update_todos", { done: "1: by hand" }), id: "done" };
+
 interface Driven {
   end: Ending;
   events: RunEventBody[];
@@ -297,6 +300,14 @@ describe("a run", () => {
     const stop = "I stop here.";
     const { end } = await driven([callTool("write_todos", { todos: ["a", "b"] }), stop, stop, stop]);
     expect(end).toMatchObject({ outcome: "open", counts: { total: 2, completed: 0 } });
+  });
+
+  it.each([
+    ["was sent back", [REPORT, callTool("update_todos", { done: "1: by hand" })]],
+    ["came beside the last report", [new AIMessage({ content: REPORT, tool_calls: [doneCall] })]],
+  ])("has its whole answer, where that %s and the model ends with a courtesy", async (_, steps) => {
+    const { end } = await driven([callTool("write_todos", { todos: ["Dig"] }), ...steps, "Done."]);
+    expect(end).toMatchObject({ outcome: "done", answer: `${REPORT}\n\nDone.` });
   });
 
   it("waits for an answer that nobody gives", async () => {

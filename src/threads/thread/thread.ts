@@ -18,6 +18,7 @@ import { withoutThoughts } from "../../models/index.ts";
 import { isOpen, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/read/index.ts";
 import type { AcquireOptions, Release, ThreadStore } from "../../storage/index.ts";
+import { wholeAnswer } from "../../subagents/index.ts";
 import { isUnfinished } from "../events/index.ts";
 import { mergedPlan, type PlanEdit, waitingEdit, waitingInput } from "../plan/index.ts";
 import { type RunAgent, FORKS, type RunSettings } from "../prepare/index.ts";
@@ -100,14 +101,15 @@ export class Thread {
       messages = [],
       files = {},
     } = values as Partial<ThreadContent> & { messages?: BaseMessage[] };
-    const last = messages.findLast(
-      (message) => message.getType() === "ai" && withoutThoughts(message.text).trim() !== "",
+    // While a turn is under way, the answer is that of the turn before it.
+    const last = messages.findLastIndex(
+      (message) => AIMessage.isInstance(message) && withoutThoughts(message.text).trim() !== "",
     );
     const { rules } = readPlanState(values);
     return {
       todos: withTasks(todos, openCalls(messages)),
       rules,
-      answer: withoutThoughts(last?.text ?? ""),
+      answer: wholeAnswer(messages.slice(0, last + 1)),
       files,
     };
   }
@@ -121,7 +123,7 @@ export class Thread {
     const isRunning = (await index.getThread?.(this.id))?.state === "running";
     return {
       asked: messages[last]?.text,
-      answer: answer && withoutThoughts(answer.text),
+      answer: answer && wholeAnswer(messages),
       isRunning,
       isStopped: state.tasks.length > 0 && !isRunning,
       isWaiting: (await this.questions(state)).length > 0,

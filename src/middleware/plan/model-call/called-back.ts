@@ -24,7 +24,7 @@ export function sentBackIn(messages: readonly BaseMessage[]): string {
 
 /**
  * The answers of one model call that were sent back, each with its reminder. They stay in the conversation in front of
- * the final answer: the model need not repeat them, and the next request begins like this one.
+ * the final answer: the user can read them, and the next request begins like this one.
  */
 export class CalledBack {
   readonly #conversation: readonly BaseMessage[];

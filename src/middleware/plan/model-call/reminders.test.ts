@@ -88,7 +88,7 @@ describe("premature exit", () => {
         const [reminder] = reminders(model.requests[2]!.messages, "todo_completion_reminder");
         expect(reminder?.text).toMatch(/^<system_reminder>[^]*1: read[^]*<\/system_reminder>$/);
         expect(model.requests[2]!.messages.at(-2)?.text).toBe("All done!");
-        // Both stay where they were said: the model need not repeat itself, and the next request begins alike.
+        // Both stay where they were said: the user can read them, and the next request begins alike.
         expect(messages.slice(-5).map(({ name }) => name)).toEqual([
           "model",
           "todo_completion_reminder",
@@ -349,8 +349,8 @@ describe("an answer that was sent back", () => {
     const { agent } = agentWith([THREE, "1", "2", "3"]);
     const { messages } = await agent.invoke(go);
     const [first, second] = reminders(messages, "todo_completion_reminder").map(({ text }) => text);
-    expect(first).toMatch(/report them, block or cancel[^]*ask the user/);
-    expect(second).toMatch(/Your answer is kept[^]*done, block \(and why\) or cancel[^]*ask/);
+    expect(first).toMatch(/what is left[^]*done, cancel, or block with the reason[^]*Then answer/);
+    expect(second).toMatch(/done if it is, cancel, or block[^]*Then give your whole answer/);
   });
 
   it("is none where a later message asked for a part of the plan, and that is done", async () => {

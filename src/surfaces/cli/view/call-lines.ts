@@ -45,7 +45,7 @@ export function callLines(
         ? stopWords(output)
         : `exit ${exitCode}`;
   const tail = [repeated && "was stopped before", why, duration(tookMs)].filter(Boolean).join(" · ");
-  const head = shown`${by}${sign} ${callText(name, args, targetOf(event, dir))}`;
+  const head = shown`${by}${sign} ${callText(name, ok || name === "execute" ? args : {}, targetOf(event, dir))}`;
   const first = tail ? shown`${head} ${paint(ok ? "dim" : "red", oneLine(tail))}` : head;
   const outputLines = exitCode === undefined ? [] : lastLines(output);
   return [first, ...outputLines.map((line) => shown`    ${paint("dim", line)}`)];
