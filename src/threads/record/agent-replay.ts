@@ -1,7 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { Summary } from "../../middleware/context-memory/index.ts";
-import { NO_TOKENS, unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
+import { unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
 import { decisionIn, isFromUser } from "../../middleware/text/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { PLAN_TOOLS } from "../../plan/presets/index.ts";
