@@ -35,6 +35,7 @@ export {
   isFinalAnswer,
   WORK_GOES_ON,
 } from "./messages/final-answer.ts";
+export { sentBackAt } from "./model-call/called-back.ts";
 export type { ModelRequest } from "./model-call/request.ts";
 export { type Send, watchedModel } from "./model-call/watched-model.ts";
 export type { ExactOptions, PlanOptions, ReminderOptions } from "./options.ts";

@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { Summary } from "../../middleware/context-memory/index.ts";
+import { sentBackAt } from "../../middleware/plan/index.ts";
 import { unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
 import { decisionIn, isFromUser } from "../../middleware/text/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
@@ -96,7 +97,7 @@ export class AgentReplay {
     onForeign: (message: BaseMessage) => Iterable<TimedEvent> = () => [],
   ): Generator<TimedEvent, void> {
     const { at, messages, summary } = frame;
-    const askedAt = this.at || at;
+    let askedAt = this.at || at;
     this.at = at;
     yield* this.#summarized(summary);
     const newMessages = messages.filter((message, index) => {
@@ -107,8 +108,9 @@ export class AgentReplay {
     });
     for (const message of this.#byEnd(newMessages)) {
       if (AIMessage.isInstance(message)) {
-        // After a reminder the model was called when its answer had been sent back.
-        yield* this.#answered(message, this.#reminders.length > 0 ? at : askedAt);
+        yield* this.#answered(message, askedAt);
+        // The answer after one that was sent back is saved with it.
+        askedAt = sentBackAt(message) ?? askedAt;
       } else if (!ToolMessage.isInstance(message)) {
         this.#reminders.push(...remindersIn([message]));
         yield* onForeign(message);
@@ -186,7 +188,10 @@ export class AgentReplay {
     return [
       { at: askedAt, body: { type: "model-start", owner, ...this.#takeReminders() } },
       ...(usage ? [this.#unsaid(askedAt, usage), this.#asked(askedAt)] : []),
-      this.#now({ type: "model-end", owner, ...content, usage: usedTokens(message) }),
+      {
+        at: sentBackAt(message) ?? this.at,
+        body: { type: "model-end", owner, ...content, usage: usedTokens(message) },
+      },
       ...calls.flatMap((call) => this.#call(call, calls)),
     ];
   }

@@ -183,6 +183,17 @@ it("an answer that was sent back is told, live and later, and why", async () => 
     );
     expect(places.every((words) => text.includes(words))).toBe(true);
   }
+  // It is saved with the next answer, and has its own time.
+  const timesIn = (events: readonly RunEvent[]): [said: number, askedAgain: number] => {
+    const at = events.findIndex((event) => event.type === "model-end" && event.text === "All is seen.");
+    const again = events.slice(at).find(({ type }) => type === "model-start")!;
+    return [events[at]!.at, again.at];
+  };
+  const [said, askedAgain] = timesIn(live);
+  for (const time of timesIn(await later())) {
+    expect(time).toBeGreaterThanOrEqual(said);
+    expect(time).toBeLessThanOrEqual(askedAgain);
+  }
 });
 
 it.each([

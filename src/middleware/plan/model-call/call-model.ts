@@ -66,7 +66,7 @@ export async function callModel<Request extends ModelRequest>(
       await step.announceChanges(request.runtime);
       return calledBack.finish(answer, step.finish(answer));
     }
-    messages.push(...calledBack.add(answer, reminder));
+    messages.push(...calledBack.add(answer, reminder, Date.now()));
   }
 }
 

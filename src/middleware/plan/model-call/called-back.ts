@@ -7,14 +7,21 @@ import { copyOf } from "../../tools/index.ts";
 import { forRetry, messagesOf, type Answer } from "../messages/answer.ts";
 import { isFinalAnswer } from "../messages/final-answer.ts";
 
-/** The key in a message's `additional_kwargs` for an answer that was sent back, with its structured response if any. */
+/** The key in a message's `additional_kwargs` for an answer that was sent back. */
 export const CALLED_BACK = "called_back";
 
 /** The prefix of a message's id that hides it in LangChain's user interfaces. */
 const HIDDEN_ID = "do-not-render-";
 
 interface Mark {
+  /** When it was sent back: it is saved with the answer after it. */
+  at?: number;
   structuredResponse?: unknown;
+}
+
+/** When an answer was sent back; undefined if it was not. */
+export function sentBackAt({ additional_kwargs }: BaseMessage): number | undefined {
+  return (additional_kwargs[CALLED_BACK] as Mark | undefined)?.at;
 }
 
 /** The text of the last answer in a conversation that was sent back; empty if there is none. */
@@ -35,8 +42,9 @@ export class CalledBack {
   }
 
   /** Records an answer that is sent back, and returns the messages to add to the next request. */
-  add(answer: Answer, reminder: HumanMessage): BaseMessage[] {
-    const mark: Mark = AIMessage.isInstance(answer) ? {} : { structuredResponse: answer.structuredResponse };
+  add(answer: Answer, reminder: HumanMessage, at: number): BaseMessage[] {
+    const response = AIMessage.isInstance(answer) ? {} : { structuredResponse: answer.structuredResponse };
+    const mark: Mark = { at, ...response };
     for (const message of messagesOf(answer)) {
       if (!AIMessage.isInstance(message)) continue;
       giveOwnId(message, this.#messages);
@@ -69,11 +77,12 @@ export class CalledBack {
   }
 
   /** The last structured response that was sent back since the user's last message. */
-  #structuredResponse(): Mark | undefined {
+  #structuredResponse(): Pick<Mark, "structuredResponse"> | undefined {
     const all = [...this.#conversation, ...this.#messages];
     const run = all.slice(all.findLastIndex(isFromUser) + 1);
     const marks = run.map(({ additional_kwargs }) => additional_kwargs[CALLED_BACK] as Mark | undefined);
-    return marks.findLast((mark) => mark !== undefined && "structuredResponse" in mark);
+    const last = marks.findLast((mark) => mark !== undefined && "structuredResponse" in mark);
+    return last && { structuredResponse: last.structuredResponse };
   }
 
   /**
