@@ -59,6 +59,12 @@ describe("a composite backend", () => {
     expect(await names(backend, "/.kept")).toEqual(["/.kept/results/"]);
   });
 
+  it("shows a hidden mount whose files are all ignored", async () => {
+    const mount = stateFiles({ "/.gitignore": "*", "/deep/r.md": "r" });
+    const backend = compositeBackend(stateFiles({ "/a.md": "a" }), { "/.kept/": mount });
+    expect(await names(backend, "/")).toEqual(["/.kept/", "/a.md"]);
+  });
+
   it("searches everywhere, with the paths that it shows", async () => {
     const { backend } = setUp();
     await backend.write("/memories/m.md", "needle");

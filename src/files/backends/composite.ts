@@ -48,7 +48,9 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
   /** Whether a mounted folder is hidden, as its dot says, and has no files: it is only a place for some. */
   const isUnused = async ({ name, path }: FileEntry): Promise<boolean> => {
     if (!name.startsWith(".")) return false;
-    const files = await composite.glob("**", { path });
+    const inside = await composite.list(path);
+    if (!inside.ok || inside.entries.some(({ isDirectory }) => !isDirectory)) return false;
+    const files = await composite.glob("**", { path, ignored: true });
     return files.ok && files.paths.length === 0;
   };
 

@@ -16,8 +16,12 @@ const MOST_LINES = 8;
 const MOST_CHARACTERS = 1000;
 
 /** Does a call that runs a command. Once a second it tells what the command has printed, if that has changed. */
-export async function withOutputTold<Result>(call: string, work: () => Promise<Result>): Promise<Result> {
-  const output: CommandOutput = commandOutput.getStore() ?? {};
+export async function withOutputTold<Result>(
+  { call, signal }: { call: string; signal?: AbortSignal | undefined },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const outer = commandOutput.getStore();
+  const output: CommandOutput = {};
   let told = "";
   const tell = (): void => {
     const text = lastLines(output.printed?.() ?? "");
@@ -27,11 +31,16 @@ export async function withOutputTold<Result>(call: string, work: () => Promise<R
     // Dispatching fails outside of a run.
     void dispatchCustomEvent(COMMAND_OUTPUT, data).catch(() => {});
   };
+  // The record of a stopped call reads it, too. Calls of a sub-agent may share one.
+  if (outer) outer.printed = () => output.printed?.() ?? "";
   const timer = setInterval(tell, INTERVAL_MS);
+  const stop = (): void => clearInterval(timer);
+  signal?.addEventListener("abort", stop, { once: true });
   try {
     return await commandOutput.run(output, work);
   } finally {
-    clearInterval(timer);
+    stop();
+    signal?.removeEventListener("abort", stop);
   }
 }
 

@@ -88,7 +88,7 @@ it("a conversation in parts is cut between messages, and the plan as it stands c
   for (const [at, text] of shown.entries()) {
     const isLast = at === shown.length - 1;
     expect(text.includes("[>] 1 Count")).toBe(isLast);
-    expect(text.includes("More follows")).toBe(!isLast);
+    expect(text.includes("you will be shown more")).toBe(!isLast);
     expect(text).toMatch(/to summarize[^\n]*:\n## \d+ user\n/);
   }
 });

@@ -51,7 +51,7 @@ export const SUMMARIZER_PARTS = {
   words: "The user's words until then",
   plan: "The agent's plan as it stands",
   conversation: "The conversation to summarize",
-  part: "The next part of the conversation to summarize. More follows, and then you write the summary anew",
+  part: "The next part of the conversation to summarize. Write the summary up to its end; you will be shown more and write it anew",
   kept: "For sight only: what comes after it and stays as it is. Do not retell it, and do not contradict it",
 } as const;
 

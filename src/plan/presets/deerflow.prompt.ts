@@ -52,7 +52,7 @@ Mark a step completed ONLY when it is fully accomplished. NEVER when
 export const DEERFLOW_REMINDERS = {
   contextLoss:
     "The todo list you wrote is outside the visible conversation now. It is still active:\n\n{plan}\n\nKeep tracking it: call write_todos whenever a state changes.",
-  exit: "You gave a final response, but the todo list is NOT finished. Open items:\n\n{open}\n\nContinue with them. Call write_todos to mark each one completed, or leave out what is not needed; ask the user what only they can decide. Then respond.",
+  exit: "You gave a final response, but the todo list is NOT finished. Open items:\n\n{open}\n\nContinue with them. Call write_todos to mark each one completed, or leave out what is not needed; ask the user what only they can decide. Then give your whole response.",
   exitAgain:
     "The todo list is still NOT finished. Open items:\n\n{open}\n\nDo what is missing, mark with write_todos what was really done, leave out the rest, then give your whole response.",
   stale: "The todo list has not been updated lately. {status} Call write_todos if that is out of date.",

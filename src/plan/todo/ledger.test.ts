@@ -22,3 +22,14 @@ it("the time after a turn's tools, as of a summary, is that of the items in prog
   });
   expect([spent["1"]!.elapsedMs, spent["2"]!.elapsedMs]).toEqual([10_000, 60_000]);
 });
+
+it("where nobody knows when the tools ran, the time of a turn of plan calls is that of the items before it", () => {
+  const before = { spent: {}, settled: figures(0), active: ["1"], helped: figures(0) };
+  // A verifier took a minute to let item 1 pass.
+  const { spent } = settle(before, figures(66_000), {
+    answer: figures(6000),
+    toolsMs: 60_000,
+    parts: [{ weight: 1, move: { active: ["2"] } }],
+  });
+  expect([spent["1"]?.elapsedMs, spent["2"]?.elapsedMs]).toEqual([66_000, undefined]);
+});

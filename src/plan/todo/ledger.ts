@@ -61,13 +61,14 @@ export function settle(ledger: Ledger, now: Figures, { answer, toolsMs, parts }:
   }
   const unsettled = figuresSince(ledger.settled, now);
   const toolCalls = parts.filter(({ isWork }) => isWork).length;
-  book.add(active, figuresSince({ ...answer, toolCalls, elapsedMs: answer.elapsedMs + toolsMs }, unsettled));
-  const times = timesOf(parts, toolsMs);
+  const { parts: times, before = 0, after = 0 } = timesOf(parts, toolsMs);
+  const known = { ...answer, toolCalls, elapsedMs: answer.elapsedMs + toolsMs - before };
+  book.add(active, figuresSince(known, unsettled));
   const weights = parts.map(({ weight }) => weight);
   const shares = split(answer, weights);
   for (const [at, { item, isWork, helper, move }] of parts.entries()) {
     const owners = item === undefined || at < reset ? active : [item];
-    const elapsedMs = shares[at]!.elapsedMs + times.parts[at]!;
+    const elapsedMs = shares[at]!.elapsedMs + times[at]!;
     book.add(owners, { ...shares[at]!, elapsedMs, toolCalls: isWork ? 1 : 0 });
     if (helper) {
       book.add(owners, helper);
@@ -76,8 +77,7 @@ export function settle(ledger: Ledger, now: Figures, { answer, toolsMs, parts }:
     if (move?.closed && at >= reset) book.level(move.closed);
     if (move && at >= reset) ({ active } = move);
   }
-  // What no tool took came after them: a summary, or a request that the provider refused.
-  book.add(active, { ...NO_FIGURES, elapsedMs: times.rest });
+  book.add(active, { ...NO_FIGURES, elapsedMs: after });
   return { spent: book.spent, settled: now, active, helped };
 }
 
@@ -164,17 +164,21 @@ function apportion(total: number, weights: readonly number[]): number[] {
 }
 
 /**
- * The time of each part, and the rest of the tools' time. The time of parallel calls for the same items counts once;
- * calls for different items each count in full.
+ * The time of each part, and the rest of the tools' time. It came after them if it is known when they ran, as for a
+ * summary or a request that the provider refused; else it is that of plan calls, as for a verifier. The time of parallel
+ * calls for the same items counts once; calls for different items each count in full.
  */
-function timesOf(parts: readonly Part[], toolsMs: number): { parts: number[]; rest: number } {
+function timesOf(
+  parts: readonly Part[],
+  toolsMs: number,
+): { parts: number[]; before?: number; after?: number } {
   const intervals = parts.map(({ interval, helper }) => (helper ? undefined : interval));
   if (intervals.every((interval) => !interval)) {
     const byHelpers = parts.reduce((sum, { helper }) => sum + (helper?.elapsedMs ?? 0), 0);
     const left = Math.max(0, toolsMs - byHelpers);
     const weights = parts.map(({ isWork, helper }) => (isWork && !helper ? 1 : 0));
-    const hasNoWork = weights.every((weight) => weight === 0);
-    return { parts: hasNoWork ? parts.map(() => 0) : apportion(left, weights), rest: hasNoWork ? left : 0 };
+    const hasWork = weights.includes(1);
+    return { parts: hasWork ? apportion(left, weights) : weights, before: hasWork ? 0 : left };
   }
   const covered = new Map<string, Interval[]>();
   let active: readonly string[] | undefined;
@@ -188,7 +192,7 @@ function timesOf(parts: readonly Part[], toolsMs: number): { parts: number[]; re
     return lengthOf([...before, interval]) - lengthOf(before);
   });
   const all = parts.flatMap(({ interval }) => (interval ? [interval] : []));
-  return { parts: times, rest: Math.max(0, toolsMs - lengthOf(all)) };
+  return { parts: times, after: Math.max(0, toolsMs - lengthOf(all)) };
 }
 
 /** The total time that at least one interval covers. */

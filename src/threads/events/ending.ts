@@ -34,9 +34,7 @@ export function isUnfinished(state: StateSnapshot): boolean {
 
 export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
   const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
-  const last = messages.at(-1);
-  const isLimit = state !== undefined && finishReason(state) === BUDGET_REASON;
-  const text = !AIMessage.isInstance(last) ? "" : isLimit ? last.text : wholeAnswer(messages);
+  const text = AIMessage.isInstance(messages.at(-1)) ? wholeAnswer(messages) : "";
   const answer = (outcome === "open" && state && budgetStopOf(state)?.text) || text;
   return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
 }

@@ -286,7 +286,10 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     usage,
     cost: z.number().describe("US dollars, when prices are set.").optional(),
     waitedMs: z.number().describe("How long the run waited for a person. That is no work.").optional(),
-    answer: z.string().describe("The agent's last words.").optional(),
+    answer: z
+      .string()
+      .describe("The agent's answer: its last message, after longer ones that belong to it.")
+      .optional(),
     error: z.string().optional(),
     resume: z.string().describe("The command that goes on, when there is something left.").optional(),
   }),

@@ -108,9 +108,10 @@ export class AgentReplay {
     });
     for (const message of this.#byEnd(newMessages)) {
       if (AIMessage.isInstance(message)) {
-        yield* this.#answered(message, askedAt);
+        const sentBack = sentBackAt(message, askedAt, at);
+        yield* this.#answered(message, askedAt, sentBack ?? at);
         // The answer after one that was sent back is saved with it.
-        askedAt = sentBackAt(message) ?? askedAt;
+        askedAt = sentBack ?? askedAt;
       } else if (!ToolMessage.isInstance(message)) {
         this.#reminders.push(...remindersIn([message]));
         yield* onForeign(message);
@@ -179,7 +180,7 @@ export class AgentReplay {
     return [...(used ? [this.#asked(at), this.#unsaid(at, used)] : []), { at, body }];
   }
 
-  #answered(message: AIMessage, askedAt: number): TimedEvent[] {
+  #answered(message: AIMessage, askedAt: number, at: number): TimedEvent[] {
     const content = contentIn(message);
     this.#turn.push(message);
     const calls = message.tool_calls ?? [];
@@ -188,10 +189,7 @@ export class AgentReplay {
     return [
       { at: askedAt, body: { type: "model-start", owner, ...this.#takeReminders() } },
       ...(usage ? [this.#unsaid(askedAt, usage), this.#asked(askedAt)] : []),
-      {
-        at: sentBackAt(message) ?? this.at,
-        body: { type: "model-end", owner, ...content, usage: usedTokens(message) },
-      },
+      { at, body: { type: "model-end", owner, ...content, usage: usedTokens(message) } },
       ...calls.flatMap((call) => this.#call(call, calls)),
     ];
   }

@@ -134,6 +134,11 @@ export class Recorder extends BaseCallbackHandler {
     }
     if (name === COMMAND_OUTPUT) {
       const { call, text } = data as PrintedSoFar;
+      // A stop has ended the call before its command.
+      const isRunning = [...this.#runs.values()].some(
+        (run) => run.owner === owner && run.tool?.call === call,
+      );
+      if (!isRunning) return;
       return this.#emit({ type: "tool-output", owner, call, text });
     }
     if (name !== MODEL_RETRY) return;

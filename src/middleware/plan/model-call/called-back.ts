@@ -19,9 +19,10 @@ interface Mark {
   structuredResponse?: unknown;
 }
 
-/** When an answer was sent back; undefined if it was not. */
-export function sentBackAt({ additional_kwargs }: BaseMessage): number | undefined {
-  return (additional_kwargs[CALLED_BACK] as Mark | undefined)?.at;
+/** When an answer was sent back: between two times, at the later one if nobody has noted it. Undefined if it was not. */
+export function sentBackAt({ additional_kwargs }: BaseMessage, from: number, to: number): number | undefined {
+  const mark = additional_kwargs[CALLED_BACK] as Mark | undefined;
+  return mark && Math.max(from, Math.min(mark.at ?? to, to));
 }
 
 /** The text of the last answer in a conversation that was sent back; empty if there is none. */

@@ -349,7 +349,9 @@ describe("an answer that was sent back", () => {
     const { agent } = agentWith([THREE, "1", "2", "3"]);
     const { messages } = await agent.invoke(go);
     const [first, second] = reminders(messages, "todo_completion_reminder").map(({ text }) => text);
-    expect(first).toMatch(/what is left[^]*done, cancel, or block with the reason[^]*Then answer/);
+    expect(first).toMatch(
+      /what is left[^]*done, cancel, or block with the reason[^]*Then give your whole answer/,
+    );
     expect(second).toMatch(/done if it is, cancel, or block[^]*Then give your whole answer/);
   });
 
