@@ -4,6 +4,7 @@ import type { Summary } from "../../middleware/context-memory/index.ts";
 import { sentBackAt } from "../../middleware/plan/index.ts";
 import { unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
 import { decisionIn, isFromUser } from "../../middleware/text/index.ts";
+import { timeOf } from "../../middleware/tools/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { PLAN_TOOLS } from "../../plan/presets/index.ts";
 import { isSame } from "../../plan/todo/index.ts";
@@ -54,6 +55,8 @@ export class AgentReplay {
   readonly #askedBy = new Map<string, string>();
   /** The models of sub-agents that have one of their own, by call. */
   readonly #models = new Map<string, string>();
+  /** When calls ran, by call: a step is saved as a whole. */
+  readonly #times = new Map<string, readonly [from: number, to: number]>();
   /** The items of sub-agents that ended in the current step, by call, until their ends are replayed. */
   readonly #running = new Map<string, string>();
   /** Calls that started no sub-agent, and the failures of sub-agents by call. */
@@ -80,7 +83,10 @@ export class AgentReplay {
       for (const [call, why] of Object.entries(failuresIn(message))) this.#failures.set(call, why);
     }
     for (const message of messages) {
-      if (!ToolMessage.isInstance(message) || message.name !== TASK) continue;
+      if (!ToolMessage.isInstance(message)) continue;
+      const time = timeOf(message);
+      if (time && hasOwnTime(message)) this.#times.set(message.tool_call_id, time);
+      if (message.name !== TASK) continue;
       for (const { id, model } of helpersIn([message]).values()) {
         this.#askedBy.set(id, message.tool_call_id);
         if (model !== undefined) this.#models.set(message.tool_call_id, model);
@@ -212,7 +218,8 @@ export class AgentReplay {
   #call({ id: call = "", name, args }: ToolCall, turn: readonly ToolCall[]): TimedEvent[] {
     this.#calls.set(call, { name, args });
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
-    const start = this.#now({ type: "tool-start", owner: this.#owner, ...details });
+    const at = Math.max(this.at, this.#times.get(call)?.[0] ?? 0);
+    const start: TimedEvent = { at, body: { type: "tool-start", owner: this.#owner, ...details } };
     if (name !== TASK || this.#refused.has(call)) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
     const owner = `${this.#owner}/${labelOf(helper, titleOf(call, turn))}:${call}`;
@@ -256,7 +263,11 @@ export class AgentReplay {
     const { name, args } = this.#calls.get(call) ?? { name: message.name ?? "tool", args: {} };
     const result = resultOf(message);
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
-    const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...endFields(result) });
+    const [, endedAt = this.at] = this.#times.get(call) ?? [];
+    const end: TimedEvent = {
+      at: Math.min(endedAt, this.at),
+      body: { type: "tool-end", owner: this.#owner, ...details, ...endFields(result) },
+    };
     // A background sub-agent ends with its own replay.
     const helper = this.#helpers.get(call);
     if (!helper || helper.isInBackground) return [end];
@@ -299,6 +310,16 @@ export class AgentReplay {
   #now(body: RunEventBody): TimedEvent {
     return { at: this.at, body };
   }
+}
+
+/**
+ * Whether a call's own time is the one to tell: a plan call ends after its plan was saved, a sub-agent has its own replay,
+ * and a person's time to decide is in no result.
+ */
+function hasOwnTime(message: ToolMessage): boolean {
+  const { name = "", additional_kwargs } = message;
+  const isDecided = decisionIn(message) !== undefined || additional_kwargs["user_answered"] === true;
+  return name !== TASK && !PLAN_TOOLS.has(name) && !isDecided;
 }
 
 /** The changes between two saved plans. A finished plan without any item left was replaced by a new one. */

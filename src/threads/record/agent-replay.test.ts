@@ -1,0 +1,34 @@
+import { AIMessage, ToolMessage } from "@langchain/core/messages";
+import { expect, it } from "vitest";
+import { markTime } from "../../middleware/tools/index.ts";
+import { AgentReplay, type Frame } from "./agent-replay.ts";
+
+it("calls of one message have each its own time, though they are saved together", () => {
+  const call = (id: string) => ({ id, name: "read_file", args: { file_path: "/a.md" } });
+  const result = (id: string, time?: readonly [number, number]): ToolMessage => {
+    const message = new ToolMessage({ content: "text", tool_call_id: id });
+    if (time) markTime(message, time);
+    return message;
+  };
+  const answer = new AIMessage({ content: "", tool_calls: [call("c1"), call("c2"), call("c3")] });
+  const frame = (at: number, messages: Frame["messages"]): Frame => ({
+    at,
+    idle: 0,
+    isEdit: false,
+    messages,
+    todos: [],
+    rules: [],
+    jobs: [],
+  });
+  const messages = [answer, result("c1", [1000, 1500]), result("c2", [1500, 4000]), result("c3")];
+  const replay = new AgentReplay("main");
+  replay.expect(messages);
+  const events = [...replay.tell(frame(900, [answer])), ...replay.tell(frame(4100, messages))];
+  const times = (id: string) =>
+    events.flatMap(({ at, body }) => ("call" in body && body.call === id ? [at] : []));
+  expect(["c1", "c2", "c3"].map(times)).toEqual([
+    [1000, 1500],
+    [1500, 4000],
+    [900, 4100],
+  ]);
+});
