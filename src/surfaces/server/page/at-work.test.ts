@@ -5,7 +5,18 @@ import {
   type ModelTurn,
   type PlanSurface,
 } from "../../../../test/contracts/plan-edits.ts";
-import { begin, open, send, setStage, settled, start, type Opened } from "../../../../test/page-stage.ts";
+import {
+  begin,
+  eventsUntil,
+  open,
+  saver,
+  send,
+  setStage,
+  settled,
+  start,
+  type Opened,
+  type Sse,
+} from "../../../../test/page-stage.ts";
 import type { Todo } from "../../../plan/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 
@@ -44,6 +55,28 @@ it("a thread is stopped, resumed, given another task, and tasks wait their turn"
   const { events } = await settled(thread);
   const tasks = events.flatMap((event) => (event.type === "run-start" ? [event.task] : []));
   expect(tasks).toEqual(["First", "Second", "Third"]);
+});
+
+it("a run that ends while its thread is read is shown once", async () => {
+  await start(["First.", "Second."]);
+  const thread = await begin("First");
+  await settled(thread);
+  let opened: Opened | undefined;
+  const isEnd = ({ data }: Sse): boolean => data["type"] === "run-end";
+  const sent = await eventsUntil(isEnd, {}, async () => {
+    const reading = vi.spyOn(saver, "getValues");
+    reading.mockImplementationOnce(async (...args) => {
+      expect((await send("POST", `/threads/${thread}/runs`, { task: "Second" })).status).toBe(202);
+      await settled(thread);
+      return saver.getValues(...args);
+    });
+    opened = await open(thread);
+    reading.mockRestore();
+  });
+  const { events, last } = opened!;
+  const later = sent.filter(({ event, id }) => event === "run" && id > last).map(({ data }) => data);
+  const answers = [...events, ...later].filter(({ type }) => type === "run-end");
+  expect(answers).toMatchObject([{ answer: "First." }, { answer: "Second." }]);
 });
 
 it("of two who want it to go on at the same moment the second is refused", async () => {

@@ -1,6 +1,6 @@
 import type { CheckpointTuple } from "@langchain/langgraph";
 import { countTodos, type Todo } from "../../../plan/index.ts";
-import { type Host, taskOf, type RunRequest } from "../../../threads/host/index.ts";
+import { type Host, type HostEvent, taskOf, type RunRequest } from "../../../threads/host/index.ts";
 import { planAt } from "../../../threads/plan/index.ts";
 import { replay, type ReplayOptions } from "../../../threads/record/index.ts";
 import { settingsOfThread } from "../../../threads/thread/index.ts";
@@ -19,12 +19,13 @@ export async function openThread(
 ): Promise<object> {
   const { host, saver } = parts;
   const { id } = await find();
-  // Read first: an event of the meantime is then sent twice instead of never.
-  const { last } = host.events;
   const hadSettings = (await settingsOfThread(saver, id)) !== undefined;
   const saved = await host.thread(id).read();
-  const active = checkpoint === undefined ? await host.active(id) : undefined;
-  const live = active?.live.all() ?? [];
+  // Together: an event after `last` is one of the active run.
+  const finding = checkpoint === undefined ? host.active(id) : undefined;
+  const { last } = host.events;
+  const active = await finding;
+  const live = (active?.live.all() ?? []).filter(({ n = 0 }) => n <= last);
   // The active run reports its own steps as events: the replay stops where it began.
   const at = checkpoint ?? (live.length > 0 ? active?.head : undefined);
   const isFirstRun = live.length > 0 && active?.head === undefined;
@@ -33,6 +34,9 @@ export async function openThread(
   // The agent was built before the settings were saved, and may not have the current node.
   if (settings && !hadSettings) return openThread(parts, find, checkpoint);
   const info = await find();
+  // A run began or ended meanwhile: what was read may have a part of it, and the stream sends all of it.
+  const hasMoved = host.events.since(last).some((entry) => "event" in entry && isOfRun(entry.event, id));
+  if (checkpoint === undefined && live.length === 0 && hasMoved) return openThread(parts, find);
   const head: unknown = state.config.configurable?.["checkpoint_id"];
   if (checkpoint !== undefined && state.createdAt === undefined) {
     refuse(404, `There is no checkpoint ${checkpoint} in ${id}.`);
@@ -62,9 +66,13 @@ export async function openThread(
     },
     questions,
     ...(typeof head === "string" && { head }),
-    events: [...past, ...live.filter(({ n = 0 }) => n <= last)],
+    events: [...past, ...live],
     last,
   };
+}
+
+function isOfRun({ kind, thread }: HostEvent, id: string): boolean {
+  return kind === "run" && thread === id;
 }
 
 /** The failure of a thread's last run; undefined if it did not fail. */
