@@ -5,9 +5,9 @@ import { withoutThoughts } from "../models/index.ts";
 import { PLAN_TOOLS } from "../plan/presets/index.ts";
 
 /**
- * What an agent says at the end of its turn: its last answer, and those before it that are more than twice as long, back
- * to the last tool call that is not about the plan. Some models write their report beside their last plan calls, or are
- * called back after it, and end with a courtesy. A message that calls tools or says that a limit was reached stands alone.
+ * The answer of an agent's turn: its last message, and those before it that are more than twice as long, back to the last
+ * tool call that is not about the plan. Some models write their report beside their last plan calls, or are called back
+ * after it, and end with a courtesy. A message that calls tools or says that a limit was reached stands alone.
  */
 export function wholeAnswer(messages: readonly BaseMessage[]): string {
   const all = messages.slice(0, messages.findLastIndex((message) => AIMessage.isInstance(message)) + 1);
@@ -24,7 +24,7 @@ export function wholeAnswer(messages: readonly BaseMessage[]): string {
   return [...said.filter(({ length }) => length > 2 * final.length), final].join("\n\n");
 }
 
-/** Whether a message calls a tool that is not about the plan, or says that a limit was reached. */
+/** True for a message that calls a tool that is not about the plan, or says that a limit was reached. */
 function isWorkOrLimit(message: AIMessage): boolean {
   return isLimit(message) || (message.tool_calls ?? []).some(({ name }) => !PLAN_TOOLS.has(name));
 }

@@ -45,7 +45,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
     return parsed.ok && all.entriesOf(parsed.path).length > 0 ? notAFile(parsed.path) : undefined;
   };
 
-  /** Whether a mounted folder is hidden, as its dot says, and has no files: it is only a place for some. */
+  /** True for a mounted folder that a dot hides and that has no files: it is only a place for some. */
   const isUnused = async ({ name, path }: FileEntry): Promise<boolean> => {
     if (!name.startsWith(".")) return false;
     const inside = await composite.list(path);

@@ -16,10 +16,7 @@ const MOST_LINES = 8;
 const MOST_CHARACTERS = 1000;
 
 /** Does a call that runs a command. Once a second it tells what the command has printed, if that has changed. */
-export async function withOutputTold<Result>(
-  { call, signal }: { call: string; signal?: AbortSignal | undefined },
-  work: () => Promise<Result>,
-): Promise<Result> {
+export async function withOutputTold<Result>(call: string, work: () => Promise<Result>): Promise<Result> {
   const outer = commandOutput.getStore();
   const output: CommandOutput = {};
   let told = "";
@@ -33,14 +30,11 @@ export async function withOutputTold<Result>(
   };
   // The record of a stopped call reads it, too. Calls of a sub-agent may share one.
   if (outer) outer.printed = () => output.printed?.() ?? "";
-  const timer = setInterval(tell, INTERVAL_MS);
-  const stop = (): void => clearInterval(timer);
-  signal?.addEventListener("abort", stop, { once: true });
+  const timer = setInterval(tell, INTERVAL_MS).unref();
   try {
     return await commandOutput.run(output, work);
   } finally {
-    stop();
-    signal?.removeEventListener("abort", stop);
+    clearInterval(timer);
   }
 }
 

@@ -183,9 +183,7 @@ function fileTools(
       const media = name === "read_file" ? await sight.media() : [];
       const options = { signal: runtime.signal, media, sightings, ...(limit !== false && { limit }) };
       const work = () => operate(backend, { name, args: args as never }, options);
-      const answer = await (name === "execute" && !isTrial
-        ? withOutputTold({ call: id, signal: runtime.signal }, work)
-        : work());
+      const answer = await (name === "execute" && !isTrial ? withOutputTold(id, work) : work());
       const status = answer.ok ? "success" : "error";
       // Without a limit for results, output is not saved to a file, but still too long to show in full.
       const isCut = limit === false && name === "execute";

@@ -313,8 +313,8 @@ export class AgentReplay {
 }
 
 /**
- * Whether a call's own time is the one to tell: a plan call ends after its plan was saved, a sub-agent has its own replay,
- * and a person's time to decide is in no result.
+ * False for calls that end at another time than their results say: a plan call ends after its plan was saved, a sub-agent
+ * has its own replay, and a person's time to decide is in no result.
  */
 function hasOwnTime(message: ToolMessage): boolean {
   const { name = "", additional_kwargs } = message;

@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { GraphInterrupt } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { COMMAND_OUTPUT } from "../../middleware/files/command-output.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { Recorder } from "./recorder.ts";
 
@@ -35,6 +36,17 @@ it("a command that is stopped with the run has failed", () => {
       exitCode: null,
     })),
   );
+});
+
+it("what a command prints after its run was stopped is not told", () => {
+  const { controller, recorder, events } = started();
+  const print = (text: string): void =>
+    recorder.handleCustomEvent(COMMAND_OUTPUT, { call: "run-1", text }, "run-1");
+  print("one");
+  controller.abort();
+  recorder.finish();
+  print("two");
+  expect(events.slice(1)).toMatchObject([{ type: "tool-output", text: "one" }]);
 });
 
 it("a call that waits has no result yet, where an earlier one had its id", () => {
