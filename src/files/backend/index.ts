@@ -146,8 +146,8 @@ export interface FileBackend {
   /** Present where files are on the host: translates a host path to one of this backend; returns others unchanged. */
   locate?(path: string): Promise<string>;
   /**
-   * Whether the file has these bytes, and is unchanged since a time in milliseconds or equals the last commit of its
-   * repository. False where that is uncertain. Absent where the backend cannot tell.
+   * Whether the file has these bytes, and is unchanged since a time in milliseconds or equals the text in the index of
+   * the project's git repository. False where that is uncertain. Absent where the backend cannot tell.
    */
   isUnchanged?(path: string, file: { bytes: Uint8Array; since: number | undefined }): Promise<boolean>;
   /** A few sentences about this place for the model's prompt. Optional. */

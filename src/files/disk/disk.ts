@@ -1,9 +1,7 @@
-import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
 import { mkdir, realpath, readFile, stat } from "node:fs/promises";
-import { join, basename, dirname } from "node:path";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import type { Failure, FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/index.ts";
+import { isStaged } from "../git/index.ts";
 import { foldName, segmentsOf } from "../paths/index.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions, type Sweep } from "../search/index.ts";
 import { decodeText } from "../text/index.ts";
@@ -93,7 +91,7 @@ export class Disk implements FileOperations {
 
   async isUnchanged(path: string, file: { bytes: Uint8Array; since: number | undefined }): Promise<boolean> {
     const root = await this.#root().catch(() => undefined);
-    return root !== undefined && isUnchanged(join(root.path, path), file);
+    return root !== undefined && isUnchanged(root.path, path, file);
   }
 
   /** Keeps no folder open while it walks another: a deep tree needs no more descriptors than a flat one. */
@@ -167,26 +165,17 @@ export class Disk implements FileOperations {
 
 /** See `FileBackend.isUnchanged`. Never throws. */
 async function isUnchanged(
-  file: string,
+  root: string,
+  path: string,
   { bytes, since }: { bytes: Uint8Array; since: number | undefined },
 ): Promise<boolean> {
+  const file = join(root, path);
   try {
     // `bytes` may be the unsaved text of an editor.
     if (!(await readFile(file)).equals(bytes)) return false;
     const { mtimeMs, ctimeMs } = await stat(file);
-    return (since !== undefined && Math.max(mtimeMs, ctimeMs) < since) || (await isCommitted(file, bytes));
+    return (since !== undefined && Math.max(mtimeMs, ctimeMs) < since) || isStaged(root, file, bytes);
   } catch {
     return false;
   }
-}
-
-const run = promisify(execFile);
-
-async function isCommitted(file: string, bytes: Uint8Array): Promise<boolean> {
-  // A repository can configure a file watcher: git must not start it.
-  const args = ["-c", "core.fsmonitor=false", "rev-parse", `HEAD:./${basename(file)}`];
-  const { stdout } = await run("git", args, { cwd: dirname(file), timeout: 30_000 });
-  const id = stdout.trim();
-  const hash = createHash(id.length === 64 ? "sha256" : "sha1");
-  return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === id;
 }

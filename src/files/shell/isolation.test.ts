@@ -424,6 +424,34 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(git("-C", "mine", "config", "core.hooksPath").stdout).toBe(".husky\n");
   });
 
+  it("cannot hide a repository under node_modules and move it where git enters it", async () => {
+    const git = (...args: string[]) => spawnSync("git", args, { cwd: root, encoding: "utf8" });
+    git("init", "-q");
+    const shell = shellBackend(root, { isolation: "always" });
+    await shell.execute!(
+      `git init -q node_modules/x && cd node_modules/x && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git config core.fsmonitor 'touch ${root}/escaped; false'`,
+    );
+    const moved = await shell.execute!(
+      "mkdir lib && mv node_modules/x lib/x && git update-index --add --cacheinfo 160000,$(git -C lib/x rev-parse HEAD),lib/x",
+    );
+    expect(moved).toMatchObject({ takenBack: ["lib/x/.git/config"] });
+    git("status");
+    expect(existsSync(join(root, "escaped"))).toBe(false);
+  });
+
+  it("cannot make an index that hides submodules from the check", async () => {
+    spawnSync("git", ["init", "-q"], { cwd: root });
+    const shell = shellBackend(root, { isolation: "always" });
+    const result = await shell.execute!(
+      [
+        "mkdir a && echo x > a/b && git add a && git -c user.name=a -c user.email=a@b commit -qm x",
+        "git clone -q . /tmp/w && cd /tmp/w",
+        `git sparse-checkout set --cone --sparse-index c && cp .git/index ${root}/.git/index`,
+      ].join("; "),
+    );
+    expect(result).toMatchObject({ takenBack: [".git/index"] });
+  });
+
   it("cannot point git elsewhere by taking turns with another", async () => {
     mkdirSync(join(root, ".git"));
     const path = join(root, ".git/commondir");

@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../../errors.ts";
+import { branchOf, repositoryOf } from "../git/index.ts";
 
 interface CommandPlace {
   isolated: boolean;
@@ -12,7 +12,7 @@ interface CommandPlace {
 
 /**
  * A description for the model: what `/` is, the bounds and time limits of commands, the system, the day, the repository
- * and its test command. Stable for a day, for the prompt cache: it has no hour, and git is asked once per process.
+ * and its test command. Stable for a day, for the prompt cache: it has no hour, and the branch is read once per process.
  */
 export function placeText(
   dir: string,
@@ -35,25 +35,21 @@ function seconds(ms: number): number {
   return Math.round(ms / 1000);
 }
 
-const states = new Map<string, string>();
+const branches = new Map<string, string>();
 
-/** The branch and the number of changed files. */
+/** The branch when this process first looked. */
 function gitText(dir: string): string {
-  const state = states.get(dir) ?? gitState(dir);
-  states.set(dir, state);
-  return state;
+  const text = branches.get(dir) ?? readBranch(dir);
+  branches.set(dir, text);
+  return text;
 }
 
-function gitState(dir: string): string {
-  // A repository can configure a file watcher: git must not start it.
-  const args = ["-c", "core.fsmonitor=false", "status", "--porcelain", "--branch"];
-  const options = { cwd: dir, encoding: "utf8", stdio: "pipe", timeout: 2000 } as const;
-  const status = attempt(() => execFileSync("git", args, options));
-  if (status === undefined) return "";
-  const [head = "", ...changes] = status.trimEnd().split("\n");
-  const branch = /^## (?:No commits yet on )?([\w./-]{1,40}?)(?:\.\.\.|$)/.exec(head)?.[1];
-  const state = changes.length === 0 ? "clean" : `${changes.length} changed`;
-  return `git, at the start: ${branch === undefined ? state : `${branch}, ${state}`}.`;
+function readBranch(dir: string): string {
+  const repository = repositoryOf(dir);
+  if (!repository) return "";
+  const branch = branchOf(repository);
+  // The name is foreign text in a prompt.
+  return branch !== undefined && /^[\w./-]{1,40}$/.test(branch) ? `git, at the start on ${branch}.` : "git.";
 }
 
 const LOCKS: readonly [file: string, manager: string][] = [

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { readSettings, repositoryOf } from "../../git/index.ts";
 
 /** Git's settings files in a home folder. They may contain tokens in URLs, headers and helpers. */
 export const GIT_SETTINGS: readonly string[] = [".gitconfig", ".config/git/config"];
@@ -18,17 +18,13 @@ export function harmlessGitSettings(root: string): string {
 }
 
 function readHarmless(root: string): string {
-  const words = ["config", "--global", "--includes", "--list", "-z"];
-  const { stdout } = spawnSync("git", words, { cwd: root, encoding: "utf8", timeout: 20_000 });
   // Empty where there is no git, or no settings.
-  return (stdout ?? "")
-    .split("\0")
-    .flatMap((entry) => {
-      const [name = "", ...lines] = entry.split("\n");
-      if (!HARMLESS.test(name)) return [];
+  const settings = readSettings(["--global", "--includes"], repositoryOf(root)) ?? [];
+  return settings
+    .filter(([name]) => HARMLESS.test(name))
+    .map(([name, value]) => {
       const [section, variable] = name.split(".");
-      const value = lines.length === 0 ? "" : ` = ${quoted(lines.join("\n"))}`;
-      return `[${section}]\n\t${variable}${value}\n`;
+      return `[${section}]\n\t${variable}${value === undefined ? "" : ` = ${quoted(value)}`}\n`;
     })
     .join("");
 }

@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, realpath, rename, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { promisify } from "node:util";
+import { readIndex, readSettings, submodulesIn } from "../../git/index.ts";
 import { isWithin } from "../../paths/index.ts";
 import { HARMLESS } from "./git-settings.ts";
 
@@ -14,10 +14,15 @@ const TICK_MS = 10;
 const PLAIN =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|symlinks|worktree|sparsecheckout|sparsecheckoutcone)|extensions\.[a-z]+|remote\..+\.(?:url|pushurl|fetch|tagopt|promisor|partialclonefilter|prune)|branch\..+\.(?:remote|merge|rebase)|submodule\..+\.(?:url|active|branch|path)|submodule\.active|(?:commit|tag)\.gpgsign|gc\.auto|maintenance\.auto|receive\.denycurrentbranch)$/;
 
-const run = promisify(execFile);
+/** The repositories of a root when no command was running, shared by its running commands. */
+interface Look {
+  commands: number;
+  /** Real paths of git's folders. */
+  folders: Promise<string[]>;
+  wasSparse: boolean;
+}
 
-/** Repositories below a root that existed before a command, as real paths of git's folders. */
-const before = new Map<string, Set<string>>();
+const looks = new Map<string, Look>();
 
 /**
  * Watches for new settings and hooks in nested repositories that make git run programs outside of the sandbox: git in
@@ -25,27 +30,43 @@ const before = new Map<string, Set<string>>();
  * created, and returns the paths.
  */
 export async function watchRepositories(root: string): Promise<() => Promise<string[]>> {
-  const earlier = before.get(root) ?? new Set(await repositories(root));
-  before.set(root, earlier);
+  const look = looks.get(root) ?? { commands: 0, folders: repositories(root), wasSparse: isSparse(root) };
+  looks.set(root, look);
+  look.commands += 1;
+  const earlier = new Set(await look.folders);
   const times = new Map<string, number>();
   for (const path of [...earlier].flatMap((folder) => programFiles(root, folder)))
     times.set(path, await changed(path));
   const start = Date.now() - TICK_MS;
   return async () => {
-    const takenBack: string[] = [];
+    const suspects: string[] = [];
     for (const folder of await repositories(root)) {
-      const isNew = !earlier.has(folder) && (await changed(folder)) >= start;
-      earlier.add(folder);
+      // A folder that was moved here keeps its times: its path is new, so all of it counts as new.
+      const isNew = !earlier.has(folder);
       for (const path of programFiles(root, folder)) {
         const time = await changed(path);
         const isChanged = isNew || (times.has(path) ? time !== times.get(path) : time >= start);
-        if (!isChanged || !(await runsPrograms(path))) continue;
-        await rename(path, `${path}.taken-back-${Date.now()}`);
-        takenBack.push(relative(root, path));
+        if (isChanged && (await runsPrograms(path))) suspects.push(path);
       }
+    }
+    // A sparse index hides submodules from us, but not from git. Making one takes settings that are frozen.
+    if (!look.wasSparse && isSparse(root)) suspects.push(join(root, ".git/index"));
+    look.commands -= 1;
+    if (look.commands === 0) looks.delete(root);
+    const takenBack: string[] = [];
+    for (const path of suspects) {
+      // Another command may have moved it aside.
+      if (!existsSync(path)) continue;
+      await rename(path, `${path}.taken-back-${Date.now()}`);
+      takenBack.push(relative(root, path));
     }
     return takenBack;
   };
+}
+
+/** Whether the root has an index that only git can read to the end. */
+function isSparse(root: string): boolean {
+  return readIndex(join(root, ".git")).isSparse;
 }
 
 /** The files that can make git run programs. Those of the root are frozen anyway, except `config.worktree`. */
@@ -64,19 +85,10 @@ async function runsPrograms(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined);
   if (!stats) return false;
   if (stats.isDirectory()) return (await readdir(path)).some((name) => !name.endsWith(".sample"));
-  try {
-    const { stdout } = await run("git", ["config", "--file", path, "--no-includes", "--list", "-z"], GIT);
-    return stdout
-      .split("\0")
-      .map((entry) => entry.split("\n")[0]!)
-      .some((name) => name !== "" && !PLAIN.test(name) && !HARMLESS.test(name));
-  } catch {
-    // Another version of git may be able to read the file.
-    return true;
-  }
+  const settings = readSettings(["--file", path, "--no-includes"]);
+  // Another version of git may be able to read the file.
+  return settings?.some(([name]) => !PLAIN.test(name) && !HARMLESS.test(name)) ?? true;
 }
-
-const GIT = { encoding: "utf8", timeout: 10_000, maxBuffer: 2 ** 28 } as const;
 
 /** The real paths of git's folders of all repositories in and below a root. */
 async function repositories(root: string): Promise<string[]> {
@@ -88,7 +100,7 @@ async function repositories(root: string): Promise<string[]> {
     const common = await readFile(join(real, "commondir"), "utf8").catch(() => undefined);
     if (common !== undefined) await add(resolve(real, common.trim()));
   };
-  for (const folder of [...(await linkedFolders(root)), ...(await nestedFolders(root))]) {
+  for (const folder of [...linkedFolders(root), ...(await nestedFolders(root))]) {
     const git = join(folder, ".git");
     const stats = await stat(git).catch(() => undefined);
     if (!stats) await add(folder);
@@ -102,14 +114,8 @@ async function repositories(root: string): Promise<string[]> {
 }
 
 /** The submodule folders in the root's index. */
-async function linkedFolders(root: string): Promise<string[]> {
-  if (!(await stat(join(root, ".git")).catch(() => undefined))) return [];
-  const words = ["-c", "core.fsmonitor=false", "ls-files", "--stage", "-z"];
-  const { stdout } = await run("git", words, { ...GIT, cwd: root }).catch(() => ({ stdout: "" }));
-  return stdout.split("\0").flatMap((entry) => {
-    const [, path] = /^160000 [^\t]*\t([^]*)$/.exec(entry) ?? [];
-    return path === undefined ? [] : join(root, path);
-  });
+function linkedFolders(root: string): string[] {
+  return submodulesIn(readIndex(join(root, ".git"))).map((path) => join(root, path));
 }
 
 /** Folders that contain `.git`, and bare repositories. */

@@ -172,11 +172,17 @@ function commandsOf(project: Project): Suggestion[] {
   ];
 }
 
-/** Returns a function that lists the files of the directory, at most once in `FRESH_MS`. */
+/** Returns a function with the latest list of the directory's files, which it renews in the background. */
 function filesOf(dir: string | undefined): () => readonly string[] {
   let [files, at]: [readonly string[], number] = [[], 0];
+  const renew = (): void => {
+    if (dir === undefined || Date.now() - at <= FRESH_MS) return;
+    at = Date.now();
+    void listFiles(dir).then((list) => (files = list));
+  };
+  renew();
   return () => {
-    if (dir !== undefined && Date.now() - at > FRESH_MS) [files, at] = [listFiles(dir), Date.now()];
+    renew();
     return files;
   };
 }

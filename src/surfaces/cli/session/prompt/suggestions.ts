@@ -1,6 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { join, sep } from "node:path";
+import { diskBackend } from "../../../../files/index.ts";
 import { mention } from "../../../../threads/run/index.ts";
 import { replaced, type Draft } from "./line-editor.ts";
 
@@ -60,33 +58,8 @@ function bestMatches(typed: string, paths: readonly string[]): string[] {
     .map(({ path }) => path);
 }
 
-/** The files of a directory: tracked and untracked ones by git, or all outside of hidden folders and `node_modules`. */
-export function listFiles(dir: string): string[] {
-  try {
-    const options = { cwd: dir, encoding: "utf8", maxBuffer: 50_000_000, stdio: "pipe" } as const;
-    // Settings of the repository could make git run a program to watch its files.
-    const safeOptions = ["-c", "core.fsmonitor=false"];
-    const output = execFileSync(
-      "git",
-      [...safeOptions, "ls-files", "-co", "--exclude-standard", "-z"],
-      options,
-    );
-    return output.split("\0").filter(Boolean).slice(0, MAX_FILES);
-  } catch {
-    return filesBelow(dir, "", []);
-  }
-}
-
-function filesBelow(dir: string, inside: string, files: string[]): string[] {
-  try {
-    for (const entry of readdirSync(join(dir, inside), { withFileTypes: true })) {
-      if (files.length >= MAX_FILES || entry.name.startsWith(".") || entry.name === "node_modules") continue;
-      const path = join(inside, entry.name);
-      if (entry.isDirectory()) filesBelow(dir, path, files);
-      else if (entry.isFile()) files.push(path.split(sep).join("/"));
-    }
-  } catch {
-    // A folder that cannot be read is skipped.
-  }
-  return files;
+/** The files of a directory that git does not ignore, outside of `node_modules`. */
+export async function listFiles(dir: string): Promise<string[]> {
+  const found = await diskBackend(dir).glob("**/*");
+  return found.ok ? found.paths.slice(0, MAX_FILES).map((path) => path.slice(1)) : [];
 }

@@ -1,0 +1,111 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { branchOf, isStaged, readIndex, repositoryOf, submodulesIn } from "./index.ts";
+
+const folders: string[] = [];
+afterEach(() => folders.splice(0).forEach((path) => rmSync(path, { recursive: true })));
+
+function repository(...options: string[]) {
+  const dir = mkdtempSync(join(tmpdir(), "holdfast-index-"));
+  folders.push(dir);
+  const git = (...words: string[]): string =>
+    execFileSync("git", ["-c", "user.name=n", "-c", "user.email=e", ...words], {
+      cwd: dir,
+      encoding: "utf8",
+      stdio: "pipe",
+    });
+  git("init", "-q", "-b", "main", ...options);
+  return { dir, git };
+}
+
+/** A repository with files whose paths share prefixes and have every length. */
+function withFiles(...options: string[]) {
+  const { dir, git } = repository(...options);
+  for (let length = 1; length <= 20; length += 1) {
+    mkdirSync(join(dir, "a".repeat(length)));
+    for (const name of ["b", "é", "with space"])
+      writeFileSync(join(dir, "a".repeat(length), name), `${length}`);
+  }
+  git("add", ".");
+  return { dir, git };
+}
+
+it.each([
+  ["2", []],
+  ["4", []],
+  ["2", ["--object-format=sha256"]],
+  ["4", ["--object-format=sha256"]],
+])("lists the same paths and ids as git, in version %s with %j", (version, options) => {
+  const { dir, git } = withFiles(...options);
+  git("update-index", `--index-version=${version}`);
+  const listed = git("ls-files", "--stage", "-z").split("\0").filter(Boolean);
+  const { entries, isSparse, isSplit } = readIndex(join(dir, ".git"));
+  expect(
+    entries.map(({ path, mode, id }) => `${mode.toString(8).padStart(6, "0")} ${id} 0\t${path}`),
+  ).toEqual(listed);
+  expect([isSparse, isSplit]).toEqual([false, false]);
+});
+
+it("reads entries with extended flags", () => {
+  const { dir, git } = withFiles();
+  git("update-index", "--skip-worktree", "a/b");
+  expect(readIndex(join(dir, ".git")).entries.map(({ path }) => path)).toEqual(
+    git("ls-files", "-z").split("\0").filter(Boolean),
+  );
+});
+
+it("finds submodules, also in a split index", () => {
+  const { dir, git } = withFiles();
+  git("update-index", "--add", "--cacheinfo", `160000,${"1".repeat(40)},lib/x`);
+  expect(submodulesIn(readIndex(join(dir, ".git")))).toEqual(["lib/x"]);
+  git("update-index", "--split-index");
+  const index = readIndex(join(dir, ".git"));
+  expect(index.isSplit).toBe(true);
+  expect(submodulesIn(index)).toContain("lib/x");
+});
+
+it("notices a sparse index", () => {
+  const { dir, git } = withFiles();
+  git("commit", "-qm", "one");
+  git("sparse-checkout", "set", "--cone", "--sparse-index", "a");
+  expect(readIndex(join(dir, ".git")).isSparse).toBe(true);
+});
+
+it("has no entries without an index, and those before the damage of a damaged one", () => {
+  const { dir, git } = repository();
+  expect(readIndex(join(dir, ".git")).entries).toEqual([]);
+  writeFileSync(join(dir, "a"), "1");
+  git("add", "a");
+  const folder = join(dir, ".git");
+  const bytes = execFileSync("cat", [join(folder, "index")]);
+  bytes.writeUInt32BE(1000, 8);
+  writeFileSync(join(folder, "index"), bytes.subarray(0, 75));
+  expect(readIndex(folder).entries.length).toBeLessThanOrEqual(1);
+  writeFileSync(join(folder, "index"), "no index");
+  expect(readIndex(folder).entries).toEqual([]);
+});
+
+it("recognizes the staged text of a file, in a folder of the repository and in a worktree", () => {
+  const { dir, git } = withFiles();
+  expect(isStaged(dir, join(dir, "aa/b"), Buffer.from("2"))).toBe(true);
+  expect(isStaged(dir, join(dir, "aa/b"), Buffer.from("3"))).toBe(false);
+  expect(isStaged(join(dir, "aa"), join(dir, "aa/b"), Buffer.from("2"))).toBe(true);
+  git("commit", "-qm", "one");
+  git("worktree", "add", "-q", join(dir, "tree"), "-b", "other");
+  const tree = join(dir, "tree");
+  expect(isStaged(tree, join(tree, "aa/b"), Buffer.from("2"))).toBe(true);
+  expect(branchOf(repositoryOf(tree)!)).toBe("other");
+});
+
+it("uses no repository below the root", () => {
+  const { dir, git } = repository();
+  mkdirSync(join(dir, "sub"));
+  git("init", "-q", "sub");
+  writeFileSync(join(dir, "sub/a"), "1");
+  git("-C", "sub", "add", "a");
+  expect(isStaged(dir, join(dir, "sub/a"), Buffer.from("1"))).toBe(false);
+  expect(isStaged(join(dir, "sub"), join(dir, "sub/a"), Buffer.from("1"))).toBe(true);
+});
