@@ -6,6 +6,7 @@ import { floods } from "./floods.ts";
 import { kills } from "./kills.ts";
 import { ledger } from "./ledger.ts";
 import { models } from "./models.ts";
+import { ownGit } from "./own-git.ts";
 import { paths } from "./paths.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
@@ -17,6 +18,7 @@ const ATTACKS: readonly Attack[] = [
   kills,
   races,
   paths,
+  ownGit,
   floods,
   models,
   ledger,

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { bitFlips } from "../../attack/bit-flips.ts";
+import { ownGit } from "../../attack/own-git.ts";
 import { rounds } from "../rounds.ts";
 
 it("a thread store with a flipped bit is read as it was written, or refused with an error of ours", async () => {
@@ -8,3 +9,9 @@ it("a thread store with a flipped bit is read as it was written, or refused with
   expect({ tries, failures }, notes).toEqual({ tries: wanted, failures: 0 });
   expect(notes).toMatch(/refused [1-9]/);
 });
+
+it("no program of a planted repository runs through Holdfast's own reading of git", async () => {
+  const { tries, failures, notes } = await ownGit.run({ tries: rounds(10), seed: 1 });
+  expect(failures, notes).toBe(0);
+  expect(tries).toBeGreaterThanOrEqual(10);
+}, 300_000);
