@@ -8,7 +8,7 @@ const PEERS = ["langchain", "@langchain/*", "zod"];
 const sizeOf = (code: string) => ({ minified: Buffer.byteLength(code), compressed: gzipSync(code).length });
 
 describe("for browsers, without shims,", () => {
-  it("planMiddleware brings one package besides LangChain's, in 48 kB at most on the way", async () => {
+  it("planMiddleware brings one package besides LangChain's, in 49 kB at most on the way", async () => {
     const entry = `export { planMiddleware } from "holdfast/middleware";`;
     const { code, packages, contained } = await bundleForBrowser(entry, PEERS);
     expect({ packages, contained }).toEqual({
@@ -16,8 +16,8 @@ describe("for browsers, without shims,", () => {
       contained: ["jsonrepair"],
     });
     const { minified, compressed } = sizeOf(code);
-    expect(minified).toBeLessThanOrEqual(128_200);
-    expect(compressed).toBeLessThanOrEqual(48_000);
+    expect(minified).toBeLessThanOrEqual(130_500);
+    expect(compressed).toBeLessThanOrEqual(49_000);
   });
 
   it("planMiddleware is bundled with LangChain's packages, too", async () => {

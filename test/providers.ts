@@ -167,7 +167,8 @@ export async function runProvider({
   }
 }
 
-const KEYS = Object.fromEntries(
+/** Stand-ins for the keys of all providers. */
+export const KEYS = Object.fromEntries(
   ["OPENAI", "ANTHROPIC", "GOOGLE", "MISTRAL", "GROQ", "DEEPSEEK", "HOLDFAST"].map((name) => [
     `${name}_API_KEY`,
     "key-of-a-test",

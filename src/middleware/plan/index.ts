@@ -27,7 +27,7 @@ export {
   TODO_KEY,
 } from "./events.ts";
 export { figuresIn, idleOf, sumTallies, tallyOf } from "./ledger.ts";
-export { repairCalls, UnreadCalls } from "./messages/broken-calls.ts";
+export { repairCalls, UnreadCalls, withUnreadCalls } from "./messages/broken-calls.ts";
 export {
   asksBack,
   BUDGET_REASON,
@@ -35,6 +35,7 @@ export {
   isFinalAnswer,
   WORK_GOES_ON,
 } from "./messages/final-answer.ts";
+export { HalfAnswer } from "./messages/half-answer.ts";
 export { sentBackAt } from "./model-call/called-back.ts";
 export type { ModelRequest } from "./model-call/request.ts";
 export { type Send, watchedModel } from "./model-call/watched-model.ts";

@@ -1,4 +1,4 @@
-import { each, events, firstOf, pieces, type Json, type Wire, type WireTurn } from "./wire.ts";
+import { argumentsText, each, events, firstOf, pieces, type Json, type Wire, type WireTurn } from "./wire.ts";
 
 /** Anthropic's messages: results directly after their calls, thoughts with a signature, at most four cache breakpoints. */
 export const anthropicWire: Wire = {
@@ -36,7 +36,7 @@ export const anthropicWire: Wire = {
           usage: { ...input, output_tokens: 1 },
         },
       },
-      ...blocks(turn).flatMap(streamedBlock),
+      ...blocks(turn).flatMap((block, index) => streamedBlock(block, index, turn)),
       {
         type: "message_delta",
         delta: { stop_reason: reason(turn), stop_sequence: null },
@@ -158,7 +158,8 @@ function envelope({ at }: WireTurn, body: Json) {
   return { id: `msg_${at}`, type: "message", role: "assistant", model: body.model };
 }
 
-function reason({ calls }: WireTurn): string {
+function reason({ calls, cut }: WireTurn): string {
+  if (cut === "said") return "max_tokens";
   return calls.length > 0 ? "tool_use" : "end_turn";
 }
 
@@ -179,14 +180,18 @@ function blocks({ thoughts, text, calls, at }: WireTurn): Json[] {
   ];
 }
 
-function streamedBlock(block: Json, index: number): Json[] {
+function callAt({ id }: Json, { calls }: WireTurn): number {
+  return calls.findIndex((call) => call.id === id);
+}
+
+function streamedBlock(block: Json, index: number, turn: WireTurn): Json[] {
   const empty = { ...block, ...("text" in block && { text: "" }), ...("input" in block && { input: {} }) };
   if (block.type === "thinking") Object.assign(empty, { thinking: "", signature: "" });
   const deltas =
     block.type === "text"
       ? pieces(block.text).map((text) => ({ type: "text_delta", text }))
       : block.type === "tool_use"
-        ? [{ type: "input_json_delta", partial_json: JSON.stringify(block.input) }]
+        ? [{ type: "input_json_delta", partial_json: argumentsText(turn, callAt(block, turn)) }]
         : [
             ...pieces(block.thinking).map((thinking) => ({ type: "thinking_delta", thinking })),
             { type: "signature_delta", signature: block.signature },

@@ -1,5 +1,5 @@
 import { schemaRefusal } from "./schema.ts";
-import { each, events, firstOf, pieces, type Json, type Wire, type WireTurn } from "./wire.ts";
+import { argumentsText, each, events, firstOf, pieces, type Json, type Wire, type WireTurn } from "./wire.ts";
 
 /** Differences between providers of OpenAI's chat completions. */
 interface ChatRules {
@@ -122,7 +122,8 @@ function envelope({ at }: WireTurn, body: Json, object: string) {
   return { id: `chatcmpl-${at}`, object, created: 1_700_000_000, model: body.model };
 }
 
-function reason({ calls }: WireTurn): string {
+function reason({ calls, cut }: WireTurn): string {
+  if (cut === "said") return "length";
   return calls.length > 0 ? "tool_calls" : "stop";
 }
 
@@ -137,12 +138,12 @@ function usageOf({ usage }: WireTurn) {
   };
 }
 
-function wireCalls({ calls }: WireTurn) {
-  return calls.map(({ id, name, args }, index) => ({
+function wireCalls(turn: WireTurn) {
+  return turn.calls.map(({ id, name }, index) => ({
     index,
     id,
     type: "function",
-    function: { name, arguments: JSON.stringify(args) },
+    function: { name, arguments: argumentsText(turn, index) },
   }));
 }
 

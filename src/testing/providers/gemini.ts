@@ -90,10 +90,16 @@ function partsOf({ thoughts, text, calls, at }: WireTurn): Json[] {
   ];
 }
 
-function answer({ usage }: WireTurn, parts: Json[], isLast: boolean): Json {
+function answer({ usage, cut }: WireTurn, parts: Json[], isLast: boolean): Json {
   const { input, cached, output, reasoning } = usage;
   return {
-    candidates: [{ index: 0, content: { role: "model", parts }, ...(isLast && { finishReason: "STOP" }) }],
+    candidates: [
+      {
+        index: 0,
+        content: { role: "model", parts },
+        ...(isLast && { finishReason: cut === "said" ? "MAX_TOKENS" : "STOP" }),
+      },
+    ],
     usageMetadata: {
       promptTokenCount: input,
       cachedContentTokenCount: cached,

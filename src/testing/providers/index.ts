@@ -111,11 +111,12 @@ function turnOf(
   wire: Wire,
   body: Json,
 ): WireTurn {
-  const { thoughts = "", text: words = "", calls = [] } = step;
+  const { thoughts = "", text: words = "", calls = [], cut } = step;
   return {
     at,
     thoughts,
     text: words,
+    cut,
     calls: calls.map(({ name, args, id }, index) => ({
       name,
       args,

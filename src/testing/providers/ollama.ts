@@ -67,6 +67,7 @@ function messageOf({ calls }: WireTurn, content: string, thinking: string): Json
   };
 }
 
-function end({ usage }: WireTurn) {
-  return { done: true, done_reason: "stop", prompt_eval_count: usage.input, eval_count: usage.output };
+function end({ usage, cut }: WireTurn) {
+  const done_reason = cut === "said" ? "length" : "stop";
+  return { done: true, done_reason, prompt_eval_count: usage.input, eval_count: usage.output };
 }

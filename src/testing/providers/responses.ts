@@ -1,5 +1,5 @@
 import { schemaRefusal } from "./schema.ts";
-import { each, events, firstOf, type Json, type Wire, type WireTurn } from "./wire.ts";
+import { argumentsText, each, events, firstOf, type Json, type Wire, type WireTurn } from "./wire.ts";
 
 /** OpenAI's responses: every call has an output, and a reasoning item is followed by its result. */
 export const responsesWire: Wire = {
@@ -30,7 +30,7 @@ export const responsesWire: Wire = {
     return events([
       { type: "response.created", response: { ...completed, status: "in_progress", output: [] } },
       ...pieces,
-      { type: "response.completed", response: completed },
+      { type: `response.${completed.status}`, response: completed },
     ]);
   },
   error: (status, message) => ({
@@ -69,15 +69,16 @@ function inputRefusal(input: Json[], isStored: boolean): string | undefined {
   });
 }
 
-function response({ thoughts, text, calls, at, usage }: WireTurn, body: Json): Json {
+function response(turn: WireTurn, body: Json): Json {
+  const { thoughts, text, calls, at, usage, cut } = turn;
   return {
     id: `resp_${at}`,
     object: "response",
     created_at: 1_700_000_000,
-    status: "completed",
+    status: cut === "said" ? "incomplete" : "completed",
     model: body.model,
     error: null,
-    incomplete_details: null,
+    incomplete_details: cut === "said" ? { reason: "max_output_tokens" } : null,
     output: [
       ...(thoughts === ""
         ? []
@@ -100,12 +101,12 @@ function response({ thoughts, text, calls, at, usage }: WireTurn, body: Json): J
               content: [{ type: "output_text", text, annotations: [] }],
             },
           ]),
-      ...calls.map(({ id, name, args }) => ({
+      ...calls.map(({ id, name }, index) => ({
         type: "function_call",
         id: `fc_${id}`,
         call_id: id,
         name,
-        arguments: JSON.stringify(args),
+        arguments: argumentsText(turn, index),
         status: "completed",
       })),
     ],

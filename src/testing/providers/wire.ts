@@ -5,6 +5,11 @@ export interface ProviderTurn {
   thoughts?: string;
   text?: string;
   calls?: readonly ScriptedCall[];
+  /**
+   * The answer ends at the output limit, and the arguments of its last call in the middle. `unsaid`: the server gives the
+   * same reason for the end as for a whole answer, as some gateways do.
+   */
+  cut?: "said" | "unsaid";
 }
 
 /** One step of a provider's script: an answer, or an error in the provider's form. */
@@ -18,6 +23,7 @@ export interface WireTurn {
   thoughts: string;
   text: string;
   calls: readonly Required<ScriptedCall>[];
+  cut: ProviderTurn["cut"];
   at: number;
   /** `output` includes `reasoning`; `input` includes `cached`. */
   usage: WireUsage;
@@ -48,6 +54,12 @@ export interface Wire {
   other?: Record<string, (body: Json) => Json>;
   /** An id for a call. Absent: the protocol has none. */
   callId?: (at: number, index: number) => string;
+}
+
+/** The arguments of a call as text: a part of them if the answer was cut off there. */
+export function argumentsText({ calls, cut }: WireTurn, at: number): string {
+  const text = JSON.stringify(calls[at]!.args);
+  return cut && at === calls.length - 1 ? text.slice(0, Math.ceil(text.length * 0.6)) : text;
 }
 
 /** Server-sent events, one for each piece of data. */

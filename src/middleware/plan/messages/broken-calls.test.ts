@@ -204,15 +204,20 @@ describe("calls that cannot be read", () => {
     expect(todos).toHaveLength(2);
   });
 
-  it("are left alone beside one that can be run", async () => {
-    const { model } = await run([
-      broken([
-        ["work", "{"],
-        ["work", "{}"],
-      ]),
-      "ok",
+  it("are answered after the results of the others in their message, in each later request", async () => {
+    const both = broken([
+      ["work", "{"],
+      ["work", "{}"],
     ]);
-    expect(model.requests).toHaveLength(2);
+    const { model } = await run([both, callTool("work"), "ok"]);
+    const text =
+      "<system_reminder>Not run: the arguments of your call to work were not valid JSON: they end at character 1, unclosed. Call it again.</system_reminder>";
+    const parts = model.requests.map(({ messages }) =>
+      messages
+        .slice(2)
+        .map((message) => (message.name === "tool_call_reminder" ? message.text : message.type)),
+    );
+    expect(parts).toEqual([[], ["ai", "tool", text], ["ai", "tool", text, "ai", "tool"]]);
   });
 
   it("are counted by modelCallLimitMiddleware, with a plan or without", async () => {
@@ -262,9 +267,13 @@ describe("a call that was cut off", () => {
       repairCalls(message, []);
       return [message.tool_calls!.length, message.invalid_tool_calls!.length];
     };
-    expect(calls(streamed('{"text": "half of i', "length"))).toEqual([0, 1]);
-    expect(calls(streamed('{"text": "all of it"}', "length"))).toEqual([1, 0]);
-    expect(calls(streamed('{"text": "all of it"}', "tool_calls"))).toEqual([1, 0]);
+    for (const reason of ["length", "tool_calls", "stop"]) {
+      expect(calls(streamed('{"text": "half of i', reason))).toEqual([0, 1]);
+      expect(calls(streamed('{"text": "all", "lines": [1, 2', reason))).toEqual([0, 1]);
+      expect(calls(streamed('{"text": "all of it"}', reason))).toEqual([1, 0]);
+      expect(calls(streamed('{"text": "a raw\nbreak \\" in it"}', reason))).toEqual([1, 0]);
+      expect(calls(streamed("", reason))).toEqual([1, 0]);
+    }
   });
 });
 

@@ -1,8 +1,8 @@
-import type { AIMessage } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { attempt } from "../../../errors.ts";
 import { isOpen, type Change, type Issue, type Todo } from "../../../plan/index.ts";
 import { repairJson } from "../../../plan/read/index.ts";
-import { filled } from "../../text/index.ts";
+import { filled, hiddenMessage } from "../../text/index.ts";
 import { setCalls } from "../../tools/index.ts";
 import { BROKEN_CALL } from "./broken-calls.prompt.ts";
 import { isCutOff } from "./final-answer.ts";
@@ -23,16 +23,9 @@ const REPAIRED = "repaired_calls";
  */
 export function repairCalls(message: AIMessage, toolNames: readonly string[]): void {
   dropDeepCalls(message);
+  dropUnclosedCalls(message);
+  if (isCutOff(message)) return;
   const { tool_calls = [], invalid_tool_calls = [] } = message;
-  if (isCutOff(message)) {
-    const truncated = tool_calls.filter((call) => isTruncated(call, message));
-    if (truncated.length === 0) return;
-    setCalls(message, {
-      tool_calls: tool_calls.filter((call) => !truncated.includes(call)),
-      invalid_tool_calls: [...invalid_tool_calls, ...truncated.map(({ id, name }) => invalid(id, name))],
-    });
-    return;
-  }
   const repaired = new Map<object, ToolCall>();
   for (const call of invalid_tool_calls) {
     const { name = "", args = "", id = `call_${crypto.randomUUID()}` } = call;
@@ -51,6 +44,23 @@ export function repairCalls(message: AIMessage, toolNames: readonly string[]): v
   // Messages in this form carry their calls twice.
   const isV1 = message.response_metadata["output_version"] === "v1" && Array.isArray(message.content);
   if (isV1) message.content = [...(message.content as object[]), ...calls] as typeof message.content;
+}
+
+/**
+ * Makes calls invalid whose arguments do not close. A stream closes their brackets and quotes by guessing, whatever the
+ * reason for the end of the answer is. Only the text that the model sent shows it.
+ */
+function dropUnclosedCalls(message: AIMessage): void {
+  const { tool_calls = [], invalid_tool_calls = [] } = message;
+  const unclosed = tool_calls.filter((call) => !isWhole(call, message));
+  if (unclosed.length === 0) return;
+  setCalls(message, {
+    tool_calls: tool_calls.filter((call) => !unclosed.includes(call)),
+    invalid_tool_calls: [
+      ...invalid_tool_calls,
+      ...unclosed.map(({ id, name }) => ({ ...invalid(id, name), args: argumentsOf(message, id) })),
+    ],
+  });
 }
 
 /** Makes calls that are nested too deep invalid, without their arguments, which could not be saved. */
@@ -116,10 +126,37 @@ export class UnreadCalls {
   }
 }
 
+/**
+ * Puts a reminder after the results of each message of which some calls could not be read. It is the same in each
+ * request, so the provider's cached prefix stays valid.
+ */
+export function withUnreadCalls(messages: readonly BaseMessage[], tag: string): BaseMessage[] {
+  let text: string | undefined;
+  const told: BaseMessage[] = [];
+  const tell = (): void => {
+    if (text !== undefined)
+      told.push(hiddenMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` }));
+    text = undefined;
+  };
+  for (const message of messages) {
+    if (message.type !== "tool") tell();
+    told.push(message);
+    if (message.type === "ai" && (message as AIMessage).tool_calls?.length)
+      text = describeUnread(message as AIMessage);
+  }
+  tell();
+  return told;
+}
+
 /** The prompt after an answer with only unreadable calls; undefined for any other answer. */
 function askForCalls(message: AIMessage): string | undefined {
-  const { tool_calls = [], invalid_tool_calls = [] } = message;
-  if (tool_calls.length > 0 || invalid_tool_calls.length === 0) return undefined;
+  return message.tool_calls?.length ? undefined : describeUnread(message);
+}
+
+/** The calls of a message that could not be read, in words. Undefined if there are none. */
+function describeUnread(message: AIMessage): string | undefined {
+  const { invalid_tool_calls = [] } = message;
+  if (invalid_tool_calls.length === 0) return undefined;
   const tools = [...new Set(invalid_tool_calls.map(({ name }) => name || "a tool"))].join(", ");
   const isDeep = invalid_tool_calls.every(({ error }) => error === TOO_DEEP);
   const fault = isDeep ? "deep" : isCutOff(message) ? "cut" : "malformed";
@@ -146,10 +183,30 @@ type Chunk = { id?: string; args?: string };
 const chunksOf = (message: AIMessage): Chunk[] =>
   (message as { tool_call_chunks?: Chunk[] }).tool_call_chunks ?? [];
 
-/** Whether a call was cut off. A stream closes the brackets of its arguments; only their text shows the cut. */
-function isTruncated({ id }: ToolCall, message: AIMessage): boolean {
-  const text = chunksOf(message).find((chunk) => chunk.id === id)?.args;
-  return !!text && attempt((): unknown => JSON.parse(text)) === undefined;
+/** The text of a call's arguments as the model sent it in a stream; empty if there was none. */
+function argumentsOf(message: AIMessage, id: string | undefined): string {
+  return chunksOf(message).find((chunk) => chunk.id === id)?.args ?? "";
+}
+
+function isWhole({ id, args }: ToolCall, message: AIMessage): boolean {
+  const text = argumentsOf(message, id);
+  // Tools without a schema take their input as it is.
+  return text === "" || text === args["input"] || isClosed(text);
+}
+
+/** Whether all brackets and quotes of an almost JSON text close. */
+function isClosed(text: string): boolean {
+  if (attempt((): unknown => JSON.parse(text)) !== undefined) return true;
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted) at += character === "\\" ? 1 : 0;
+    else if ("{[".includes(character)) depth++;
+    else if ("}]".includes(character)) depth--;
+  }
+  return !isQuoted && depth <= 0;
 }
 
 function invalid(

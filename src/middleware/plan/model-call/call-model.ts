@@ -9,6 +9,8 @@ import { withSection } from "../../text/index.ts";
 import { withoutControlTags, refusedCalls, withoutRefusedTexts } from "../../tools/index.ts";
 import { SPENT_KEY, placeOf } from "../events.ts";
 import { messagesOf, type Answer } from "../messages/answer.ts";
+import { withUnreadCalls } from "../messages/broken-calls.ts";
+import { HalfAnswer } from "../messages/half-answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
 import type { PlanParts } from "../plan-call/turn.ts";
 import { CalledBack } from "./called-back.ts";
@@ -28,12 +30,12 @@ export async function callModel<Request extends ModelRequest>(
 ): Promise<AIMessage | Command> {
   checkTools(request.tools, setup.preset.tools.write.name);
   const step = new ModelStep(setup, request);
+  const { reminders, systemPrompt } = setup.preset;
   const { messages: conversation } = request.state as { messages: BaseMessage[] };
   const messages = step.remind([
-    ...withoutRefusedTexts(request.messages),
+    ...withUnreadCalls(withoutRefusedTexts(request.messages), reminders.tag),
     ...refusedCalls(conversation, setup.toolNames),
   ]);
-  const { reminders, systemPrompt } = setup.preset;
   // In strict mode a model must send every argument of a tool.
   const isInline = setup.reports === "inline" && request.modelSettings?.["strict"] !== true;
   const model = watchedModel(request.model, {
@@ -48,8 +50,15 @@ export async function callModel<Request extends ModelRequest>(
     isInline ? systemPrompt : systemPrompt.replace(LEAN_REPORTS.inline, LEAN_REPORTS.call),
   );
   const calledBack = new CalledBack(conversation);
+  let half = new HalfAnswer(reminders.tag);
+  let parts: BaseMessage[] = [];
   for (;;) {
-    const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
+    const answer: Answer = await handler({
+      ...request,
+      model,
+      systemMessage,
+      messages: [...messages, ...parts],
+    });
     for (const message of messagesOf(answer)) giveOwnId(message, conversation);
     await yieldToEventLoop();
     const retryPrompt = step.askAgain(answer);
@@ -57,6 +66,9 @@ export async function callModel<Request extends ModelRequest>(
       messages.push(retryPrompt);
       continue;
     }
+    parts = half.ask(answer);
+    if (parts.length > 0) continue;
+    half = new HalfAnswer(reminders.tag);
     if (isInline) await step.applyReports(answer, { turns, request });
     await step.completeLastItem(answer, request.runtime.signal);
     const reminder = step.remindOfOpenItems(answer);

@@ -198,16 +198,16 @@ describe("premature exit", () => {
 
   const unclean: [string, AIMessage][] = [
     [
-      "was cut off by the token limit",
-      new AIMessage({ content: "half", response_metadata: { finish_reason: "length" } }),
+      "was cut off before its first word by the token limit",
+      new AIMessage({ content: "", response_metadata: { finish_reason: "length" } }),
     ],
     [
-      "was cut off (Anthropic)",
-      new AIMessage({ content: "half", response_metadata: { stop_reason: "max_tokens" } }),
+      "was cut off before its first word (Anthropic)",
+      new AIMessage({ content: "", response_metadata: { stop_reason: "max_tokens" } }),
     ],
     [
-      "was cut off (Ollama)",
-      new AIMessage({ content: "half", response_metadata: { done_reason: "length" } }),
+      "was cut off before its first word (Ollama)",
+      new AIMessage({ content: "", response_metadata: { done_reason: "length" } }),
     ],
     ["was filtered", new AIMessage({ content: "", response_metadata: { finish_reason: "content_filter" } })],
     ["wanted a tool", new AIMessage({ content: "", response_metadata: { finish_reason: "tool_calls" } })],

@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { withoutKeysOf } from "../../../models/secrets/index.ts";
+import { keepFinishReasons } from "./finish-reasons.ts";
 
 /** Hooks for a model's requests and answers. */
 export interface Watch {
@@ -35,6 +36,7 @@ export function watchedModel<T extends object>(model: T, watch: Watch): T {
             const sent = Array.isArray(input)
               ? watch.onRequest(input as BaseMessage[], method as Send)
               : input;
+            keepFinishReasons(target);
             try {
               const metadata = { ...config?.metadata, ...watch.metadata };
               const answer = await method(sent, { ...config, metadata }, ...rest);

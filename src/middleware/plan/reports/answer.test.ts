@@ -288,8 +288,8 @@ describe("the exit guard works as ever", () => {
 });
 
 describe("nothing is completed", () => {
-  it("by an answer that was cut off, or that follows a question to the user", async () => {
-    const half = new AIMessage({ content: "half", response_metadata: { finish_reason: "length" } });
+  it("by an answer that was cut off at its start, or that follows a question to the user", async () => {
+    const half = new AIMessage({ content: "", response_metadata: { finish_reason: "length" } });
     for (const steps of [
       [...WORKED, half],
       [...WORKED, callTool("ask_user"), "Please tell me."],

@@ -1,0 +1,68 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { callTool, startProvider, type ProviderName, type ProviderStep } from "../src/testing/index.ts";
+import { inPipes } from "./in-pipes.ts";
+import { KEYS, PROVIDERS } from "./providers.ts";
+
+const folders: string[] = [];
+afterAll(() => folders.forEach((path) => rmSync(path, { recursive: true })));
+
+/** Runs the command against a provider that streams, in an empty project. */
+async function run(provider: ProviderName, steps: ProviderStep[], ...flagsOfTest: string[]) {
+  const home = mkdtempSync(join(tmpdir(), "holdfast-cut-"));
+  folders.push(home);
+  writeFileSync(join(home, "README.md"), "all of it\n");
+  const server = await startProvider(provider, steps);
+  const { model, variable, path = "" } = PROVIDERS[provider];
+  const env = { ...KEYS, HOME: home, PATH: process.env["PATH"], [variable]: server.url + path };
+  try {
+    const flags = ["--model", model, "--dir", home, "--yes", "--mode", "auto", "--shell", ...flagsOfTest];
+    const result = await inPipes(["run", ...flags, "Go"], { cwd: home, env });
+    return { ...result, home, requests: server.requests.map((body) => JSON.stringify(body)) };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Providers that send a call's arguments as text. The others send them whole or not at all. */
+const SENDS_TEXT = (Object.keys(PROVIDERS) as ProviderName[]).filter(
+  (name) => !["google-genai", "ollama"].includes(name),
+);
+
+describe.each(SENDS_TEXT)("over the wire of %s", (provider) => {
+  it.each(["said", "unsaid"] as const)("a call that was cut off does not run (%s)", async (cut) => {
+    const write = callTool("write_file", { file_path: "/README.md", content: "x".repeat(200) });
+    const remove = callTool("execute", { command: `rm -rf ${"kept ".repeat(20)}` });
+    const { home, requests, out, err } = await run(provider, [
+      { calls: [write], cut },
+      { calls: [callTool("ls", { path: "/" }), remove], cut },
+      { text: "Done." },
+    ]);
+    expect(readFileSync(join(home, "README.md"), "utf8"), out + err).toBe("all of it\n");
+    expect(existsSync(join(home, "README.md"))).toBe(true);
+    expect(requests[1]).toContain("Not run: ");
+    expect(requests[1]).toContain("write_file");
+    expect(requests[2]).toContain("README.md");
+    expect(requests[2]).toMatch(/Not run: [^"]*execute/);
+    expect(requests).toHaveLength(3);
+  });
+});
+
+it.each(Object.keys(PROVIDERS) as ProviderName[])(
+  "%s is asked to continue half an answer",
+  async (provider) => {
+    const { requests, out } = await run(
+      provider,
+      [
+        { text: "The README has three parts: the fir", cut: "said" },
+        { text: "st, the second, and the third." },
+      ],
+      "--quiet",
+    );
+    expect(requests).toHaveLength(2);
+    expect(requests[1]).toContain("Your answer was cut off at the output limit.");
+    expect(out.trim()).toBe("The README has three parts: the first, the second, and the third.");
+  },
+);
