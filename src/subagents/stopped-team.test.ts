@@ -11,18 +11,31 @@ interface Open {
   value: { owner: string };
 }
 
+/** Where the items of a team are made: in a message before its calls, or in front of them in the same message. */
+type Making = "before" | "with" | "added";
+
+interface Team {
+  asks: readonly boolean[];
+  approve: readonly number[];
+  making?: Making;
+}
+
 /** Runs a team with an item each; those that ask stop the run until they are approved, in the order that is given. */
-async function runTeam({ asks, approve }: { asks: readonly boolean[]; approve: readonly number[] }) {
+async function runTeam({ asks, approve, making = "before" }: Team) {
   const names = asks.map((_, at) => `helper-${at + 1}`);
   const task = (name: string, at: number) =>
     callTool("task", { subagent_type: name, description: name, todo_id: String(at + 1) }, `task-${at + 1}`);
   const write = (at: number) => callTool("write_file", { file_path: `/${at + 1}`, content: "x" });
-  const model = new ScriptedModel([
-    callTool("write_todos", { todos: [...names, "report"] }),
-    names.map(task),
-    callTool("ls", { path: "/" }),
-    "Here is the report.",
-  ]);
+  const items = [...names, "report"];
+  const plan = callTool("write_todos", { todos: making === "added" ? items.slice(0, 1) : items });
+  const add = callTool("update_todos", { add: items.slice(1) });
+  const tasks = names.map(task);
+  const steps: Record<Making, Step[]> = {
+    before: [plan, tasks],
+    with: [[plan, ...tasks]],
+    added: [plan, [add, ...tasks]],
+  };
+  const model = new ScriptedModel([...steps[making], callTool("ls", { path: "/" }), "Here is the report."]);
   const agent = createDeepAgent({
     model,
     checkpointer: new MemorySaver(),
@@ -61,7 +74,10 @@ const ENDS: Record<Member["end"], Step[]> = {
 };
 
 /** Runs a team with several helpers on an item, and answers whoever asks until nobody does. */
-async function runShared(team: readonly Member[], order: readonly number[]) {
+async function runShared(
+  team: readonly Member[],
+  { order, isInOneMessage }: { order: readonly number[]; isInOneMessage: boolean },
+) {
   const name = (at: number) => `helper-${at + 1}`;
   const tasks = team.map(({ item, isInBackground }, at) =>
     callTool("task", {
@@ -71,9 +87,9 @@ async function runShared(team: readonly Member[], order: readonly number[]) {
       ...(isInBackground && { background: true }),
     }),
   );
+  const plan = callTool("write_todos", { todos: ["one", "two", "report"] });
   const model = new ScriptedModel([
-    callTool("write_todos", { todos: ["one", "two", "report"] }),
-    tasks,
+    ...(isInOneMessage ? [[plan, ...tasks]] : [plan, tasks]),
     callTool("ls", { path: "/" }),
     ...Array<Step>(12).fill("Here is the report."),
   ]);
@@ -121,10 +137,13 @@ describe("an item with several helpers", () => {
     .filter((team) => new Set(team.map(({ item }) => item)).size === 2);
 
   it("is completed when all of them ended well, and not before, however they are stopped", async () => {
-    const order = fc.array(fc.nat(5), { minLength: 1, maxLength: 6 });
+    const answers = fc.record({
+      order: fc.array(fc.nat(5), { minLength: 1, maxLength: 6 }),
+      isInOneMessage: fc.boolean(),
+    });
     await fc.assert(
-      fc.asyncProperty(teams, order, async (team, answers) => {
-        const { model, early, statuses } = await runShared(team, answers);
+      fc.asyncProperty(teams, answers, async (team, how) => {
+        const { model, early, statuses } = await runShared(team, how);
         const isWell = (item: number) => team.every((one) => one.item !== item || one.end === "well");
         const expected = [1, 2].map((item) => (isWell(item) ? "completed" : "in_progress"));
         expect(statuses.slice(0, 2)).toEqual(expected);
@@ -137,11 +156,14 @@ describe("an item with several helpers", () => {
 });
 
 describe("a team of which some ask for consent", () => {
-  it("keeps what those completed that were called later and ended before the run stopped", async () => {
-    const { model, statuses } = await runTeam({ asks: [true, false, false], approve: [0] });
-    expect(statuses).toEqual(["completed", "completed", "completed", "completed"]);
-    expect(JSON.stringify(model.requests)).not.toContain("The user changed your plan");
-  });
+  it.each(["before", "with", "added"] as const)(
+    "keeps what later helpers completed before the run stopped (plan: %s)",
+    async (making) => {
+      const { model, statuses } = await runTeam({ asks: [true, false, false], approve: [0], making });
+      expect(statuses).toEqual(["completed", "completed", "completed", "completed"]);
+      expect(JSON.stringify(model.requests)).not.toContain("The user changed your plan");
+    },
+  );
 
   it("loses no completion whoever asks and in whatever order they are answered", async () => {
     const teams = fc.array(fc.boolean(), { minLength: 2, maxLength: 5 }).chain((asks) => {
@@ -149,6 +171,7 @@ describe("a team of which some ask for consent", () => {
       return fc.record({
         asks: fc.constant(asks),
         approve: fc.shuffledSubarray(asking, { minLength: asking.length }),
+        making: fc.constantFrom<Making>("before", "with", "added"),
       });
     });
     await fc.assert(

@@ -350,14 +350,16 @@ class StepStates {
 
 /**
  * The list that a whole-list write started from. Its writer may have known only some of the step's other writes, so an
- * item that equals its version in any state of the step counts as unchanged by the writer.
+ * item that equals its version in any state of the step counts as unchanged by the writer. Each writer counts figures on
+ * its own, so they make no difference.
  */
 function baseOf(update: readonly unknown[], states: States): readonly Todo[] {
   const byId = (list: readonly unknown[], id: string): Todo | undefined =>
     (list as readonly (Todo | undefined)[]).find((todo) => todo?.id === id);
   const unchanged = (id: string): Todo | undefined => {
     const sent = byId(update, id);
-    return states.map((state) => byId(state, id)).find((todo) => todo !== undefined && isSame(todo, sent));
+    const isKnown = states.some((state) => isSame(withoutFigures(byId(state, id)), withoutFigures(sent)));
+    return isKnown ? sent : undefined;
   };
   const first = states[0]!;
   const base = first.map((todo) => unchanged(todo.id) ?? todo);
@@ -366,6 +368,10 @@ function baseOf(update: readonly unknown[], states: States): readonly Todo[] {
     if (byId(update, todo.id) && !byId(base, todo.id)) base.push(unchanged(todo.id) ?? todo);
   }
   return base;
+}
+
+function withoutFigures(todo: Todo | undefined): unknown {
+  return todo && { ...todo, actuals: undefined };
 }
 
 const steps = new StepStates();
