@@ -17,9 +17,9 @@ import {
   type Todo,
 } from "../todo/index.ts";
 import { cancelOmitted, continuesPlan, emptyPlanAfter, withCurrentIds } from "./earlier-plan.ts";
-import { identify, planOf, retiredIdCheck, type Identified } from "./identity.ts";
+import { identify, mostSimilar, planOf, retiredIdCheck, type Identified } from "./identity.ts";
 import { revertRefused } from "./revert-refused.ts";
-import { checkTodos, emptyContent, frozen, listIds, unknownId } from "./rules.ts";
+import { checkTodos, emptyContent, frozen, isCancelled, listIds, unknownId } from "./rules.ts";
 
 /** The author of a change. People may reopen, reword and reorder anything; integrity rules hold for everybody. */
 export type Author = "model" | "person";
@@ -65,10 +65,11 @@ export function applyWrite(plan: Plan, raw: unknown, policy: Policy, options: Ap
 
 /** Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them. */
 export function applyUpdate(plan: Plan, raw: unknown, policy: Policy, options: ApplyOptions = {}): Result {
-  const reading = new Reading(policyFor(options.author ?? "model", policy));
+  const { author = "model" } = options;
+  const reading = new Reading(policyFor(author, policy));
   const update = withCurrentIds(readUpdate(raw, reading, plan.todos), plan, reading);
   if (reading.isTooLarge) return { ok: false, issues: reading.issues };
-  const editor = new PlanEditor(plan, reading);
+  const editor = new PlanEditor(plan, reading, author);
   for (const draft of update.edit) editor.edit(draft);
   for (const draft of update.add) editor.add(draft);
   for (const draft of update.done) editor.close(draft, "completed", "done");
@@ -254,6 +255,7 @@ function without(todo: Todo, dependencies: ReadonlySet<string> | undefined): Tod
 
 /** Applies the operations of an update to a copy of a plan, and reports those that fail. */
 class PlanEditor {
+  readonly #isPerson: boolean;
   readonly #before: Plan;
   readonly #items: Items;
   readonly #isRetired: (id: string) => boolean;
@@ -262,7 +264,8 @@ class PlanEditor {
   /** The new ids of added items, by the ids that they were sent with. */
   readonly #newIds = new Map<string, string>();
 
-  constructor(plan: Plan, reading: Reading) {
+  constructor(plan: Plan, reading: Reading, author: Author) {
+    this.#isPerson = author === "person";
     this.#before = plan;
     this.#items = new Items(plan.todos);
     this.#isRetired = retiredIdCheck(plan, { has: (id) => this.#items.get(id) !== undefined });
@@ -332,7 +335,12 @@ class PlanEditor {
   /** Sets a status at which work ends, with the note that came with it. */
   close(draft: Draft, status: Status, field: string): void {
     const { problems } = this.#reading;
-    const before = this.#items.get(draft.id!)?.status;
+    const closing = this.#items.get(draft.id!);
+    const before = closing?.status;
+    if (closing && before === "cancelled" && status === "completed" && !this.#isPerson) {
+      const others = this.#items.list.filter((todo) => todo.status !== "cancelled");
+      return this.#reading.issue(isCancelled(closing.id, mostSimilar(closing, others)));
+    }
     this.status(draft.id!, status, field);
     const todo = this.#items.get(draft.id!);
     const isDue = todo?.status !== before || status === "blocked";

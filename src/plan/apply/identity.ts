@@ -92,6 +92,14 @@ function similarItem(
   return match?.id;
 }
 
+/** The item most similar to one, if they have any words in common. */
+export function mostSimilar(todo: Todo, others: readonly Todo[]): Todo | undefined {
+  const ranked = others
+    .map((other) => ({ other, share: similarity(todo.content, other.content) }))
+    .toSorted((a, b) => b.share - a.share);
+  return ranked[0] && ranked[0].share > 0 ? ranked[0].other : undefined;
+}
+
 /** The share of words that two texts have in common. */
 function similarity(one: string, other: string): number {
   const [left, right] = [one, other].map((text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu)));

@@ -355,6 +355,28 @@ describe("an update", () => {
     expect(accepted(done).plan.todos[1]).toMatchObject({ status: "blocked", note: "no access" });
   });
 
+  it("does not complete a cancelled item, and names the one that replaced it", () => {
+    const rewritten = accepted(
+      applyWrite(
+        written(["Fix total()", "Report"]),
+        { todos: ["Fix total() in src/total.js", "Report"] },
+        LEAN_POLICY,
+      ),
+    ).plan;
+    expect(lines(rewritten)).toContain("1 Fix total() cancelled");
+    const refused = applyUpdate(rewritten, { done: "1" }, LEAN_POLICY);
+    expect(refused.ok ? [] : refused.issues.map(({ message }) => message)).toEqual([
+      "Item 1 is cancelled and cannot be completed. Item 3 replaced it: Fix total() in src/total.js. Report that one, or start 1 again first.",
+    ]);
+    const started = accepted(applyUpdate(rewritten, { cancel: "3", start: "1" }, LEAN_POLICY)).plan;
+    expect(lines(accepted(applyUpdate(started, { done: "1" }, LEAN_POLICY)).plan)).toContain(
+      "1 Fix total() completed",
+    );
+    expect(
+      lines(accepted(applyUpdate(rewritten, { done: "1" }, LEAN_POLICY, { author: "person" })).plan),
+    ).toContain("1 Fix total() completed");
+  });
+
   it("starts the most urgent item next", () => {
     const urgent = written(["a", "b", { content: "c", priority: "high" }]);
     expect(lines(accepted(applyUpdate(urgent, { done: "1" }, LEAN_POLICY)).plan)[2]).toBe("3 c in_progress");
