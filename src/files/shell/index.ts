@@ -1,7 +1,10 @@
+import { existsSync } from "node:fs";
 import { mkdir, realpath } from "node:fs/promises";
-import { type Execution, type FileBackend, type FileResult, fail } from "../backend/index.ts";
+import { join } from "node:path";
+import { type Execution, type Failure, type FileBackend, type FileResult, fail } from "../backend/index.ts";
 import { FROZEN_FILES, withPermissions } from "../backends/index.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
+import { parsePath } from "../paths/index.ts";
 import { bubblewrapWorks, inNamespaces, type Bounds } from "./isolation/bubblewrap.ts";
 import type { CommandLimits } from "./isolation/limits.ts";
 import { watchRepositories } from "./isolation/nested-repositories.ts";
@@ -100,7 +103,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
   } = options;
   return {
     // File tools cannot write what commands cannot write.
-    ...withPermissions(diskBackend(root, disk), [FROZEN_FILES]),
+    ...withoutTmp(withPermissions(diskBackend(root, disk), [FROZEN_FILES]), root),
     place: () => placeText(root, { isolated: isIsolated({ isolation }), network, timeoutMs, maxTimeoutMs }),
     async execute(command, call = {}) {
       if (command.trim() === "") return fail("The command is empty.");
@@ -122,6 +125,23 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
       const bounds = { network, hidden, limits };
       return runIsolated(command, folder, { bounds, run: (words) => runWords(words, run) });
     },
+  };
+}
+
+/** Refuses new files in `/tmp`, which is another folder for commands, unless the project has a folder of that name. */
+function withoutTmp(backend: FileBackend, root: string): FileBackend {
+  const refusal = (raw: string): Failure | undefined => {
+    const parsed = parsePath(raw);
+    if (!parsed.ok || !parsed.path.startsWith("/tmp/") || existsSync(join(root, "tmp"))) return undefined;
+    const { path } = parsed;
+    return fail(
+      `${path} was not written: for the file tools it is ${join(root, path)}, which commands do not find in their /tmp. Write ${path.slice("/tmp".length)}, or have a command write to /tmp.`,
+    );
+  };
+  return {
+    ...backend,
+    write: async (path, content) => refusal(path) ?? backend.write(path, content),
+    writeBytes: async (path, bytes) => refusal(path) ?? backend.writeBytes(path, bytes),
   };
 }
 

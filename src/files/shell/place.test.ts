@@ -24,7 +24,7 @@ it("a model is told in at most 80 tokens where it is, what commands may do, and 
   writeFileSync(join(dir, "pnpm-lock.yaml"), "");
   const text = placeText(dir, place, day);
   expect(text).toBe(
-    `/ is ${dir} for the file tools; commands start there. They write only there and to /tmp, without network. Limit 120 s, with timeout 600. ${process.platform}, 2026-08-04. git, at the start on main. Tests: pnpm test.`,
+    `/ is ${dir} for the file tools. Commands start there, and write only there and to /tmp, without network. Limit 120 s, with timeout 600. ${process.platform}, 2026-08-04. git, at the start on main. Tests: pnpm test.`,
   );
   expect(encode(text.replace(dir, "/home/u/project")).length).toBeLessThanOrEqual(80);
 });
@@ -33,7 +33,7 @@ it("what is not there is not mentioned", () => {
   const dir = folder();
   const text = placeText(dir, { ...place, isolated: false }, day);
   expect(text).toBe(
-    `/ is ${dir} for the file tools; commands start there. Limit 120 s, with timeout 600. ${process.platform}, 2026-08-04.`,
+    `/ is ${dir} for the file tools. Commands start there. Limit 120 s, with timeout 600. ${process.platform}, 2026-08-04.`,
   );
 });
 

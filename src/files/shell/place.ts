@@ -19,7 +19,7 @@ export function placeText(
   { isolated, network, timeoutMs, maxTimeoutMs }: CommandPlace,
   now = new Date(),
 ): string {
-  const bounds = isolated ? ` They write only there and to /tmp${network ? "" : ", without network"}.` : "";
+  const bounds = isolated ? `, and write only there and to /tmp${network ? "" : ", without network"}` : "";
   const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()]
     .map((part) => String(part).padStart(2, "0"))
     .join("-");
@@ -28,7 +28,7 @@ export function placeText(
   const facts = [`${process.platform}, ${day}.${shell}`, gitText(dir), testText(dir)].filter(
     (part) => part !== "",
   );
-  return `/ is ${dir} for the file tools; commands start there.${bounds} ${limits} ${facts.join(" ")}`;
+  return `/ is ${dir} for the file tools. Commands start there${bounds}. ${limits} ${facts.join(" ")}`;
 }
 
 function seconds(ms: number): number {

@@ -64,6 +64,20 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     expect(await backend.read("/out.txt")).toEqual({ ok: true, content: "HELLO" });
   });
 
+  it("refuses a new file in /tmp, which commands see as another folder, and names a path for it", async () => {
+    const backend = shellBackend(root);
+    expect(await backend.write("/tmp/check.mjs", "x")).toMatchObject({
+      ok: false,
+      error: expect.stringMatching(
+        /^\/tmp\/check\.mjs was not written: .* Write \/check\.mjs, or have a command/,
+      ),
+    });
+    expect(readdirSync(root)).not.toContain("tmp");
+    mkdirSync(join(root, "tmp"));
+    expect(await backend.write("/tmp/check.mjs", "x")).toMatchObject({ ok: true });
+    rmSync(join(root, "tmp"), { recursive: true });
+  });
+
   it("ends a command and everything it started at the time limit", async () => {
     const command = "echo $$ > sh.pid; (sleep 600 & echo $! > child.pid; wait); echo never";
     const result = await run(`echo begun; ${command}`, { timeoutMs: TIME_TO_BEGIN_MS });

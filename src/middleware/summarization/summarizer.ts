@@ -9,6 +9,7 @@ import {
   SUMMARIZER_PROMPT,
   SUMMARY_KEPT,
   SUMMARY_PART,
+  SUMMARY_PLAN,
   SUMMARY_REQUEST,
 } from "./summary.prompt.ts";
 
@@ -53,11 +54,11 @@ export async function writeSummary(material: SummaryMaterial, summarizer: Summar
   return fromText(material, summarizer);
 }
 
-function requestFor({ stays }: SummaryMaterial): HumanMessage {
+function requestFor({ stays, plan }: SummaryMaterial): HumanMessage {
   const count = stays.length;
   const part = count === 0 ? SUMMARY_PART.all : filled(SUMMARY_PART.some, { count });
   const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count, first: labelOf(stays[0]!) });
-  const content = filled(SUMMARY_REQUEST, { part, kept });
+  const content = filled(SUMMARY_REQUEST, { part, kept, plan: plan === "" ? "" : SUMMARY_PLAN });
   return new HumanMessage({ content, additional_kwargs: { hide_from_ui: true } });
 }
 

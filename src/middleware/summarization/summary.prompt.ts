@@ -7,7 +7,7 @@ export const WORDS_LEFT_OUT = "[{count} of the user's messages left out here{whe
 
 /** The end of that message, where the file tools can show the conversation. */
 export const CONTEXT_FILE =
-  "The summarized part itself, every message and tool result, is lines 1 to {lines} of {file} ({messages} messages; what came after it follows there). It is long: search it with grep on that path, and read only what you need with read_file, offset and limit. Each message begins with a line like `## 12 user`, `## 13 agent` or `## 14 result of read_file`.";
+  "The summarized part itself, every message and tool result, is lines 1 to {lines} of {file} ({messages} messages; what came after it follows there). It is long: search it with the grep tool on that path, and read only what you need with read_file, offset and limit. Commands do not see it. Each message begins with a line like `## 12 user`, `## 13 agent` or `## 14 result of read_file`.";
 
 /** The fixed form of a summary. */
 export const SUMMARY_FORM = `Write the summary under these headings, each kept short, "none" where there is nothing:
@@ -27,7 +27,7 @@ What was about to be done, exactly enough to go on with it.`;
 
 /** Asked as the next turn of the conversation itself. */
 export const SUMMARY_REQUEST = `This is the harness, not the user. To save room, {part} now replaced by a summary that you write. You go on from it, without the messages themselves.
-{kept}The user's own words and the plan stay beside it: do not copy them, but keep the conditions in user messages of more than some 1,000 words, which may be cut there. If an earlier summary stands at the top, it goes too: take over everything in it that still holds. Names, paths, numbers and exact wordings that are needed later belong in it; what a tool can show again does not.
+{kept}The user's own words{plan} stay with it: do not copy them, but keep the conditions in user messages of more than some 1,000 words, which may be cut there. If an earlier summary stands at the top, it goes too: take over everything in it that still holds. Names, paths, numbers and exact wordings that are needed later belong in it; what a tool can show again does not.
 ${SUMMARY_FORM}
 Answer with the summary alone. Call no tool.`;
 
@@ -35,6 +35,8 @@ export const SUMMARY_PART = {
   all: "the whole conversation above is",
   some: "everything above except its last {count} messages is",
 } as const;
+
+export const SUMMARY_PLAN = " and the plan";
 
 export const SUMMARY_KEPT =
   "The last {count} messages, from {first} on, stay as they are. Do not retell them, but state files, done work and the next step as they stand after them.\n";

@@ -36,7 +36,7 @@ describe("an agent in a directory", () => {
       mode: "auto",
     });
     expect(replies[0]).toContain(dir);
-    expect(system).toContain(`/ is ${dir} for the file tools; commands start there.`);
+    expect(system).toContain(`/ is ${dir} for the file tools. Commands start there`);
     expect(system).not.toContain("/notes/plan.md");
     expect((await run(["ok"], { dir })).system).not.toContain(dir);
   });
