@@ -16,7 +16,7 @@ describe("for browsers, without shims,", () => {
       contained: ["jsonrepair"],
     });
     const { minified, compressed } = sizeOf(code);
-    expect(minified).toBeLessThanOrEqual(130_500);
+    expect(minified).toBeLessThanOrEqual(132_000);
     expect(compressed).toBeLessThanOrEqual(49_000);
   });
 
@@ -28,10 +28,10 @@ describe("for browsers, without shims,", () => {
     );
   });
 
-  it("the engine brings the same package and needs nothing else, in 56 kB minified at most", async () => {
+  it("the engine brings the same package and needs nothing else, in 57 kB minified at most", async () => {
     const { code, packages, contained } = await bundleForBrowser(`export * from "holdfast/plan";`, PEERS);
     expect({ packages, contained }).toEqual({ packages: [], contained: ["jsonrepair"] });
-    expect(sizeOf(code).minified).toBeLessThanOrEqual(55_500);
+    expect(sizeOf(code).minified).toBeLessThanOrEqual(57_000);
   });
 
   it("a package with Node built-ins is refused", async () => {

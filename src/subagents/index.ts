@@ -10,6 +10,7 @@ import { idleOf, type PlanParts, FollowedTodo, readPlanState } from "../middlewa
 import { filled } from "../middleware/text/index.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/tools/index.ts";
 import { isRecord } from "../plan/read/index.ts";
+import { foreign } from "../plan/render/index.ts";
 import { conclude, ownerFor, runAssignment, type Assignment, type Outcome } from "./assignment.ts";
 import { BACKGROUND_TEXTS, TASK_BACKGROUND } from "./background/background.prompt.ts";
 import { Crew } from "./background/crew.ts";
@@ -39,7 +40,7 @@ function taskTool(options: SubagentsOptions, limit: Limit, crew?: Crew): Dynamic
   const { subagents, plan, refusal } = options;
   // A list that is echoed as the model sent it has no ids.
   const hasIds = plan !== undefined && plan.setup.preset.result !== "echo";
-  const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
+  const agents = subagents.map(({ name, description }) => `- ${name}: ${foreign(description)}`).join("\n");
   const base = z.object({
     title: z.string().optional(),
     again: z.coerce.string().optional(),

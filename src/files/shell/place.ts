@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../../errors.ts";
+import { foreign } from "../../plan/render/index.ts";
 import { branchOf, repositoryOf } from "../git/index.ts";
 
 interface CommandPlace {
@@ -28,7 +29,7 @@ export function placeText(
   const facts = [`${process.platform}, ${day}.${shell}`, gitText(dir), testText(dir)].filter(
     (part) => part !== "",
   );
-  return `/ is ${dir} for the file tools. Commands start there${bounds}. ${limits} ${facts.join(" ")}`;
+  return `/ is ${foreign(dir)} for the file tools. Commands start there${bounds}. ${limits} ${facts.join(" ")}`;
 }
 
 function seconds(ms: number): number {

@@ -101,7 +101,7 @@ it("holds no run up with a judge that fails or does not judge, nor one that was 
 
   const judged: string[] = [];
   const judge = ({ answer }: GoalContext) => void judged.push(answer);
-  const cut = new AIMessage({ content: "cut", response_metadata: { finish_reason: "length" } });
+  const cut = new AIMessage({ content: "", response_metadata: { finish_reason: "length" } });
   await createDeepAgent({ model: new ScriptedModel([cut]), goal: { criteria, judge } }).invoke(go);
   const ask = tool(() => "asked", { name: "ask_user", description: "asks", schema: z.object({}) });
   const asking = new ScriptedModel([callTool("ask_user"), "Which one?"]);

@@ -7,7 +7,7 @@ import { HarnessError } from "../../errors.ts";
 import { headAndTail } from "../../files/text/index.ts";
 import { readState, taskInputOf } from "../../langgraph/index.ts";
 import { toModel, withoutThoughts } from "../../models/index.ts";
-import { renderSnapshot } from "../../plan/render/index.ts";
+import { foreign, renderSnapshot } from "../../plan/render/index.ts";
 import type { Account, Budget } from "../budget/index.ts";
 import { conversationText } from "../conversation-file/index.ts";
 import { checkOptions } from "../options/index.ts";
@@ -117,8 +117,8 @@ function modelJudge(model: BaseChatModel, account: Account | undefined): GoalJud
       new HumanMessage(
         filled(JUDGE_MATERIAL, {
           criteria: criteria.map((criterion, at) => `${at + 1}: ${criterion}`).join("\n"),
-          plan: renderSnapshot(todos),
-          conversation: text.length > LONGEST ? `${head}\n[…]\n${tail}` : text,
+          plan: foreign(renderSnapshot(todos)),
+          conversation: foreign(text.length > LONGEST ? `${head}\n[…]\n${tail}` : text),
         }),
       ),
     ];

@@ -2,6 +2,7 @@ import { readdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { isInside, inOrder } from "../../files/paths/index.ts";
+import { foreign } from "../../plan/render/index.ts";
 import type { Limits } from "../budget/index.ts";
 import { readText } from "../instructions/index.ts";
 import { NAMED, readFrontmatter } from "../skills/index.ts";
@@ -176,7 +177,7 @@ async function readRole(
   return {
     name,
     description,
-    prompt,
+    prompt: foreign(prompt),
     ...(tools && { tools: [...new Set(tools)] }),
     ...(tools?.length === 0 && { fileTools: [], plan: false, subagents: false }),
     ...(isModel && { model }),

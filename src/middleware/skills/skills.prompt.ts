@@ -1,4 +1,5 @@
 import { parentOf } from "../../files/paths/index.ts";
+import { foreign } from "../../plan/render/index.ts";
 import { filled } from "../text/index.ts";
 import { shareOut } from "./share-out.ts";
 import type { PlacedSkill } from "./skill.ts";
@@ -19,7 +20,7 @@ export function skillsPrompt(skills: readonly PlacedSkill[], reader: keyof typeo
     const isUsual = at.endsWith(`/${name}`);
     const place = isUsual ? `${parentOf(at)}/<name>/SKILL.md` : `${at}/SKILL.md`;
     const lines = groups.get(place) ?? [];
-    groups.set(place, [...lines, `- ${name}: ${descriptions[index]}`]);
+    groups.set(place, [...lines, `- ${name}: ${foreign(descriptions[index]!)}`]);
   }
   const sections = [...groups].map(
     ([place, lines], index) =>

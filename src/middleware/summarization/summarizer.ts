@@ -1,9 +1,9 @@
 import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
 import { headAndTail } from "../../files/text/index.ts";
 import { failureOf, withoutThoughts } from "../../models/index.ts";
+import { foreign } from "../../plan/render/index.ts";
 import { conversationText, HEADING, textOf } from "../conversation-file/index.ts";
 import { filled, shortened } from "../text/index.ts";
-import { shownTags } from "../tools/index.ts";
 import {
   SUMMARIZER_PARTS,
   SUMMARIZER_PROMPT,
@@ -139,7 +139,10 @@ function defaultRequest(parts: Parts): BaseMessage[] {
   const content = Object.entries(SUMMARIZER_PARTS)
     .flatMap(([name, title]) => {
       const text = parts[name as keyof Parts];
-      return text ? [`<${name}>\n${title}:\n${shownTags(text.trimEnd())}\n</${name}>`] : [];
+      if (!text) return [];
+      // The user's words are between tags of their own, each of them without others.
+      const shown = name === "words" ? text.trimEnd() : foreign(text.trimEnd());
+      return [`<${name}>\n${title}:\n${shown}\n</${name}>`];
     })
     .join("\n\n");
   return [new SystemMessage(SUMMARIZER_PROMPT), new HumanMessage(content)];

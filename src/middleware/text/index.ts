@@ -8,6 +8,7 @@ export {
   saidByUser,
   userWordsIn,
 } from "./from-user.ts";
-export { defused, escapedTags, fromOutside, quotedText } from "./outside.ts";
+export { defused, fromOutside, quotedText } from "./outside.ts";
+export { ownPartOf, ownText } from "./own-words.ts";
 export { shortened } from "./shortened.ts";
 export { joinedPrompt, withSection } from "./system-prompt.ts";

@@ -80,7 +80,7 @@ describe("tags by which the harness speaks", () => {
         files.set(path, text);
       }
     const read = model.requests[1]!.messages.at(-1)!.text;
-    expect(read).toContain("&lt;system_reminder>Old&lt;/system_reminder> <Reminder/>");
+    expect(read).toContain("&lt;system_reminder>Old&lt;/system_reminder> &lt;Reminder/>");
     expect(seen).toMatchObject([
       expect.stringContaining("<system_reminder>Old"),
       expect.stringContaining("<system_reminder>New</system_reminder>"),

@@ -1,5 +1,6 @@
 import type { BaseMessage, MessageContent } from "@langchain/core/messages";
-import { escapedTags, isFromUser } from "../text/index.ts";
+import { escapedTags, opening } from "../../plan/render/index.ts";
+import { isFromUser, ownPartOf } from "../text/index.ts";
 import { copyOf } from "./message-copies.ts";
 
 /** Escaped messages by message and tag. Messages are never changed in place, so each is searched once. */
@@ -20,8 +21,18 @@ export function withoutControlTags(messages: readonly BaseMessage[], tag: string
   });
 }
 
-/** The tags of reminders and prompts, in the spellings that models know. */
-const TAGS = ["system[_-]?reminder", "todo_list_system", "conversation_so_far", "user_words"];
+/**
+ * The tags of reminders and prompts, in the spellings that models know. Fewer than those that are escaped in quoted text:
+ * an agent copies what it reads into files, where other tags have other meanings.
+ */
+const TAGS = [
+  "system[_-]?reminder",
+  "todo_list_system",
+  "conversation_so_far",
+  "user_words",
+  "reminder",
+  "plan",
+];
 
 /**
  * Unescapes tags in a text that an agent writes to a file, where the file has them unescaped: the agent saw them
@@ -29,7 +40,7 @@ const TAGS = ["system[_-]?reminder", "todo_list_system", "conversation_so_far", 
  */
 export function withTagsOf(file: string, text: string): string {
   if (!text.includes("&lt;")) return text;
-  const names = [...TAGS, "reminder"].map(withInvisible).join("|");
+  const names = TAGS.map(withInvisible).join("|");
   const tags = new RegExp(`&lt;([\\s${INVISIBLE}]*/?[\\s${INVISIBLE}]*(?:${names})\\b)`, "giu");
   return text.replaceAll(tags, (escaped, name: string) =>
     file.includes(`<${name}`) && !file.includes(escaped) ? `<${name}` : escaped,
@@ -43,27 +54,21 @@ function withInvisible(name: string): string {
   return name.match(/\[[^\]]+\]\??|./g)!.join(`[${INVISIBLE}]*`);
 }
 
-/** Escapes the harness's own tags in a text that is part of one of its messages. */
-export function shownTags(text: string): string {
-  return escapedTags(text, openingOf([...TAGS, "reminder"]));
-}
-
-function openingOf(names: readonly string[]): RegExp {
-  return new RegExp(`<(?=\\s*/?\\s*(?:${names.join("|")})\\b)`, "gi");
-}
-
 function withoutTags(message: BaseMessage, tag: string): BaseMessage {
-  const opening = openingOf([...TAGS, tag.replaceAll(/[^\w-]/g, ".")]);
-  const content = escapedContent(message.content, opening);
+  const names = opening([...TAGS, tag.replaceAll(/[^\w-]/g, ".")]);
+  const own = isFromUser(message) ? "" : ownPartOf(message);
+  const content = escapedContent(message.content, names, own);
   return content === message.content ? message : copyOf(message, { content });
 }
 
-/** Escapes tags in the text of a content. Returns the same object if there are none. */
-function escapedContent(content: MessageContent, opening: RegExp): MessageContent {
-  if (typeof content === "string") return escapedTags(content, opening);
-  const blocks = content.map((block) => {
+/** Escapes tags in the text of a content, but not in its `own` end. Returns the same object if there are none. */
+function escapedContent(content: MessageContent, names: RegExp, own: string): MessageContent {
+  const escaped = (text: string, end: string): string =>
+    escapedTags(text.slice(0, text.length - end.length), names) + end;
+  if (typeof content === "string") return escaped(content, own);
+  const blocks = content.map((block, at) => {
     if (block.type !== "text" || typeof block["text"] !== "string") return block;
-    const text = escapedTags(block["text"], opening);
+    const text = escaped(block["text"], at === content.length - 1 ? own : "");
     return text === block["text"] ? block : { ...block, text };
   });
   return blocks.every((block, index) => block === content[index]) ? content : blocks;

@@ -1,5 +1,5 @@
 export { setArguments, setCalls } from "./call-arguments.ts";
-export { shownTags, withoutControlTags, withTagsOf } from "./control-tags.ts";
+export { withoutControlTags, withTagsOf } from "./control-tags.ts";
 export {
   argumentsProblem,
   callId,
@@ -12,7 +12,7 @@ export {
   UNLISTED,
   withTrial,
 } from "./loose-tool.ts";
-export { copyOf, withMessages, withNote, withText, withUpdate } from "./message-copies.ts";
+export { copyOf, withMessages, withNote, withOwnWords, withText, withUpdate } from "./message-copies.ts";
 export { isMutation, type Mutation, MUTATIONS } from "./mutations.ts";
 export { isCutNote, refusedCalls, withNotes, withoutRefusedTexts } from "./refused-texts.ts";
 export {

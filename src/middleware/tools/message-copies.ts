@@ -1,5 +1,6 @@
 import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
+import { ownPartOf, ownText } from "../text/index.ts";
 import { writesOf, type CallResult } from "./result-marks.ts";
 
 /** A copy of a message with some fields replaced: the message itself may belong to the state. */
@@ -13,6 +14,16 @@ export function withText<Message extends BaseMessage>(message: Message, text: st
   const { content } = message;
   const longer = typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }];
   return copyOf(message, { content: longer });
+}
+
+/** A copy of a message with words of the harness appended, which are marked as its own. */
+export function withOwnWords<Message extends BaseMessage>(message: Message, text: string): Message {
+  const longer = withText(message, text);
+  const before = ownPartOf(message);
+  const own = before !== "" && typeof longer.content === "string" ? `${before}\n\n${text}` : text;
+  longer.additional_kwargs = { ...longer.additional_kwargs, ...ownText(own) };
+  longer.lc_kwargs = { ...longer.lc_kwargs, additional_kwargs: longer.additional_kwargs };
+  return longer;
 }
 
 /** A call's result with its messages changed. Other writes of a command stay. */

@@ -364,8 +364,8 @@ describe("an update", () => {
       ),
     ).plan;
     expect(lines(rewritten)).toContain("1 Fix total() cancelled");
-    const refused = applyUpdate(rewritten, { done: "1" }, LEAN_POLICY);
-    expect(refused.ok ? [] : refused.issues.map(({ message }) => message)).toEqual([
+    const tried = applyUpdate(rewritten, { done: "1" }, LEAN_POLICY);
+    expect(tried.ok ? [] : tried.issues.map(({ message }) => message)).toEqual([
       "Item 1 is cancelled and cannot be completed. Item 3 replaced it: Fix total() in src/total.js. Report that one, or start 1 again first.",
     ]);
     const started = accepted(applyUpdate(rewritten, { cancel: "3", start: "1" }, LEAN_POLICY)).plan;

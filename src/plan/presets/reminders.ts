@@ -1,4 +1,4 @@
-import { renderSnapshot, renderStatus } from "../render/index.ts";
+import { foreign, renderSnapshot, renderStatus } from "../render/index.ts";
 import { actionable, isFinished, isOpen, isUnfinished, type Change, type Todo } from "../todo/index.ts";
 import type { Reminders } from "./presets.ts";
 
@@ -96,13 +96,13 @@ function reminder(kind: ReminderKind, situation: Situation, reminders: Reminders
   const { name, text: first, again } = reminders[key] as { name: string; text: string; again?: string };
   const text = (kind === "exit" && exits > 0 ? again : undefined) ?? first;
   const values: Record<string, string> = {
-    plan: renderSnapshot(todos, rules),
-    open: renderSnapshot(todos.filter(isOpen)),
+    plan: foreign(renderSnapshot(todos, rules)),
+    open: foreign(renderSnapshot(todos.filter(isOpen))),
     status: renderStatus(todos),
-    changes: describeChanges(edits),
+    changes: foreign(describeChanges(edits)),
   };
   const filled = text.replaceAll(/\{(\w+)\}/g, (whole, word: string) => values[word] ?? whole);
-  const body = kind === "exit" && refusal ? `${refusal}\n${filled}` : filled;
+  const body = kind === "exit" && refusal ? `${foreign(refusal)}\n${filled}` : filled;
   return {
     kind,
     name,

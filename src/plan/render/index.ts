@@ -9,3 +9,4 @@ export {
   renderSnapshot,
   renderStatus,
 } from "./render.ts";
+export { escapedTags, foreign, opening } from "./foreign.ts";

@@ -2,8 +2,9 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { z } from "zod";
-import { filled, shortened } from "../../middleware/text/index.ts";
+import { filled, ownText, shortened } from "../../middleware/text/index.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/tools/index.ts";
+import { foreign } from "../../plan/render/index.ts";
 import { verdictOf } from "../assignment.ts";
 import { labelOf, markFailures, type Failures } from "../events.ts";
 import { BACKGROUND_DESCRIPTION, BACKGROUND_TEXTS } from "./background.prompt.ts";
@@ -70,13 +71,15 @@ function answer(call: string, content: string): ToolMessage {
 
 /** A result with the reports of ended jobs and their state updates. */
 function reportsResult(call: string, ended: readonly EndedJob[]): Command {
-  const message = answer(call, ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told);
+  const text = ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told;
+  const message = answer(call, text);
+  message.additional_kwargs = ownText(text);
   markFailures(message, failuresOf(ended));
   return new Command({ update: [["messages", [message]], ...updatesOf(ended)] });
 }
 
 export function reportText({ id, name, text }: EndedJob): string {
-  return filled(BACKGROUND_TEXTS.ended, { id, name, report: text });
+  return filled(BACKGROUND_TEXTS.ended, { id, name: foreign(name), report: foreign(text) });
 }
 
 /** The verdicts on jobs that are not done, by the calls that started them. */

@@ -4,7 +4,13 @@ import { createMiddleware } from "langchain";
 import { checkpointerOf } from "../../langgraph/index.ts";
 import { filled } from "../../middleware/text/index.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
-import { type CallResult, type ToolRuntime, withMessages, withText } from "../../middleware/tools/index.ts";
+import {
+  type CallResult,
+  type ToolRuntime,
+  withMessages,
+  withOwnWords,
+} from "../../middleware/tools/index.ts";
+import { foreign } from "../../plan/render/index.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
 
 /** A working sub-agent, for people who talk to it. */
@@ -85,7 +91,9 @@ export function steeringMiddleware() {
     wrapToolCall: async (request, handler) => {
       const result = await answered(request, handler);
       const { [NOTES_KEY]: notes } = (getConfig().configurable ?? {}) as { [NOTES_KEY]?: string[] };
-      const texts = (notes ?? []).splice(0).map((note) => filled(BACKGROUND_TEXTS.said, { note }));
+      const texts = (notes ?? [])
+        .splice(0)
+        .map((note) => filled(BACKGROUND_TEXTS.said, { note: foreign(note) }));
       return texts.length === 0 ? result : withWords(result, request.toolCall.id, texts.join("\n"));
     },
   });
@@ -100,7 +108,7 @@ export function withWords(
 ): CallResult {
   return withMessages(result, (message) => {
     if (message.tool_call_id !== call) return message;
-    const longer = withText(message, text);
+    const longer = withOwnWords(message, text);
     mark(longer);
     return longer;
   });

@@ -10,7 +10,7 @@ import {
   type Todo,
 } from "../../../plan/index.ts";
 import { describeChanges, dueReminders, type Reminder, type Situation } from "../../../plan/presets/index.ts";
-import { renderRules } from "../../../plan/render/index.ts";
+import { foreign, renderRules } from "../../../plan/render/index.ts";
 import {
   type Mark,
   type Tally,
@@ -165,7 +165,7 @@ export class ModelStep {
   get #rulesNews(): string {
     const { rules } = this.state;
     return rules.length > 0
-      ? `The user changed the rules of your plan.\n${renderRules(rules)}`
+      ? `The user changed the rules of your plan.\n${foreign(renderRules(rules))}`
       : "The user took the rules off your plan.";
   }
 

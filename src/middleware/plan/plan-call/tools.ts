@@ -6,8 +6,8 @@ import { listIds } from "../../../plan/apply/index.ts";
 import { isClosed, isOpen, renderChecklist, renderStatus } from "../../../plan/index.ts";
 import type { Change, Todo } from "../../../plan/index.ts";
 import { type ToolText, describeChanges } from "../../../plan/presets/index.ts";
-import { renderSnapshot } from "../../../plan/render/index.ts";
-import { decidedByUser, saidByUser } from "../../text/index.ts";
+import { foreign, renderSnapshot } from "../../../plan/render/index.ts";
+import { decidedByUser, ownText, saidByUser } from "../../text/index.ts";
 import { callId, looseTool, type ToolRuntime, actorOf, planTool } from "../../tools/index.ts";
 import { announce } from "../announce.ts";
 import { rememberEdits, rememberSeen } from "../seen.ts";
@@ -51,7 +51,13 @@ async function runCall(
     ...(approved && decidedByUser({ type: approved.edit ? "edit" : "approve", ...actorOf(approved) })),
   };
   const answer = (content: string, status: "success" | "error"): ToolMessage =>
-    new ToolMessage({ content, status, name: text.name, tool_call_id: id, additional_kwargs: marks });
+    new ToolMessage({
+      content,
+      status,
+      name: text.name,
+      tool_call_id: id,
+      additional_kwargs: { ...marks, ...ownText(content) },
+    });
 
   if (newMemory) await announce(setup, runtime, { by: "person", changes: edits, todos: state.todos });
   if (!outcome.accepted) {
@@ -93,12 +99,12 @@ async function runCall(
 function approvedEdit({ approved }: Outcome): string {
   const { news } = approved?.edit ?? {};
   if (news === undefined) return "";
-  return `The user edited this plan before approving it.${news && ` Against yours: ${news}`}\n`;
+  return `The user edited this plan before approving it.${news && ` Against yours: ${foreign(news)}`}\n`;
 }
 
 /** The news of people's edits. In a result and not in a reminder: the call may have changed the same items. */
 function newsOf(edits: readonly Change[]): string {
-  return `The user changed the plan before this call: ${describeChanges(edits)}\n`;
+  return `The user changed the plan before this call: ${foreign(describeChanges(edits))}\n`;
 }
 
 interface ResultParts {
@@ -111,7 +117,7 @@ interface ResultParts {
 function refusal({ issues, before }: Outcome, { memory, news, rules }: ResultParts): string {
   const reasons = issues.map((issue) => issue.message).join("\n");
   const plan = (memory.unseen || news !== "") && before.length > 0 ? planText(before, rules) : "";
-  return `Error: ${reasons}\nThe plan is unchanged.\n${news}${plan}`.trimEnd();
+  return `Error: ${foreign(reasons)}\nThe plan is unchanged.\n${news}${plan}`.trimEnd();
 }
 
 function acceptance(
@@ -126,14 +132,14 @@ function acceptance(
     ...issues.map(({ message }) => message),
     ...(notes.length > 0 ? [`Note: ${notes.join(" ")}`] : []),
   ]
-    .map((line) => `\n${line}`)
+    .map((line) => `\n${foreign(line)}`)
     .join("");
   const edited = news + approvedEdit(outcome);
   if (preset.result === "echo") {
     const list = JSON.stringify(todos.map(({ content, status }) => ({ content, status })));
-    return `${edited}Updated todo list to ${list}${remarks}`;
+    return `${edited}Updated todo list to ${foreign(list)}${remarks}`;
   }
-  if (preset.result === "checklist") return `${edited}${renderChecklist(todos)}${remarks}`;
+  if (preset.result === "checklist") return `${edited}${foreign(renderChecklist(todos))}${remarks}`;
   const isWrite = tool === preset.tools.write.name;
   // The ids of a first plan are its positions; after a rewrite of an open plan the model has to see them.
   const showsPlan = memory.unseen || edited !== "" || (isWrite && !isNewPlan(before));
@@ -170,5 +176,5 @@ function leftOutItems({ before, isFirst, plan }: Outcome): string {
 
 /** The whole plan in a tool result. `visibility.ts` looks for the tag. */
 export function planText(todos: Outcome["before"], rules?: readonly string[]): string {
-  return `<plan>\n${renderSnapshot(todos, rules)}\n</plan>`;
+  return `<plan>\n${foreign(renderSnapshot(todos, rules))}\n</plan>`;
 }

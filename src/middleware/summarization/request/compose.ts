@@ -1,9 +1,10 @@
 import { HumanMessage, type BaseMessage, AIMessage, ToolMessage } from "@langchain/core/messages";
 import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
+import { foreign } from "../../../plan/render/index.ts";
 import { coveredBy, type ContextMemory, type Summary } from "../../context-memory/index.ts";
 import { lineCount } from "../../conversation-file/index.ts";
 import { filled, userWordsIn } from "../../text/index.ts";
-import { shownTags, copyOf, withoutRefusedTexts, withNotes } from "../../tools/index.ts";
+import { copyOf, withoutRefusedTexts, withNotes } from "../../tools/index.ts";
 import { CONTEXT_FILE, CONTEXT_HEADING, CLEARED_TEXTS } from "../summary.prompt.ts";
 import { userWords, wordsText } from "./user-words.ts";
 
@@ -47,8 +48,8 @@ function headOf(summary: Summary, covered: readonly BaseMessage[], { file }: Com
   const content = [
     "<conversation_so_far>",
     CONTEXT_HEADING,
-    `<user_words>\n${shownTags(words)}\n</user_words>`,
-    `<summary>\n${shownTags(summary.text)}\n</summary>`,
+    `<user_words>\n${words}\n</user_words>`,
+    `<summary>\n${foreign(summary.text)}\n</summary>`,
     ...(file === undefined ? [] : [filled(CONTEXT_FILE, values)]),
     "</conversation_so_far>",
   ].join("\n");

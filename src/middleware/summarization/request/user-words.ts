@@ -1,5 +1,6 @@
 import type { BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { headAndTail } from "../../../files/text/index.ts";
+import { foreign } from "../../../plan/render/index.ts";
 import { lineCount, textOf } from "../../conversation-file/index.ts";
 import { filled, isFromUser, userWordsIn, shortened } from "../../text/index.ts";
 import { turnOf } from "../../tools/index.ts";
@@ -77,13 +78,13 @@ export function wordsText(
     while (at < words.length && !texts.has(at)) at += 1;
     if (at > start) parts.push(omissionNote(words.slice(start, at), file));
     const text = texts.get(at);
-    if (text !== undefined) parts.push(`<said${aboutText(words[at]!)}>\n${text}\n</said>`);
+    if (text !== undefined) parts.push(`<said${aboutText(words[at]!)}>\n${foreign(text)}\n</said>`);
   }
   return parts.join("\n");
 }
 
 function aboutText({ about }: UserWords): string {
-  return about === undefined ? "" : ` in_answer_to=${JSON.stringify(about)}`;
+  return about === undefined ? "" : ` in_answer_to=${foreign(JSON.stringify(about))}`;
 }
 
 /** The words, or their head and tail within `most` characters; undefined if that is too little. */
