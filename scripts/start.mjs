@@ -1,5 +1,6 @@
 // Builds what is missing or old, then runs the command line: `npm start` plays the demo on a scratch project,
-// `npm start -- "task"` works on a task of yours in this repository, `npm start -- doctor` is any other command.
+// `npm start -- "task"` works on a task of yours in this repository. `npm start -- doctor` is any other command, and
+// `npm start -- --continue` a session: all that `holdfast` takes, but for a task in place of the command.
 import { execSync, spawnSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 
@@ -14,7 +15,7 @@ if (modified("dist/surfaces/cli/main.js") < Math.max(...sources, modified("packa
 }
 const args = process.argv.slice(2);
 // A single word is a command: a typo must not become a task that costs money. A task has several.
-const isCommand = /^(?:[a-z]+|--help|-h|--version|-v)$/.test(args[0] ?? "");
+const isCommand = /^(?:[a-z]+$|-)/.test(args[0] ?? "");
 const isDemo = args.length === 0;
 const command = isDemo ? ["demo", "--yes"] : isCommand ? args : ["run", "--dir", ".", ...args];
 // Ctrl-C is for the run to handle; this process waits for it.

@@ -118,6 +118,8 @@ it.runIf(isRelease)(
     const start = (...args: string[]) =>
       run(process.execPath, ["scripts/start.mjs", ...args], { env: environment() });
     expect(await start("doctor")).toMatchObject({ ok: true });
+    // Flags without a command open a session, which needs a terminal.
+    expect((await start("--continue")).stderr).toContain("A session needs a terminal");
     const unknown = await start("show", "nobody");
     expect(unknown).toMatchObject({ ok: false });
     expect(unknown.stderr).toContain("See npm start -- threads.");

@@ -24,6 +24,8 @@ function create() {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new Error(`${folder} is not empty. Name a new folder: ${USAGE}`);
   }
+  const isFile = values.holdfast !== undefined && /[\\/]|\.tgz$/.test(values.holdfast);
+  if (isFile && !existsSync(values.holdfast)) throw new Error(`There is no file ${String(values.holdfast)}.`);
   cpSync(fileURLToPath(new URL("template", import.meta.url)), folder, { recursive: true });
   // npm packs no file of the right name.
   renameSync(join(folder, "_gitignore"), join(folder, ".gitignore"));

@@ -30,6 +30,13 @@ describe("the order of choice", () => {
     expect(found.source).toBe("option");
   });
 
+  it("returns the program that plays the demo where it is named, without a key", async () => {
+    expect(await chosen({ model: "demo", env: KEYS })).toBe("demo from option");
+    const { model, name, source } = await chooseModel({ env: { HOLDFAST_MODEL: "demo" } });
+    expect([name, source]).toEqual(["demo", "HOLDFAST_MODEL"]);
+    expect((await model.invoke("Hello")).text).toContain("scratch project");
+  });
+
   it("names a model that is passed after its provider", async () => {
     const { model } = await chooseModel({ model: "ollama:qwen3:8b", env: {} });
     expect(await chosen({ model })).toBe("ollama:qwen3:8b from option");

@@ -13,7 +13,7 @@ import { findSet, pickBaseUrl, pickEndpoint, withoutCredentials, type ModelOptio
 
 /** Options of `chooseModel`. */
 export interface ChooseModelOptions {
-  /** A model, or its name as `provider:model`. */
+  /** A model, its name as `provider:model`, or `demo` for the program that plays `holdfast demo`. */
   model?: BaseChatModel | string;
   /** Default `process.env`. */
   env?: Environment;
@@ -27,8 +27,20 @@ export interface ChosenModel {
   name: string;
   /** The source of the choice: `option`, or the name of a variable. */
   source: string;
-  /** The address of requests. Absent for a model that was passed in. */
+  /** The address of requests. Absent for a model that was passed in, and for a program. */
   baseUrl?: string;
+}
+
+/** Models that are programs. */
+export const PLAYED = ["offline", "demo"] as const;
+
+/** A program in a model's place. `pace`: delays in milliseconds, for a person who watches. */
+export async function playedModel(
+  name: (typeof PLAYED)[number],
+  pace: { thinkMs?: number; wordMs?: number } = {},
+): Promise<BaseChatModel> {
+  const { OfflineModel } = await import("./offline/model.ts");
+  return new OfflineModel({ name, pace });
 }
 
 const DEFAULT_RETRIES = 4;
@@ -44,6 +56,12 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
   const { model, env = process.env, settings = {} } = options;
   if (model !== undefined && typeof model !== "string") {
     return { model, name: nameOf(model), source: "option" };
+  }
+  const requested = model ?? read(env, "HOLDFAST_MODEL");
+  const program = PLAYED.find((name) => name === requested?.trim());
+  if (program) {
+    const from = model === undefined ? "HOLDFAST_MODEL" : "option";
+    return { model: await playedModel(program), name: program, source: from };
   }
   const { source, ...choice } = choose(model, env);
   const { baseUrl, apiKey } = address(choice, env, settings);

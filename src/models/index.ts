@@ -1,4 +1,4 @@
-export { chooseModel, type ChooseModelOptions, type ChosenModel } from "./choose.ts";
+export { chooseModel, type ChooseModelOptions, type ChosenModel, PLAYED, playedModel } from "./choose.ts";
 export { explainModelError, type FailedModel } from "./failure/explain.ts";
 export { knownModel, type KnownModel } from "./known-models/index.ts";
 export { OfflineModel, type OfflineModelOptions } from "./offline/model.ts";

@@ -1,4 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -62,6 +65,12 @@ describe("npm create holdfast", () => {
     await unpack(tarball, join(modules, "holdfast"));
     const tested = await run("npm", ["test"], { cwd: project });
     expect(tested.ok, tested.stdout + tested.stderr).toBe(true);
+    // Without a key the program "demo" answers.
+    const env = { PATH: process.env["PATH"], HOME: folder, PORT: "0" };
+    const server = spawn(process.execPath, ["--import", "tsx", "src/main.ts"], { cwd: project, env });
+    const [line] = (await once(server.stdout, "data")) as [Buffer];
+    server.kill();
+    expect(line.toString()).toMatch(/^demo answers at http/);
     const typed = await run("npm", ["run", "typecheck"], { cwd: project });
     expect(typed.ok, typed.stdout).toBe(true);
   });
@@ -75,11 +84,15 @@ describe("npm create holdfast", () => {
     expect(readdirSync(join(folder, "full"))).toEqual(["mine.txt"]);
   });
 
-  it.each([[[]], [["a", "b"]], [["a", "--wibble"]]])("%j is one readable line", async (args) => {
-    const { ok, stderr } = await made(...args);
-    expect(ok).toBe(false);
-    expect(stderr).toMatch(/^create-holdfast: .+\n$/);
-  });
+  it.each([[[]], [["a", "b"]], [["a", "--wibble"]], [["a", "--holdfast", "./none.tgz"]]])(
+    "%j is one readable line",
+    async (args) => {
+      const { ok, stderr } = await made(...args);
+      expect(ok).toBe(false);
+      expect(stderr).toMatch(/^create-holdfast: .+\n$/);
+      expect(existsSync(join(folder, "a"))).toBe(false);
+    },
+  );
 
   it("asks for the versions that holdfast asks for", () => {
     const { holdfast, ...others } = template.dependencies;

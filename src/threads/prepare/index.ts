@@ -12,7 +12,7 @@ export { FORKS } from "./fork-note.ts";
 export { isGraph, streamGraph } from "./graph-stream.ts";
 export { hasIsolation, isolationNotice } from "./isolation.ts";
 export { RunServers } from "./mcp-servers.ts";
-export { modelFor, OFFLINE, PLAYED } from "./model.ts";
+export { modelFor, OFFLINE } from "./model.ts";
 export {
   FALLBACK,
   type PreparedRun,

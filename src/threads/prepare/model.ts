@@ -1,10 +1,7 @@
 import { HarnessError } from "../../errors.ts";
-import { chooseModel, type ChosenModel, type Environment } from "../../models/index.ts";
+import { chooseModel, type ChosenModel, type Environment, PLAYED, playedModel } from "../../models/index.ts";
 
 export const OFFLINE = "offline";
-
-/** Models that are programs. */
-export const PLAYED = [OFFLINE, "demo"] as const;
 
 /** The default pace of a program for a person who watches. */
 const READABLE = { thinkMs: 250, wordMs: 15 };
@@ -24,15 +21,12 @@ export async function modelFor(
   },
 ): Promise<ChosenModel & { isFallback: boolean }> {
   const requested = name ?? (env["HOLDFAST_MODEL"]?.trim() || undefined);
-  const programModel = async (program: (typeof PLAYED)[number], isFallback: boolean) => {
-    const { OfflineModel } = await import("../../models/offline/model.ts");
-    return {
-      model: new OfflineModel({ name: program, ...(isWatched && { pace: paceOf(env) }) }),
-      name: program,
-      source: isFallback ? "default" : "option",
-      isFallback,
-    };
-  };
+  const programModel = async (program: (typeof PLAYED)[number], isFallback: boolean) => ({
+    model: await playedModel(program, isWatched ? paceOf(env) : undefined),
+    name: program,
+    source: isFallback ? "default" : "option",
+    isFallback,
+  });
   const program = PLAYED.find((one) => one === requested);
   if (program) return programModel(program, false);
   try {

@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { Allowed, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
@@ -124,7 +124,8 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     }
     if (conversation.thread !== undefined) {
       const { id } = conversation.thread;
-      const flag = isHere(conversation.settings, terminal) ? "--continue" : `--thread ${quoted(id)}`;
+      const isLatest = (await latestIn(terminal.cwd, saver)) === id;
+      const flag = isLatest ? "--continue" : `--thread ${quoted(id)}`;
       const again = harmless(`${commandName(env)} ${flag}`);
       terminal.stdout.write(shown`${paint("dim", shown`${oneLine(id)}; go on with ${again}`)}\n`);
     }
@@ -191,12 +192,15 @@ const FRESH_MS = 10_000;
 
 /** The thread that a session continues. Undefined for a session that begins with a new thread, or asks for one. */
 async function threadToOpen(
-  flags: Pick<SessionFlags, "thread" | "continue">,
+  flags: Pick<SessionFlags, "thread" | "continue" | "dir">,
   saver: ThreadStore,
   terminal: Terminal,
 ): Promise<string | undefined> {
   if (flags.thread !== undefined) return (await findThread(saver, flags.thread)).id;
-  return flags.continue ? latestHere(saver, terminal) : undefined;
+  if (!flags.continue) return undefined;
+  const here = flags.dir === undefined ? terminal.cwd : resolve(terminal.cwd, flags.dir || ".");
+  const latest = await latestIn(here, saver);
+  return latest ?? refuse("There is no thread of this directory yet: start one with holdfast.");
 }
 
 /** Throws `invalid-options` if the first message is the id of a thread: the thread itself was meant. */
@@ -205,12 +209,13 @@ async function refuseThreadAsTask(saver: ThreadStore, task: string): Promise<voi
   refuse(`${quoted(task)} is a thread, which holdfast session --thread ${quoted(task)} opens.`);
 }
 
-async function latestHere(saver: ThreadStore, terminal: Terminal): Promise<string> {
+/** The thread that was used last in a directory, and is not running. */
+async function latestIn(cwd: string, saver: ThreadStore): Promise<string | undefined> {
   for (const { id, state } of await saver.listThreads({ limit: MANY })) {
     const settings = state === "running" ? undefined : await settingsOfThread(saver, id);
-    if (settings && isHere(settings, terminal)) return id;
+    if (settings && isHere(settings, { cwd })) return id;
   }
-  refuse("There is no thread of this directory yet: start one with holdfast.");
+  return undefined;
 }
 
 /** Directory, model, isolation and project files: `holdfast · ~/project · offline · …`. */

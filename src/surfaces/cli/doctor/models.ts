@@ -9,9 +9,9 @@ import {
   explainModelError,
   type Environment,
 } from "../../../models/index.ts";
+import { PLAYED } from "../../../models/index.ts";
 import { isSource } from "../../../package-file.ts";
 import { shortList } from "../../../threads/events/index.ts";
-import { PLAYED } from "../../../threads/prepare/index.ts";
 import type { Finding } from "./finding.ts";
 
 /** Time limits for a local server, a remote one, and an answer of a model. */

@@ -20,6 +20,7 @@ function inMemory(): { entries: Map<string, string>; open: () => Promise<SystemS
   const entries = new Map<string, string>();
   const store: SystemStore = {
     get: (variable) => entries.get(variable) ?? null,
+    getLater: (variable) => entries.get(variable) ?? null,
     set: (variable, value) => void entries.set(variable, value),
     remove: (variable) => void entries.delete(variable),
   };
@@ -48,10 +49,24 @@ describe("keys that are kept", () => {
     expect(await keys.forget(["GROQ_API_KEY"])).toEqual(["GROQ_API_KEY"]);
   });
 
-  it("are in the file where the system's store takes them and does not give them back", async () => {
-    const { open } = inMemory();
-    const forgetful = async (): Promise<SystemStore> => ({ ...(await open()), get: () => null });
-    expect(await new KeptKeys(env, forgetful).keep("A_KEY", "x")).toBe("file");
+  it("are in the file alone where only this process reads them from the system's store", async () => {
+    const { entries, open } = inMemory();
+    const kernel = async (): Promise<SystemStore> => ({ ...(await open()), getLater: () => null });
+    const keys = new KeptKeys(env, kernel);
+    expect(await keys.keep("A_KEY", "x")).toBe("file");
+    expect([...entries]).toEqual([]);
+    expect(await new KeptKeys(env, none).all()).toEqual({ A_KEY: "x" });
+    expect(statSync(keys.file).mode & 0o777).toBe(0o600);
+  });
+
+  it("are forgotten with the copies that an earlier login left in the system's store", async () => {
+    const { entries, open } = inMemory();
+    entries.set("A_KEY", "old").set("B_KEY", "of another home");
+    const keys = new KeptKeys(env, open);
+    await new KeptKeys(env, none).keep("A_KEY", "x");
+    expect(await keys.forget(["A_KEY", "B_KEY", "C_KEY"])).toEqual(["A_KEY", "B_KEY"]);
+    expect([...entries]).toEqual([]);
+    expect(await keys.all()).toEqual({});
   });
 
   it("give way to what is set, and fill in what is empty", async () => {

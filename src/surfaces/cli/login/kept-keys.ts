@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { attempt } from "../../../errors.ts";
@@ -6,6 +8,8 @@ import { userPlaces, type Environment, UserFile } from "../../../project/index.t
 /** The credential store of the system: Keychain, Credential Manager, Secret Service. Throws if there is none. */
 export interface SystemStore {
   get: (variable: string) => string | null;
+  /** What another process reads after the next start of the machine. */
+  getLater: (variable: string) => string | null;
   set: (variable: string, value: string) => void;
   remove: (variable: string) => void;
 }
@@ -17,9 +21,34 @@ async function systemStore(): Promise<SystemStore> {
   const entry = (variable: string) => new Entry(SERVICE, variable);
   return {
     get: (variable) => entry(variable).getPassword(),
+    getLater: (variable) => (isInKernel(variable) ? null : getInOtherProcess(variable)),
     set: (variable, value) => entry(variable).setPassword(value),
     remove: (variable) => void entry(variable).deletePassword(),
   };
+}
+
+/**
+ * Whether a value is in the kernel's keyring: where Linux has no Secret Service, the package keeps keys there. Other
+ * sessions do not see them, and the next start of the machine loses them.
+ */
+function isInKernel(variable: string): boolean {
+  const keys = attempt(() => readFileSync("/proc/keys", "utf8")) ?? "";
+  return keys.includes(`${variable}@${SERVICE}`);
+}
+
+function getInOtherProcess(variable: string): string | null {
+  const script =
+    "const [, place, service, variable] = process.argv; const { Entry } = await import(place); process.stdout.write(new Entry(service, variable).getPassword() ?? '')";
+  const words = [
+    "--input-type=module",
+    "--eval",
+    script,
+    import.meta.resolve("@napi-rs/keyring"),
+    SERVICE,
+    variable,
+  ];
+  const { status, stdout } = spawnSync(process.execPath, words, { encoding: "utf8", timeout: 20_000 });
+  return status === 0 ? stdout : null;
 }
 
 function noStore(): Promise<SystemStore> {
@@ -64,8 +93,9 @@ export class KeptKeys {
     const system = await this.#system().catch(() => undefined);
     const isInSystem = attempt(() => {
       system?.set(variable, value);
-      return system?.get(variable) === value;
+      return system?.getLater(variable) === value;
     });
+    if (!isInSystem) attempt(() => system?.remove(variable));
     await this.#entries.change((entries) => entries.set(variable, isInSystem ? { isInSystem } : { value }));
     return isInSystem ? "system" : "file";
   }
@@ -73,10 +103,15 @@ export class KeptKeys {
   /** Deletes variables. Returns those that existed. */
   async forget(variables: readonly string[]): Promise<string[]> {
     const stored = await this.#entries.read();
-    const removals = variables.filter((variable) => stored.has(variable));
-    if (removals.length === 0) return [];
     const system = await this.#system().catch(() => undefined);
-    for (const variable of removals) attempt(() => system?.remove(variable));
+    // An earlier login, or one with another home folder, may have left a copy.
+    const isRemoved = (variable: string): boolean =>
+      attempt(() => {
+        const isThere = system !== undefined && system.get(variable) !== null;
+        if (isThere) system.remove(variable);
+        return isThere;
+      }) ?? false;
+    const removals = variables.filter((variable) => isRemoved(variable) || stored.has(variable));
     await this.#entries.change((entries) => {
       for (const variable of removals) entries.delete(variable);
     });
