@@ -47,6 +47,9 @@ describe("foldName", () => {
     ["\u039F\u0394\u039F\u03A3", "\u03BF\u03B4\u03BF\u03C3"],
     ["a\u00ADb\u034Fc\u115Fd\uFE0Fe", "abcde"],
     ["secret.\u200B.", "secret"],
+    ["\uFF0E\uFF47\uFF49\uFF54", ".git"],
+    [".\uFF2D\uFF23\uFF30.json\uFF0E", ".mcp.json"],
+    [".\u{1D420}\u24D8t", ".git"],
     ["...", "..."],
     [".github", ".github"],
     ["digit~1", "digit~1"],
@@ -72,6 +75,8 @@ describe("a rule that denies", () => {
     ["**/*.PEM", "/keys/a.pem"],
     ["**/*.pem", "/keys/A.PEM. "],
     ["/[A-Z]*", "/readme"],
+    ["/.git/**", "/.\uFF47it/config"],
+    ["/a\uFF3Bb/**", "/a[b/c"],
     ["/{Private,Internal}/**", "/INTERNAL /x"],
     ["/a[[:digit:]]", "/A1"],
   ])("for %j covers %j", (paths, path) => {

@@ -2,9 +2,9 @@ import { segmentsOf } from "./paths.ts";
 
 /**
  * Normalizes a name so that all spellings that some file system treats as the same become equal: lower case (ext4 with
- * casefold, APFS, vfat, Windows), composed characters without ignorable ones (HFS+), no trailing dots and spaces
- * (Windows), and `.git` for its short name on vfat and Windows. No single system does all of this, so use it only to
- * deny.
+ * casefold, APFS, vfat, Windows), composed characters without ignorable ones (HFS+), compatibility forms such as "ｇ" as
+ * the plain letter (ZFS with formKC or formKD), no trailing dots and spaces (Windows), and `.git` for its short name on
+ * vfat and Windows. No single system does all of this, so use it only to deny and to ask.
  */
 export function foldName(name: string): string {
   return bare(foldText(name));
@@ -18,8 +18,15 @@ export function foldPath(path: string): string {
 export function foldGlob(pattern: string): string {
   return pattern
     .split("/")
-    .map((segment) => (/[*?[\]{}\\]/.test(segment) ? foldText(segment) : foldName(segment)) || segment)
+    .map((segment) => (GLOB.test(segment) ? foldText(segment) : plainName(segment)) || segment)
     .join("/");
+}
+
+const GLOB = /[*?[\]{}\\]/;
+
+/** Folds a name without glob characters. One that folding would introduce, as from "［", matches any character. */
+function plainName(name: string): string {
+  return foldName(name).replaceAll(/[*?[\]{}\\]/g, "?");
 }
 
 /** Cuts trailing dots and spaces. A regular expression would take quadratic time on a long row of dots. */
@@ -34,11 +41,11 @@ function bare(name: string): string {
 function foldText(text: string): string {
   if (/^[ -~]*$/.test(text)) return text.toLowerCase();
   return text
-    .normalize("NFD")
+    .normalize("NFKD")
     .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
     .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .replaceAll("ς", "σ")
-    .normalize("NFC");
+    .normalize("NFKC");
 }

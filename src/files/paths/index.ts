@@ -1,6 +1,6 @@
 export { foldName } from "./fold.ts";
 export { compileFilter, compileGlob, leadingFolder } from "./glob.ts";
-export { HELD, HELD_IF_THERE, OBEYED } from "./obeyed.ts";
+export { HELD, HELD_IF_THERE, isObeyedFile, namesObeyedFile, OBEYED } from "./obeyed.ts";
 export {
   foldersAbove,
   inOrder,

@@ -1,7 +1,7 @@
 import { getCurrentTaskInput, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { pathMeant } from "../../files/disk/index.ts";
 import { FROZEN_FILES } from "../../files/index.ts";
-import { compileRules } from "../../files/paths/index.ts";
+import { compileRules, isObeyedFile, namesObeyedFile } from "../../files/paths/index.ts";
 import { PREFIX, type McpServers } from "../../mcp/index.ts";
 import type { ConsentRule } from "../../middleware/consent/index.ts";
 import { ownerOf, isApproved, filesIn, readPlanState } from "../../middleware/plan/index.ts";
@@ -9,7 +9,6 @@ import { isMutation } from "../../middleware/tools/index.ts";
 import { compileRule, type Rule, type RuledCall, type Config, type Mode } from "../../project/index.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { isReadingCommand } from "./reading-commands.ts";
-import { isObeyedFile } from "./shell-approval.ts";
 
 /** Rules that a person may change during a run. Each call is checked by their current value. */
 export interface LiveRules {
@@ -79,7 +78,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
       return allowing.some(({ paths }) => isObeyedFile(paths ?? "")) ? "allow" : "ask";
     }
     const isServed = name.startsWith(PREFIX) && !isRead;
-    if (isServed && mode !== "auto" && (call.about ?? []).some(isObeyedFile)) return "ask";
+    if (isServed && mode !== "auto" && (call.about ?? []).some(namesObeyedFile)) return "ask";
     if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
     if (!isWrite || mode === "ask") return "ask";
     return mode === "plan" && phase.isOutsidePlan(call.path ?? "") ? "ask" : "allow";

@@ -1,16 +1,4 @@
 import { posix } from "node:path";
-import { foldName, OBEYED } from "../../files/paths/index.ts";
-
-const [FOLDERS, FILES] = [true, false].map((isFolder) =>
-  OBEYED.filter(({ name }) => name.endsWith("/") === isFolder).map(({ name }) => `/${name.toLowerCase()}`),
-) as [string[], string[]];
-
-/** Whether other programs run or obey a file, so that writing it means running code. Independent of spelling. */
-export function isObeyedFile(path: string): boolean {
-  const segments = posix.normalize(path.replaceAll("\\", "/")).split("/").map(foldName);
-  const whole = `/${segments.join("/")}`;
-  return FOLDERS.some((folder) => `${whole}/`.includes(folder)) || FILES.some((file) => whole.endsWith(file));
-}
 
 /** Commands that can do harm with other arguments, by their first words. */
 const NEVER_FOR_GOOD =

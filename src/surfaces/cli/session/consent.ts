@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { attempt, HarnessError } from "../../../errors.ts";
+import { isObeyedFile } from "../../../files/paths/index.ts";
 import { shortened } from "../../../middleware/text/index.ts";
 import { isMutation } from "../../../middleware/tools/index.ts";
 import { compileRule, isRule, type Mode, type RuledCall } from "../../../project/index.ts";
-import { ruledCall, isNeverForGood, isObeyedFile } from "../../../threads/consent/index.ts";
+import { ruledCall, isNeverForGood } from "../../../threads/consent/index.ts";
 import type { HostThread } from "../../../threads/host/index.ts";
 import { inPlainSight } from "../../../threads/json-text/index.ts";
 import { planItems, planRules } from "../../../threads/plan/index.ts";
