@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Question } from "../../../threads/questions/index.ts";
 import { shown } from "../output/harmless.ts";
 import { plainPaint } from "../output/paint.ts";
@@ -70,4 +70,86 @@ it("without commands, words with a slash are an answer, and words typed ahead wa
   for (const text of "/srv") keys.press({ type: "text", text });
   keys.press({ type: "key", name: "enter" } as never);
   expect(await answer).toEqual({ words: "/srv" });
+});
+
+describe("a short answer that Enter sends while the agent works", () => {
+  function prompt() {
+    const submitted: string[] = [];
+    let quiet = (): void => {};
+    const keys = new PromptKeys({
+      commands: () => [{ text: "/help" }],
+      files: () => [],
+      history: { add: () => {}, reset: () => {} },
+      onQuiet: (then: () => void) => {
+        quiet = then;
+        return () => {
+          quiet = () => {};
+        };
+      },
+      onAsk: () => {},
+      onRedraw: () => {},
+      onChange: () => {},
+    } as unknown as PromptKeysOptions);
+    keys.isBusy = true;
+    keys.actions = { submit: (text: string) => submitted.push(text) } as never;
+    const type = (words: string): void => {
+      for (const text of words) keys.press({ type: "text", text });
+    };
+    const send = (words: string): void => {
+      type(words);
+      keys.press({ type: "key", name: "enter" } as never);
+    };
+    const ask = () => {
+      const choices = [
+        { value: "approve", label: shown`yes` },
+        { value: "reject", label: shown`no`, key: "n" },
+      ];
+      const answer = keys.ask({ question: shown`Allow it?`, choices, words: shown`or why not` } as never);
+      keys.above(plainPaint);
+      return answer;
+    };
+    return { keys, submitted, type, send, ask, quiet: () => quiet() };
+  }
+
+  it.each(["2", "1", "n", "yes"])("%j is dropped where its question cannot be read yet", async (words) => {
+    const { keys, submitted, send, ask, quiet } = prompt();
+    const answer = ask();
+    send(words);
+    expect(keys.draft.text).toBe("");
+    keys.above(plainPaint);
+    quiet();
+    send("n");
+    expect(await answer).toEqual({ value: "reject" });
+    expect(submitted).toEqual([]);
+  });
+
+  it("is dropped where the question appears a moment later", async () => {
+    const { keys, submitted, send, ask, quiet } = prompt();
+    send("2");
+    const answer = ask();
+    expect(keys.draft.text).toBe("");
+    quiet();
+    send("1");
+    expect(await answer).toEqual({ value: "approve" });
+    expect(submitted).toEqual([]);
+  });
+
+  it("becomes a message once no question appears, or another key follows", () => {
+    const { keys, submitted, send, type, quiet } = prompt();
+    send("2");
+    expect(submitted).toEqual([]);
+    quiet();
+    expect([submitted, keys.draft.text]).toEqual([["2"], ""]);
+    send("3");
+    type("a");
+    expect([submitted, keys.draft.text]).toEqual([["2", "3"], "a"]);
+  });
+
+  it("leaves longer words a message", () => {
+    const { submitted, send, ask } = prompt();
+    send("2 files are missing");
+    void ask();
+    send("no tests yet");
+    expect(submitted).toEqual(["2 files are missing", "no tests yet"]);
+  });
 });

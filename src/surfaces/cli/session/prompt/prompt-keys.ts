@@ -30,7 +30,13 @@ interface OpenQuestion extends DisplayQuestion {
   stopWaiting?: (() => void) | undefined;
 }
 
-/** Handles keys: edits the draft, answers questions, calls the session's actions. Never drops typed text. */
+/** Words that people answer a question with; alone they are hardly ever a message to an agent at work. */
+const SHORT_ANSWER = /^(?:\d{1,2}|[yn]|yes|no)$/i;
+
+/**
+ * Handles keys: edits the draft, answers questions, calls the session's actions. Drops no typed text but a short answer
+ * that was sent before its question could be read.
+ */
 export class PromptKeys {
   draft: Draft = EMPTY_DRAFT;
   isBusy = false;
@@ -43,6 +49,8 @@ export class PromptKeys {
   #suggestions: Suggestions | undefined;
   #suggestionIndex = 0;
   #isLeaving = false;
+  /** Cancels the wait of a short answer in the draft that Enter has sent; a question that appears meanwhile drops it. */
+  #stopHolding: (() => void) | undefined;
 
   constructor(options: PromptKeysOptions) {
     this.#options = { commands: () => [], files: () => [], ...options };
@@ -104,6 +112,7 @@ export class PromptKeys {
   }
 
   press(key: Key): void {
+    this.#submitHeld();
     this.#open?.stopWaiting?.();
     if (this.#open) this.#open.stopWaiting = undefined;
     const name = key.type === "key" ? key.name : "";
@@ -203,6 +212,10 @@ export class PromptKeys {
   }
 
   #show(question: DisplayQuestion): void {
+    if (this.#stopHolding) {
+      this.#release();
+      this.#clear();
+    }
     this.#open = { ...question, selected: question.isDeliberate ? -1 : 0, isArmed: false };
     this.#options.onAsk(question);
   }
@@ -240,6 +253,15 @@ export class PromptKeys {
     const hasCommands = this.#options.commands().length > 0;
     // Without commands only the question takes input: words that were typed ahead stay until it is armed.
     if (open && !open.isArmed && !hasCommands) return;
+    const isShort = SHORT_ANSWER.test(words);
+    if (open && !open.isArmed && (isShort || choiceFor(open, words))) return this.#clear();
+    if (!open && this.isBusy && isShort) {
+      this.#stopHolding = this.#options.onQuiet(() => {
+        this.#submitHeld();
+        this.#options.onChange();
+      });
+      return;
+    }
     this.#options.history.add(words);
     this.#clear();
     const choice = open?.isArmed ? choiceFor(open, words) : undefined;
@@ -247,6 +269,21 @@ export class PromptKeys {
     if (open?.isArmed && open.words && !(hasCommands && words.startsWith("/")))
       return this.#answer({ words });
     this.actions?.submit(words);
+  }
+
+  /** Sends a short answer for which no question appeared. */
+  #submitHeld(): void {
+    if (!this.#stopHolding) return;
+    this.#release();
+    const words = fullText(this.draft).trim();
+    this.#options.history.add(words);
+    this.#clear();
+    this.actions?.submit(words);
+  }
+
+  #release(): void {
+    this.#stopHolding?.();
+    this.#stopHolding = undefined;
   }
 
   #vertical(by: -1 | 1): void {
