@@ -258,5 +258,5 @@ export { Allowed } from "./allowed.ts";
 export { plainCommands } from "./commands.ts";
 export { PinnedTools } from "./pinned-tools.ts";
 export { type Environment, userPlaces } from "./places.ts";
-export { compileRule, isRule, RULE, type Rule, type RuledCall } from "./rules.ts";
+export { allowing, catching, compileRule, isRule, RULE, type Rule, type RuledCall } from "./rules.ts";
 export { rewrite, UserFile } from "./user-file.ts";

@@ -1,7 +1,7 @@
 import { attempt } from "../errors.ts";
 import { parsePath, compileRules } from "../files/paths/index.ts";
-import { plainCommands, reachOf } from "./commands.ts";
-import { hazardOf, programName } from "./programs.ts";
+import { plainCommands, type PlainCommand } from "./commands.ts";
+import { knownCommand, type KnownCommand } from "./programs/index.ts";
 
 /** `tool`, or `tool(pattern)` with a pattern for its arguments; a star matches anything, also in the tool's name. */
 export const RULE = /^[\w*.:-]+(?:\(.+\))?$/s;
@@ -25,18 +25,51 @@ export interface Rule {
   isNarrow: boolean;
   /** The pattern as a glob from the root, unless the rule is about commands. */
   paths?: string | undefined;
-  /**
-   * Whether it allows a call. Each command of a line has to match; if the pattern has a star, no command may have
-   * arguments that run programs or write files.
-   */
+  /** Whether it allows a call, every command of its line included. */
   allows: (call: RuledCall) => boolean;
-  /** Whether it matches, or may match, a call in any spelling; one command of a line is enough. */
+  /**
+   * Whether it allows one command of a line. If the pattern has a star, only a known program with known arguments that
+   * writes no files which other programs obey.
+   */
+  allowsCommand: (tool: string, command: PlainCommand) => boolean;
+  /**
+   * Whether it matches, or may match, a call in any spelling. A line of commands matches if one command does, or if it
+   * is not clear: nothing is guessed in its favor.
+   */
   catches: (call: RuledCall) => boolean;
+  /** Whether it catches a call only because its line is not clear. */
+  isUnclear: (call: RuledCall) => boolean;
 }
 
 /** Whether a text is a valid rule. */
 export function isRule(text: unknown): text is string {
   return typeof text === "string" && RULE.test(text) && attempt(() => compileRule(text)) !== undefined;
+}
+
+/** The rules that together allow a call; none if one of its commands is allowed by none. */
+export function allowing(rules: readonly Rule[], call: RuledCall): Rule[] {
+  const alone = rules.filter((rule) => rule.allows(call));
+  if (alone.length > 0 || call.command === undefined || process.platform === "win32") return alone;
+  const found = plainCommands(call.command)?.map((command) =>
+    rules.find((rule) => rule.isNarrow && rule.allowsCommand(call.tool, command)),
+  );
+  return found?.every((rule) => rule !== undefined) ? found : [];
+}
+
+/**
+ * The first rule that catches a call. A line that is not clear passes if it consists of literal words, and rules without
+ * a star name each of its commands.
+ */
+export function catching(rules: readonly Rule[], allow: readonly Rule[], call: RuledCall): Rule | undefined {
+  const exact = allow.filter(({ text, isNarrow }) => isNarrow && !text.includes("*"));
+  const isLiteral = (): boolean =>
+    plainCommands(call.command ?? "")?.every(({ words }) => !words.includes(undefined)) ?? false;
+  let isNamed: boolean | undefined;
+  return rules.find(
+    (rule) =>
+      rule.catches(call) &&
+      !(rule.isUnclear(call) && (isNamed ??= isLiteral() && allowing(exact, call).length > 0)),
+  );
 }
 
 /** Compiles a rule that matches `RULE`. Throws `invalid-options` for an invalid pattern of paths. */
@@ -45,13 +78,22 @@ export function compileRule(text: string): Rule {
   const isTool = wildcard(name);
   if (pattern === undefined) {
     const matches = ({ tool }: RuledCall): boolean => isTool(tool);
-    return { text, names: isTool, isNarrow: false, allows: matches, catches: matches };
+    return {
+      text,
+      names: isTool,
+      isNarrow: false,
+      allows: matches,
+      allowsCommand: isTool,
+      catches: matches,
+      isUnclear: () => false,
+    };
   }
   const isText = wildcard(pattern);
-  const isExact = !pattern.includes("*");
-  const program = programName(pattern.split(/[\s*]/, 1)[0] ?? "");
+  const commands = commandPattern(pattern);
   const paths = name === "execute" ? undefined : pattern.startsWith("/") ? pattern : `/${pattern}`;
   const files = paths === undefined ? undefined : compileFiles(paths);
+  // PowerShell has its own syntax, which is not parsed: only the identical line is allowed.
+  const isWindows = (): boolean => process.platform === "win32";
   return {
     text,
     names: isTool,
@@ -59,24 +101,69 @@ export function compileRule(text: string): Rule {
     paths,
     allows: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
-      // PowerShell has its own syntax, which is not parsed: only the identical line is allowed.
-      if (command !== undefined && process.platform === "win32") return command === pattern;
       if (command !== undefined)
         return (
-          plainCommands(command)?.every(
-            ({ words, texts }) => texts.some(isText) && (isExact || hazardOf(words) === undefined),
-          ) ?? false
+          command === pattern || (!isWindows() && (plainCommands(command)?.every(commands.allows) ?? false))
         );
       return path === undefined ? about.length > 0 && about.every(isText) : (files?.are(path) ?? false);
     },
+    allowsCommand: (tool, command) => isTool(tool) && commands.allows(command),
     catches: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
-      if (command !== undefined && process.platform === "win32") return true;
-      if (command !== undefined) {
-        const { texts, doubts } = reachOf(command);
-        return doubts.has("") || doubts.has(program) || [...texts].some(isText);
-      }
+      if (command !== undefined) return isWindows() || commands.meaning(command) !== undefined;
       return path === undefined ? about.some(isText) : (files?.mayBe(path) ?? false);
+    },
+    isUnclear: ({ tool, command }) =>
+      isTool(tool) && command !== undefined && !isWindows() && commands.meaning(command) === "unclear",
+  };
+}
+
+/** Matches commands with a pattern. */
+function commandPattern(pattern: string) {
+  const matchesPattern = wildcard(pattern);
+  const [, named] = /^\S*\/([^\s/]+(?:\s.*)?)$/s.exec(pattern) ?? [];
+  const matchesName = named === undefined ? undefined : wildcard(named);
+  /** Whether a text matches, also with the program's name alone. */
+  const isText = (text: string): boolean => matchesPattern(text) || matchesName?.(text) === true;
+  const isExact = !pattern.includes("*");
+  const patternWords = pattern.split(" ").filter(Boolean);
+  const program = /^(?:\S*\/)?([^*/]+)$/.exec(patternWords[0] ?? "")?.[1];
+  const optionAt = patternWords.findIndex((word) => word.startsWith("-"));
+  /** The words before an option of the pattern: the option has more spellings than can be known. */
+  const stem = optionAt > 0 ? patternWords.slice(0, optionAt).join(" ") : undefined;
+
+  const matches = ({ texts }: PlainCommand, { name, args }: KnownCommand): boolean => {
+    const words = args.map((word) => word ?? "$");
+    const plain = words.filter((word) => !word.startsWith("-"));
+    const forms = [words, plain].map((list) => [name, ...list].join(" "));
+    return (
+      [...texts, ...forms].some(isText) ||
+      (stem !== undefined && plain.length < words.length && `${forms[1]} `.startsWith(`${stem} `))
+    );
+  };
+  return {
+    allows: (command: PlainCommand): boolean => {
+      if (!command.texts.some(matchesPattern)) return false;
+      if (isExact) return true;
+      const known = knownCommand(command.words);
+      return known?.deed === "inert" || (known?.deed === "code" && !command.isPiped);
+    },
+    /** Whether a line has a command that the pattern names, or may have one. */
+    meaning: (line: string): "named" | "unclear" | undefined => {
+      if (isText(line.trim())) return "named";
+      const list = plainCommands(line);
+      if (!list) return "unclear";
+      const known = list.map((command) => ({ command, known: knownCommand(command.words) }));
+      if (known.some((one) => (one.known ? matches(one.command, one.known) : one.command.texts.some(isText))))
+        return "named";
+      const isClear = known.every(
+        (one) =>
+          one.known?.isUsual &&
+          !(one.known.deed === "code" && one.command.isPiped) &&
+          // What a word expands to matters where the pattern may be about it.
+          !(one.known.args.includes(undefined) && (program === undefined || program === one.known.name)),
+      );
+      return isClear ? undefined : "unclear";
     },
   };
 }

@@ -6,7 +6,15 @@ import { PREFIX, type McpServers } from "../../mcp/index.ts";
 import type { ConsentRule } from "../../middleware/consent/index.ts";
 import { ownerOf, isApproved, filesIn, readPlanState } from "../../middleware/plan/index.ts";
 import { isMutation } from "../../middleware/tools/index.ts";
-import { compileRule, type Rule, type RuledCall, type Config, type Mode } from "../../project/index.ts";
+import {
+  allowing,
+  catching,
+  compileRule,
+  type Rule,
+  type RuledCall,
+  type Config,
+  type Mode,
+} from "../../project/index.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { isReadingCommand } from "./reading-commands.ts";
 
@@ -56,8 +64,12 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     const { mode } = live ?? options;
     const { name } = request.toolCall;
     const call = ruledCall(request.toolCall, options.dir);
-    const denial = deny.find((rule) => rule.catches(call));
-    if (denial) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denial.text) };
+    const granted = [...allow, ...(live?.allow ?? []).map(compileRule)];
+    const denial = catching(deny, granted, call);
+    if (denial) {
+      const reason = denial.isUnclear(call) ? CONSENT_REASONS.unclear : CONSENT_REASONS.denied;
+      return { refused: reason.replace("{rule}", () => denial.text) };
+    }
     const isRead =
       reading.includes(name) ||
       (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true) ||
@@ -71,15 +83,15 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
     // The tool has changed since it was allowed.
     if (servers?.changeOf(name) !== undefined) return "ask";
-    if (ask.some((rule) => rule.catches(call))) return "ask";
-    const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
+    if (catching(ask, granted, call)) return "ask";
+    const allowedBy = allowing(granted, call);
     if (isWrite && mode !== "auto" && options.dir !== undefined && isObeyedFile(call.path ?? "")) {
       // A rule for the folder around it is not enough.
-      return allowing.some(({ paths }) => isObeyedFile(paths ?? "")) ? "allow" : "ask";
+      return allowedBy.some(({ paths }) => isObeyedFile(paths ?? "")) ? "allow" : "ask";
     }
     const isServed = name.startsWith(PREFIX) && !isRead;
     if (isServed && mode !== "auto" && (call.about ?? []).some(namesObeyedFile)) return "ask";
-    if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
+    if (allowedBy.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
     if (!isWrite || mode === "ask") return "ask";
     return mode === "plan" && phase.isOutsidePlan(call.path ?? "") ? "ask" : "allow";
   };
