@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import type { Attack } from "./attack.ts";
 import { bitFlips } from "./bit-flips.ts";
 import { cluster } from "./cluster.ts";
+import { allowRules, denyRules } from "./command-rules.ts";
 import { floods } from "./floods.ts";
 import { kills } from "./kills.ts";
 import { ledger } from "./ledger.ts";
@@ -25,6 +26,8 @@ const ATTACKS: readonly Attack[] = [
   teams,
   takeovers,
   cluster,
+  allowRules,
+  denyRules,
   ...tested,
 ];
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { allowLines, denyLines } from "../../attack/command-lines.ts";
+import { allowRules, denyRules } from "../../attack/command-rules.ts";
 import { isRelease } from "../../test/rounds.ts";
 import { compileRule } from "./rules.ts";
 
@@ -470,6 +472,33 @@ describe("a rule with a star", () => {
   });
 });
 
+describe("the lines of the attack on rules", () => {
+  const allowed = allowLines();
+  const denied = [...new Set(denyLines())];
+
+  it("has at least 250 lines for each kind of rule", () => {
+    expect(new Set(allowed.map(([, line]) => line)).size).toBeGreaterThanOrEqual(250);
+    expect(denied.length).toBeGreaterThanOrEqual(250);
+  });
+
+  it("has none that a rule for something else allows", () => {
+    const passed = allowed.filter(([pattern, command]) =>
+      compileRule(`execute(${pattern})`).allows({ tool: "execute", command }),
+    );
+    expect(passed).toEqual([]);
+  });
+
+  it("has none that a rule for git push* misses", () => {
+    const rule = compileRule("execute(git push*)");
+    expect(denied.filter((command) => !rule.catches({ tool: "execute", command }))).toEqual([]);
+  });
+
+  it("is tried by the attacks, which find none through", async () => {
+    for (const { run } of [allowRules, denyRules])
+      expect(await run({ seed: 1, tries: 50 })).toMatchObject({ tries: 50, failures: 0 });
+  });
+});
+
 describe("a rule that denies git push*", () => {
   const rule = compileRule("execute(git push*)");
 
@@ -550,6 +579,14 @@ describe("a rule that denies git push*", () => {
 
   it.each([
     "echo git push",
+    "git --no-pager status",
+    "git add -A && git commit -m 'git push later'",
+    "git checkout -b new; git merge main",
+    "cp src/a.ts src/b.ts",
+    "find . -name '*.ts' | head",
+    "npm run build && npm test 2>&1 | tail -5",
+    "make test",
+    "go test ./...",
     "git status",
     "git log --grep push",
     "cat $FILE",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { onPlatform } from "../../test/on-platform.ts";
-import { compileRule, RULE } from "./rules.ts";
+import { allowing, catching, compileRule, RULE } from "./rules.ts";
 
 const command = (text: string) => ({ tool: "execute", command: text });
 const write = (path: string) => ({ tool: "write_file", path });
@@ -54,6 +54,44 @@ it.each([
   ["execute", "anything", true],
 ])("%s catches %j: %s", (rule, text, expected) => {
   expect(compileRule(rule).catches(command(text))).toBe(expected);
+});
+
+const rules = (...texts: string[]) => texts.map((text) => compileRule(text));
+
+it.each([
+  ["npm test && npm run build", true],
+  ["npm test | tail -5", true],
+  ["npm test; ls", false],
+  ["cd web && npm test", true],
+  ["cd web && npm run build", false],
+  ["npm test > log", true],
+  ["npm test > log2", false],
+])("rules allow %j together: %s", (line, expected) => {
+  const list = rules(
+    "execute(npm test*)",
+    "execute(npm run *)",
+    "execute(tail *)",
+    "execute(cd web && npm test)",
+    "execute(npm test > log)",
+  );
+  expect(allowing(list, command(line)).length > 0).toBe(expected);
+});
+
+it("lets no two rules allow a command in another folder", () => {
+  expect(allowing(rules("execute(cd web)", "execute(npm test)"), command("cd web && npm test"))).toEqual([]);
+});
+
+it.each([
+  ["python3 -m pytest -q", true],
+  ["python3 -m pytest -q && git status", true],
+  ["python3 -m pytest -q; git push", false],
+  ["cat a | python3 -m pytest -q", false],
+  ["python3 -m pytest", false],
+  ["sh -c $X", false],
+])("a rule without a star clears %j where a rule denies: %s", (line, isClear) => {
+  const deny = rules("execute(git push*)");
+  const allow = rules("execute", "execute(*)", "execute(python3 -m pytest -q)", "execute(sh -c $X)");
+  expect(catching(deny, allow, command(line)) === undefined).toBe(isClear);
 });
 
 it.each([

@@ -34,9 +34,9 @@ export interface Rule {
   allowsCommand: (tool: string, command: PlainCommand) => boolean;
   /**
    * Whether it matches, or may match, a call in any spelling. A line of commands matches if one command does, or if it
-   * is not clear: nothing is guessed in its favor.
+   * is not clear: nothing is guessed in its favor. A command of literal words for which `isNamed` is true counts as clear.
    */
-  catches: (call: RuledCall) => boolean;
+  catches: (call: RuledCall, isNamed?: (command: PlainCommand) => boolean) => boolean;
   /** Whether it catches a call only because its line is not clear. */
   isUnclear: (call: RuledCall) => boolean;
 }
@@ -56,20 +56,12 @@ export function allowing(rules: readonly Rule[], call: RuledCall): Rule[] {
   return found?.every((rule) => rule !== undefined) ? found : [];
 }
 
-/**
- * The first rule that catches a call. A line that is not clear passes if it consists of literal words, and rules without
- * a star name each of its commands.
- */
+/** The first rule that catches a call. A command that is not clear passes if a rule without a star names it. */
 export function catching(rules: readonly Rule[], allow: readonly Rule[], call: RuledCall): Rule | undefined {
   const exact = allow.filter(({ text, isNarrow }) => isNarrow && !text.includes("*"));
-  const isLiteral = (): boolean =>
-    plainCommands(call.command ?? "")?.every(({ words }) => !words.includes(undefined)) ?? false;
-  let isNamed: boolean | undefined;
-  return rules.find(
-    (rule) =>
-      rule.catches(call) &&
-      !(rule.isUnclear(call) && (isNamed ??= isLiteral() && allowing(exact, call).length > 0)),
-  );
+  const isNamed = (command: PlainCommand): boolean =>
+    exact.some((rule) => rule.allowsCommand(call.tool, command));
+  return rules.find((rule) => rule.catches(call, isNamed));
 }
 
 /** Compiles a rule that matches `RULE`. Throws `invalid-options` for an invalid pattern of paths. */
@@ -108,9 +100,9 @@ export function compileRule(text: string): Rule {
       return path === undefined ? about.length > 0 && about.every(isText) : (files?.are(path) ?? false);
     },
     allowsCommand: (tool, command) => isTool(tool) && commands.allows(command),
-    catches: ({ tool, command, path, about = [] }) => {
+    catches: ({ tool, command, path, about = [] }, isNamed) => {
       if (!isTool(tool)) return false;
-      if (command !== undefined) return isWindows() || commands.meaning(command) !== undefined;
+      if (command !== undefined) return isWindows() || commands.meaning(command, isNamed) !== undefined;
       return path === undefined ? about.some(isText) : (files?.mayBe(path) ?? false);
     },
     isUnclear: ({ tool, command }) =>
@@ -149,7 +141,10 @@ function commandPattern(pattern: string) {
       return known?.deed === "inert" || (known?.deed === "code" && !command.isPiped);
     },
     /** Whether a line has a command that the pattern names, or may have one. */
-    meaning: (line: string): "named" | "unclear" | undefined => {
+    meaning: (
+      line: string,
+      isNamed?: (command: PlainCommand) => boolean,
+    ): "named" | "unclear" | undefined => {
       if (isText(line.trim())) return "named";
       const list = plainCommands(line);
       if (!list) return "unclear";
@@ -158,10 +153,11 @@ function commandPattern(pattern: string) {
         return "named";
       const isClear = known.every(
         (one) =>
-          one.known?.isUsual &&
-          !(one.known.deed === "code" && one.command.isPiped) &&
-          // What a word expands to matters where the pattern may be about it.
-          !(one.known.args.includes(undefined) && (program === undefined || program === one.known.name)),
+          (one.known?.isUsual &&
+            !(one.known.deed === "code" && one.command.isPiped) &&
+            // What a word expands to matters where the pattern may be about it.
+            !(one.known.args.includes(undefined) && (program === undefined || program === one.known.name))) ||
+          (!one.command.words.includes(undefined) && !one.command.isPiped && isNamed?.(one.command)),
       );
       return isClear ? undefined : "unclear";
     },

@@ -88,7 +88,9 @@ function parseOptions(text: string): Options {
   const short = tokens.filter((token) => !token.startsWith("--"));
   return {
     words: new Set(tokens),
-    flags: new Set(short.filter((token) => !token.endsWith(":")).flatMap((token) => [...token.slice(1)])),
+    flags: new Set(
+      short.filter((token) => !token.endsWith(":")).flatMap((token) => token.slice(1).split("")),
+    ),
     valued: new Set(short.filter((token) => token.endsWith(":")).map((token) => token[1]!)),
   };
 }
