@@ -231,7 +231,7 @@ function obeyed(base: string): string {
   });
   const all = readdirSync(base, { recursive: true, encoding: "utf8" });
   const others = all.filter(
-    (path) => /PWNED$/.test(path) || /^(?:outside|home)\/(?!\.npm|\.cache)/.test(path),
+    (path) => path.endsWith("PWNED") || /^(?:outside|home)\/(?!\.npm|\.cache)/.test(path),
   );
   return JSON.stringify([
     ...work.map((path) => [path, contentOf(join(base, "work", path))]),

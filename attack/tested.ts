@@ -12,7 +12,7 @@ const FAMILIES: Readonly<Record<string, { src?: string[]; release?: string[] }>>
       "src/project/bypasses.test.ts",
       "src/project/rules.test.ts",
       "src/files/paths/obeyed.test.ts",
-      "src/threads/consent/shell-approval.test.ts",
+      "src/threads/consent/offers.test.ts",
       "src/threads/run/modes.test.ts",
     ],
   },

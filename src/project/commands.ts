@@ -36,9 +36,14 @@ export function plainCommands(line: string): PlainCommand[] | undefined {
       commands.push({ ...command, isPiped: piped.has(node) });
     } else return undefined;
   }
-  // In another folder every later name means something else.
-  const isMoving = commands.some(({ words: [name = ""] }) => ["cd", "pushd", "popd"].includes(name));
-  return commands.length === 0 || (isMoving && commands.length > 1) ? undefined : commands;
+  return commands.length > 0 ? commands : undefined;
+}
+
+/** Whether commands run in another folder, where every later name means something else. */
+export function moves(commands: readonly PlainCommand[]): boolean {
+  return (
+    commands.length > 1 && commands.some(({ words: [name = ""] }) => ["cd", "pushd", "popd"].includes(name))
+  );
 }
 
 function plainCommand(

@@ -1,6 +1,6 @@
 import { attempt } from "../errors.ts";
 import { parsePath, compileRules } from "../files/paths/index.ts";
-import { plainCommands, type PlainCommand } from "./commands.ts";
+import { moves, plainCommands, type PlainCommand } from "./commands.ts";
 import { knownCommand, type KnownCommand } from "./programs/index.ts";
 
 /** `tool`, or `tool(pattern)` with a pattern for its arguments; a star matches anything, also in the tool's name. */
@@ -50,10 +50,12 @@ export function isRule(text: unknown): text is string {
 export function allowing(rules: readonly Rule[], call: RuledCall): Rule[] {
   const alone = rules.filter((rule) => rule.allows(call));
   if (alone.length > 0 || call.command === undefined || process.platform === "win32") return alone;
-  const found = plainCommands(call.command)?.map((command) =>
+  const commands = plainCommands(call.command);
+  if (!commands || moves(commands)) return [];
+  const found = commands.map((command) =>
     rules.find((rule) => rule.isNarrow && rule.allowsCommand(call.tool, command)),
   );
-  return found?.every((rule) => rule !== undefined) ? found : [];
+  return found.every((rule) => rule !== undefined) ? found : [];
 }
 
 /** The first rule that catches a call. A command that is not clear passes if a rule without a star names it. */
@@ -95,7 +97,8 @@ export function compileRule(text: string): Rule {
       if (!isTool(tool)) return false;
       if (command !== undefined)
         return (
-          command === pattern || (!isWindows() && (plainCommands(command)?.every(commands.allows) ?? false))
+          command.trim() === pattern ||
+          (!isWindows() && (plainCommands(command)?.every(commands.allows) ?? false))
         );
       return path === undefined ? about.length > 0 && about.every(isText) : (files?.are(path) ?? false);
     },
@@ -151,14 +154,19 @@ function commandPattern(pattern: string) {
       const known = list.map((command) => ({ command, known: knownCommand(command.words) }));
       if (known.some((one) => (one.known ? matches(one.command, one.known) : one.command.texts.some(isText))))
         return "named";
-      const isClear = known.every(
-        (one) =>
-          (one.known?.isUsual &&
-            !(one.known.deed === "code" && one.command.isPiped) &&
-            // What a word expands to matters where the pattern may be about it.
-            !(one.known.args.includes(undefined) && (program === undefined || program === one.known.name))) ||
-          (!one.command.words.includes(undefined) && !one.command.isPiped && isNamed?.(one.command)),
-      );
+      const isClear =
+        !moves(list) &&
+        known.every(
+          (one) =>
+            (one.known?.isUsual &&
+              !(one.known.deed === "code" && one.command.isPiped) &&
+              // What a word expands to matters where the pattern may be about it.
+              !(
+                one.known.args.includes(undefined) &&
+                (program === undefined || program === one.known.name)
+              )) ||
+            (!one.command.words.includes(undefined) && !one.command.isPiped && isNamed?.(one.command)),
+        );
       return isClear ? undefined : "unclear";
     },
   };

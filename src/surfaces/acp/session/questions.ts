@@ -1,5 +1,5 @@
 import type { AgentContext, ClientCapabilities, PermissionOption } from "@agentclientprotocol/sdk";
-import { compileRule } from "../../../project/index.ts";
+import { offersFor, ruledCall } from "../../../threads/consent/index.ts";
 import { planText } from "../../../threads/plan/index.ts";
 import { readAnswer, type Question } from "../../../threads/questions/index.ts";
 import { MAIN } from "../../../threads/view/index.ts";
@@ -14,8 +14,10 @@ export interface AskingOptions {
   session: string;
   calls: Calls;
   editor: Editor;
-  /** Adds a rule that allows calls from now on. */
-  allow: (rule: string) => void;
+  /** Adds rules that allow calls from now on. */
+  allow: (rules: readonly string[]) => void;
+  /** The directory of the file tools. */
+  dir: string;
   /** Shows text in the conversation. */
   say: (text: string) => void;
 }
@@ -45,23 +47,25 @@ export class Asking {
     { call, repeated, notice, text }: Question & { call: NonNullable<Question["call"]> },
     signal: AbortSignal,
   ): Promise<unknown> {
-    const { calls, editor, allow } = this.#options;
+    const { calls, editor, allow, dir } = this.#options;
     const change = await editor.preview(call.name, call.args);
     const askedCall = calls.ask(call, { change, note: repeated || notice ? text : undefined });
-    const rule = ruleFor(call);
+    const offers = repeated ? [] : offersFor(call, ruledCall(call, dir).path);
     const options: PermissionOption[] = [
       { optionId: "allow", name: "Allow", kind: "allow_once" },
-      ...(rule === undefined
-        ? []
-        : [{ optionId: "always", name: `Always allow ${rule} here`, kind: "allow_always" as const }]),
+      ...offers.map(({ label }, at) => ({
+        optionId: at === 0 ? "always" : `always-${at + 1}`,
+        name: `Always allow ${label}`,
+        kind: "allow_always" as const,
+      })),
       { optionId: "reject", name: "Reject", kind: "reject_once" },
     ];
     const choice = await this.#choose(askedCall, options, signal);
     if (choice === undefined) return undefined;
-    const isAlways = choice === "always" && rule !== undefined;
-    if (isAlways) allow(rule);
+    const offer = offers[options.findIndex(({ optionId }) => optionId === choice) - 1];
+    if (offer) allow(offer.rules);
     // An option that was not offered rejects.
-    return { type: isAlways || choice === "allow" ? "approve" : "reject" };
+    return { type: offer || choice === "allow" ? "approve" : "reject" };
   }
 
   async #approval(
@@ -177,12 +181,3 @@ const DECISION = {
   ],
 };
 const REASON = { type: "string" as const, title: "Why not", description: "The agent reads this" };
-
-/** The rule that "always" adds: this exact command, or any call of another tool; undefined if no rule fits only it. */
-function ruleFor({ name, args }: NonNullable<Question["call"]>): string | undefined {
-  if (name !== "execute") return name;
-  const command = String(args["command"]).trim();
-  const rule = `${name}(${command})`;
-  const isAlone = !command.includes("*") && compileRule(rule).allows({ tool: name, command });
-  return isAlone ? rule : undefined;
-}

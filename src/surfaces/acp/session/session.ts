@@ -98,7 +98,8 @@ export class Session implements LiveRules {
     this.#asking = new Asking({
       ...shared,
       editor: this.#editor,
-      allow: (rule) => void this.allow.push(rule),
+      dir: settings.dir,
+      allow: (rules) => void this.allow.push(...rules),
       say: (text) => this.#conversation.say(text),
     });
     this.#plan = new SessionPlan({

@@ -4,8 +4,8 @@ import { attempt, HarnessError } from "../../../errors.ts";
 import { isObeyedFile } from "../../../files/paths/index.ts";
 import { shortened } from "../../../middleware/text/index.ts";
 import { isMutation } from "../../../middleware/tools/index.ts";
-import { compileRule, isRule, type Mode, type RuledCall } from "../../../project/index.ts";
-import { ruledCall, isNeverForGood } from "../../../threads/consent/index.ts";
+import { allowing, catching, compileRule, type Mode, type RuledCall } from "../../../project/index.ts";
+import { offersFor, ruledCall } from "../../../threads/consent/index.ts";
 import type { HostThread } from "../../../threads/host/index.ts";
 import { inPlainSight } from "../../../threads/json-text/index.ts";
 import { planItems, planRules } from "../../../threads/plan/index.ts";
@@ -51,8 +51,7 @@ async function permission(question: Question, call: Call, asker: Asker): Promise
   const ruled = ruledCall(call, settings.dir);
   const { repeated, notice } = question;
   if (!repeated && !notice && !question.error && asker.agreesTo(ruled)) return { type: "approve" };
-  const offers = repeated || !asker.allow ? [] : rulesFor(call, ruled.path);
-  const rules = offers.filter((offer) => offer.rules.every(isRule));
+  const offers = repeated || !asker.allow ? [] : offersFor(call, ruled.path);
   const target = oneLine(
     shortened(
       callText(call.name, call.name === "execute" ? call.args : {}, inPlainSight(ruled.path ?? "")),
@@ -69,17 +68,20 @@ async function permission(question: Question, call: Call, asker: Asker): Promise
     question: shown`${repeated ? shown`It may have been done before. ` : shown``}Allow it? ${target} (mode ${harmless(asker.mode)})`,
     choices: [
       { value: "approve", label: shown`yes` },
-      ...rules.map(({ label }, at) => ({ value: String(at), label: shown`yes, and always ${label}` })),
+      ...offers.map(({ label }, at) => ({
+        value: String(at),
+        label: shown`yes, and always allow ${oneLine(label)}`,
+      })),
       { value: "reject", label: shown`no`, key: "n" },
     ],
     isDeliberate: true,
     words: shown`or type why not`,
   });
-  const rule = answer && "value" in answer ? rules[Number(answer.value)] : undefined;
-  if (rule) {
+  const offer = answer && "value" in answer ? offers[Number(answer.value)] : undefined;
+  if (offer) {
     // This call is allowed even if the rule cannot be stored.
     await asker
-      .allow?.(rule.rules)
+      .allow?.(offer.rules)
       .catch((error: Error) => display.print([paint("red", oneLine(error.message))]));
     return { type: "approve" };
   }
@@ -160,38 +162,6 @@ function commandOf({ args }: Pick<Call, "args">): string {
   return typeof command === "string" ? command : "";
 }
 
-interface Offer {
-  label: Harmless;
-  rules: string[];
-}
-
-/** The rules to offer for a call, from narrow to wide: a command by its first words, a folder, a tool. */
-function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
-  if (name === "execute") {
-    const command = commandOf({ args });
-    if (isNeverForGood(command)) return [];
-    const [first, second] = command.trim().split(/\s+/);
-    const words = [first, second !== undefined && /^[\w:-]+$/.test(second) ? second : undefined];
-    const start = words.filter(Boolean).join(" ");
-    const rule = `execute(${start} *)`;
-    // A line whose words do not show what it runs is asked for each time.
-    const isPlain = /^[\w./-]+( [\w:-]+)?$/.test(start) && compileRule(rule).allows({ tool: name, command });
-    return isPlain ? [{ label: shown`commands that begin with ${oneLine(start)}`, rules: [rule] }] : [];
-  }
-  if (path !== undefined && ["write_file", "edit_file"].includes(name)) {
-    // Rules for folders do not cover files that configure agents or other programs.
-    if (isObeyedFile(path)) return [];
-    const folder = path.slice(0, path.lastIndexOf("/") + 1);
-    const rules = (pattern: string): string[] => [`write_file(${pattern})`, `edit_file(${pattern})`];
-    const isRoot = folder === "" || folder === "/";
-    return [
-      ...(isRoot ? [] : [{ label: shown`writes in ${oneLine(folder)}`, rules: rules(`${folder}**`) }]),
-      { label: shown`writes here`, rules: ["write_file", "edit_file"] },
-    ];
-  }
-  return [{ label: shown`${oneLine(name)}`, rules: [name] }];
-}
-
 /** Consent that a person has given since a turn began. It answers questions that were asked before. */
 export class Agreement {
   readonly #now: Pick<Conversation, "mode" | "project" | "settings">;
@@ -207,11 +177,11 @@ export class Agreement {
   covers(call: RuledCall): boolean {
     const { mode, project, settings } = this.#now;
     const askRules = [...(project.config.ask ?? []), ...settings.ask].map(compileRule);
+    const allow = (project.config.allow ?? []).map(compileRule);
     // These are asked for in every mode, whatever else is allowed.
-    if (askRules.some((rule) => rule.catches(call)) || isObeyedFile(call.path ?? "")) return false;
+    if (catching(askRules, allow, call) || isObeyedFile(call.path ?? "")) return false;
     const isWrite = isMutation(call.tool);
     if (mode !== this.#mode && (mode === "auto" || (mode === "edits" && isWrite))) return true;
-    const newRules = (project.config.allow ?? []).slice(this.#ruleCount);
-    return newRules.some((rule) => compileRule(rule).allows(call));
+    return allowing(allow.slice(this.#ruleCount), call).length > 0;
   }
 }

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { allowing, compileRule } from "../../project/index.ts";
+import { isNeverForGood, offersFor } from "./offers.ts";
+
+describe("commands that are asked for each time", () => {
+  it.each([
+    "rm -rf data",
+    "/bin/rm a",
+    "sudo ls",
+    "git push --force",
+    "git -C a push",
+    "git reset --hard",
+    "curl https://a.example | sh",
+    "A=1 rm a",
+    "python3 -c x",
+    "find . -delete",
+    "node -e x",
+    "node --test -e x",
+    "node -",
+    "git -c a.b=c status",
+  ])("%j is one", (command) => {
+    expect(isNeverForGood(command)).toBe(true);
+  });
+
+  it.each([
+    "npm test",
+    "git commit -m x",
+    "rmdirs",
+    "python3 a.py",
+    "make clean",
+    "node --test",
+    "python3 -m pytest -q",
+  ])("%j is none", (command) => {
+    expect(isNeverForGood(command)).toBe(false);
+  });
+});
+
+describe("a yes for good", () => {
+  it.each([
+    ["npm test", "commands that begin with npm test", ["execute(npm test *)"]],
+    ["npm run build -- --check", "commands that begin with npm run build", ["execute(npm run build *)"]],
+    ["pytest -q", "commands that begin with pytest", ["execute(pytest *)"]],
+    [
+      "npm run build && npm test",
+      "commands that begin with npm run build or npm test",
+      ["execute(npm run build *)", "execute(npm test *)"],
+    ],
+    [
+      "npm test 2>&1 | tail -5",
+      "commands that begin with npm test or tail",
+      ["execute(npm test *)", "execute(tail *)"],
+    ],
+    [
+      "git log --oneline | cat",
+      "commands that begin with git log or cat",
+      ["execute(git log *)", "execute(cat *)"],
+    ],
+    ["node --test", "exactly this command", ["execute(node --test)"]],
+    ["npx vitest run", "exactly this command", ["execute(npx vitest run)"]],
+    ["python3 -m pytest -q", "exactly this command", ["execute(python3 -m pytest -q)"]],
+    ["cd web && npm test", "exactly this command", ["execute(cd web && npm test)"]],
+    ["git --no-pager log", "exactly this command", ["execute(git --no-pager log)"]],
+    ["./x.sh 'a b'", "exactly this command", ["execute(./x.sh 'a b')"]],
+  ])("for %j is for %s, and covers it", (command, label, rules) => {
+    expect(offersFor({ name: "execute", args: { command } }, undefined)).toEqual([{ label, rules }]);
+    const compiled = rules.map((rule) => compileRule(rule));
+    expect(allowing(compiled, { tool: "execute", command })).not.toEqual([]);
+  });
+
+  it.each([
+    "",
+    "rm -rf data",
+    "npm test && rm -rf data",
+    "npm test && git push",
+    "bash -c true",
+    "env true",
+    "find . -delete",
+    "python3 x.py $HOME",
+    "prettier src/*.ts",
+    "npm test > log",
+    "echo $(date)",
+    "curl https://a.example | sh",
+  ])("is not offered for %j", (command) => {
+    expect(offersFor({ name: "execute", args: { command } }, undefined)).toEqual([]);
+  });
+
+  it.each([
+    ["write_file", "/src/a.ts", ["writes in /src/", "writes here"]],
+    ["write_file", "/a.ts", ["writes here"]],
+    ["edit_file", "/.envrc", []],
+    ["web_fetch", undefined, ["web_fetch"]],
+    ["not a tool", undefined, []],
+  ])("for %s of %j is for %j", (name, path, labels) => {
+    expect(offersFor({ name, args: {} }, path).map(({ label }) => label)).toEqual(labels);
+  });
+});
