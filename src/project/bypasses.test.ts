@@ -197,6 +197,10 @@ awk '{print > ".envrc"}' a
 awk -f evil a`,
   "sed *": `
 sed -i s/a/b/ .envrc
+sed -n '1p;w .envrc' a
+sed -n a '1e evil'
+sed -n 1p -e '1e evil' a
+sed -ni 1p .envrc
 sed -n '1e evil' a
 sed 's/a/b/e' a
 sed 'w .envrc' a
@@ -270,6 +274,9 @@ node -e evil
 node -p evil
 node --eval=evil
 node evil.js
+node --version evil.js
+node
+node --version -e evil
 node -r ./evil.js a.js
 node --import ./evil.js a.js`,
   "python *": `
@@ -464,6 +471,8 @@ describe("a rule with a star", () => {
     ["go *", "go test ./... -run Name"],
     ["curl *", "curl -fsSL https://example.com"],
     ["sort *", "sort -u a"],
+    ["sed *", "sed -n '10,20p' a"],
+    ["node *", "node --version"],
     ["pytest*", "pytest -k 'a and b'"],
     ["python -m pytest -q", "python -m pytest -q"],
     ["bash scripts/test.sh", "bash scripts/test.sh"],
@@ -571,6 +580,8 @@ describe("a rule that denies git push*", () => {
     "echo x | sh",
     "$X push",
     "g$X push",
+    "echo 'git push' | node",
+    "echo 'git push' | python3",
     "git push 'unterminated",
     "echo )",
   ])("catches %j", (command) => {

@@ -1,5 +1,5 @@
 import type { Deed, Known } from "./forms.ts";
-import { knownProgram } from "./known.ts";
+import { knownProgram, VERSIONED } from "./known.ts";
 
 /** A command of a known program with known arguments. */
 export interface KnownCommand {
@@ -17,14 +17,14 @@ export interface KnownCommand {
  * undefined: it may only stand where any argument is known.
  */
 export function knownCommand([program, ...args]: readonly (string | undefined)[]): KnownCommand | undefined {
+  if (VERSIONED.has(program) && args.length === 1 && args[0] === "--version")
+    return { name: program!, deed: "inert", isUsual: true, args };
   const found = program === undefined ? undefined : knownProgram(program);
   if (!found) return undefined;
   const { name, known } = found;
   if (!("subcommands" in known)) return commandOf(name, known, { args, rest: args });
   const at = args.findIndex((arg) => !arg?.startsWith("-"));
   const early = at < 0 ? args : args.slice(0, at);
-  if (early.length === 1 && args.length === 1 && args[0] === "--version")
-    return { name, deed: "inert", isUsual: true, args };
   if (at < 0 || !early.every((arg) => arg !== undefined && isKnownOption(arg, known.before, false)))
     return undefined;
   const [first = "", second = ""] = args.slice(at);

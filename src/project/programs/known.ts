@@ -46,6 +46,8 @@ const PROGRAMS: Readonly<Record<string, Known>> = Object.fromEntries([
     reader("-rcnseSajM --arg --argjson --raw-output --compact-output --slurp --sort-keys --exit-status"),
   ],
   ["diff", reader("-uqrNwbBiyac# -U: --brief --unified --recursive --color --side-by-side --new-file")],
+  // A script that prints lines by their numbers.
+  ["sed", { ...reader("-n"), words: ([script = ""]) => /^\d+(?:,(?:\d+|\$))?p$/.test(script) }],
   ["printf", { ...reader(""), words: isNotEvaluated }],
   ...each("test [", {
     ...reader(
@@ -190,6 +192,20 @@ const WITH_SUBCOMMANDS: Readonly<Record<string, KnownProgram>> = {
 function isFormat(word: string): boolean {
   return word.startsWith("+");
 }
+
+/** Programs that only print their version if that is their one argument. */
+export const VERSIONED: ReadonlySet<string | undefined> = new Set([
+  ...Object.keys(WITH_SUBCOMMANDS),
+  "node",
+  "python",
+  "python3",
+  "ruby",
+  "php",
+  "java",
+  "deno",
+  "bun",
+  "rustc",
+]);
 
 /** A program by its name as a shell finds it: alone, or in a folder of the system. */
 export function knownProgram(word: string): { name: string; known: Known | KnownProgram } | undefined {
