@@ -55,12 +55,12 @@ describe("a yes for good", () => {
       "commands that begin with git log or cat",
       ["execute(git log *)", "execute(cat *)"],
     ],
-    ["node --test", "exactly this command", ["execute(node --test)"]],
-    ["npx vitest run", "exactly this command", ["execute(npx vitest run)"]],
-    ["python3 -m pytest -q", "exactly this command", ["execute(python3 -m pytest -q)"]],
-    ["cd web && npm test", "exactly this command", ["execute(cd web && npm test)"]],
-    ["git --no-pager log", "exactly this command", ["execute(git --no-pager log)"]],
-    ["./x.sh 'a b'", "exactly this command", ["execute(./x.sh 'a b')"]],
+    ["node --test", "this exact command", ["execute(node --test)"]],
+    ["npx vitest run", "this exact command", ["execute(npx vitest run)"]],
+    ["python3 -m pytest -q", "this exact command", ["execute(python3 -m pytest -q)"]],
+    ["cd web && npm test", "this exact command", ["execute(cd web && npm test)"]],
+    ["git --no-pager log", "this exact command", ["execute(git --no-pager log)"]],
+    ["./x.sh 'a b'", "this exact command", ["execute(./x.sh 'a b')"]],
   ])("for %j is for %s, and covers it", (command, label, rules) => {
     expect(offersFor({ name: "execute", args: { command } }, undefined)).toEqual([{ label, rules }]);
     const compiled = rules.map((rule) => compileRule(rule));

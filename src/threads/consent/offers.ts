@@ -4,7 +4,7 @@ import { compileRule, isRule, plainCommands, type PlainCommand } from "../../pro
 
 /** A yes for good that a person may give with the yes to a call. */
 export interface Offer {
-  /** What is allowed, to follow the words "always allow". */
+  /** What is allowed, to follow the word "always". */
   label: string;
   rules: string[];
 }
@@ -49,7 +49,7 @@ function commandOffers(line: string): Offer[] {
   const isLiteral = commands.every(({ words }) => !words.includes(undefined));
   // A star would be a pattern.
   if (!isLiteral || line.includes("*")) return [];
-  return [{ label: "exactly this command", rules: [`execute(${line})`] }];
+  return [{ label: "this exact command", rules: [`execute(${line})`] }];
 }
 
 const ruleFor = (start: string): string => `execute(${start} *)`;

@@ -70,7 +70,7 @@ async function permission(question: Question, call: Call, asker: Asker): Promise
       { value: "approve", label: shown`yes` },
       ...offers.map(({ label }, at) => ({
         value: String(at),
-        label: shown`yes, and always allow ${oneLine(label)}`,
+        label: shown`yes, and always ${oneLine(label)}`,
       })),
       { value: "reject", label: shown`no`, key: "n" },
     ],
