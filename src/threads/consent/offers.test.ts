@@ -55,6 +55,7 @@ describe("a yes for good", () => {
       "commands that begin with git log or cat",
       ["execute(git log *)", "execute(cat *)"],
     ],
+    ["node --version", "this exact command", ["execute(node --version)"]],
     ["node --test", "this exact command", ["execute(node --test)"]],
     ["npx vitest run", "this exact command", ["execute(npx vitest run)"]],
     ["python3 -m pytest -q", "this exact command", ["execute(python3 -m pytest -q)"]],

@@ -58,15 +58,12 @@ const WITH_SUBCOMMANDS = new Set(["git", "npm", "pnpm", "yarn", "cargo", "go", "
 
 /** The first words of a command, if a rule for them allows it. */
 function startOf(command: PlainCommand): string | undefined {
-  const [first = "", ...rest] = command.words;
-  const isPlain = (word: string | undefined): word is string =>
-    word !== undefined && /^\w[\w:-]*$/.test(word);
-  const [second, third] = rest;
-  const words = [
-    first,
-    ...(isPlain(second) ? [second, ...(second === "run" && isPlain(third) ? [third] : [])] : []),
-  ];
-  if (words.length === 1 && WITH_SUBCOMMANDS.has(first)) return undefined;
+  const [first = "", second, third] = command.words;
+  const isPlain = (word: string | undefined): boolean => word !== undefined && /^\w[\w:-]*$/.test(word);
+  const length = !isPlain(second) ? 1 : second === "run" && isPlain(third) ? 3 : 2;
+  const words = command.words.slice(0, length);
+  // Such a rule would allow hardly more than the question that is asked, and its label would say more.
+  if (second === "--version" || (words.length === 1 && WITH_SUBCOMMANDS.has(first))) return undefined;
   const start = words.join(" ");
   return /^[\w./-]+( [\w:-]+){0,2}$/.test(start) &&
     compileRule(ruleFor(start)).allowsCommand("execute", command)
