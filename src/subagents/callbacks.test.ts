@@ -1,5 +1,6 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { MemorySaver } from "@langchain/langgraph";
+import { createAgent } from "langchain";
 import { expect, it } from "vitest";
 import { createDeepAgent } from "../deep/index.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
@@ -58,4 +59,34 @@ it("callbacks such as LangSmith's and Langfuse's see the thread, whose call it i
     ["read_file", "t", "main", "2"],
     ["model", "t", "main", "2"],
   ]);
+});
+
+it("traces of a named agent's sub-agents have the sub-agents' names", async () => {
+  const names: unknown[] = [];
+  const agent = createDeepAgent({
+    name: "main",
+    model: new ScriptedModel([
+      [
+        callTool("task", { description: "Look", subagent_type: "worker" }),
+        callTool("task", { description: "Look", subagent_type: "ready" }),
+      ],
+      "Done.",
+    ]),
+    subagents: [
+      { name: "worker", description: "looks", model: new ScriptedModel(["Seen."]) },
+      {
+        name: "ready",
+        description: "looks",
+        runnable: createAgent({ name: "inner", model: new ScriptedModel(["Seen."]) }),
+      },
+    ],
+  });
+  const handleChatModelStart = (...args: unknown[]): void => {
+    names.push((args[6] as Record<string, unknown>)["lc_agent_name"]);
+  };
+  await agent.invoke(
+    { messages: [{ role: "user", content: "Go" }] },
+    { callbacks: [{ handleChatModelStart }] },
+  );
+  expect(names.toSorted()).toEqual(["main", "main", "ready", "worker"]);
 });

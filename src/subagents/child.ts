@@ -83,7 +83,7 @@ function inOrder(
  * full step limit, whatever its parent has left; control and abort signal of its own.
  */
 function childConfig(
-  { fork = false, budget: limits }: CompiledSubagent,
+  { name, fork = false, budget: limits }: CompiledSubagent,
   { runtime, owner, todo, budget, usage }: ChildContext,
 ) {
   const { configurable, config, signal } = runtime;
@@ -99,7 +99,8 @@ function childConfig(
       [CONTEXT_KEY]: fork ? readContext(runtime.state, configurable) : undefined,
       ...OWN_SIGNAL,
     },
-    metadata: { ...config?.metadata, [OWNER_KEY]: owner, [TODO_KEY]: todo },
+    // The caller's metadata has the caller's name.
+    metadata: { ...config?.metadata, lc_agent_name: name, [OWNER_KEY]: owner, [TODO_KEY]: todo },
     recursionLimit: STEP_LIMIT,
     ...StepControl.forChild(config?.control),
     ...(signal && { signal: AbortSignal.any([signal]) }),
