@@ -175,7 +175,7 @@ describe("sub-agents", () => {
     });
     const agent = createDeepAgent({ model, systemPrompt: "You count." });
     const { files, messages } = await agent.invoke(go);
-    expect(replies(messages, "task")[0]!.text).toBe("[Done.]\nThere is one line.");
+    expect(replies(messages, "task")[0]!.text).toBe("There is one line.");
     expect(files).toEqual({ "/out.md": "1" });
     const childRequest = model.requests.find((request) => request.messages[1]!.text.startsWith("count"))!;
     expect(childRequest.messages).toHaveLength(2);
@@ -228,11 +228,7 @@ describe("sub-agents", () => {
       ],
     });
     const { messages } = await agent.invoke(go);
-    expect(replies(messages, "task").map((reply) => reply.text)).toEqual([
-      "[Done.]\nA",
-      "[Done.]\nB",
-      '{"verdict":"fine"}',
-    ]);
+    expect(replies(messages, "task").map((reply) => reply.text)).toEqual(["A", "B", '{"verdict":"fine"}']);
     const names = (start: string) =>
       (
         model.requests.find((request) => request.messages[1]!.text === start)!.tools as {
@@ -257,7 +253,7 @@ describe("sub-agents", () => {
       model: bare,
       without: ["FilesMiddleware", "PlanMiddleware"],
     }).invoke(go);
-    expect(replies(result.messages, "task")[0]!.text).toBe("[Done.]\ndone");
+    expect(replies(result.messages, "task")[0]!.text).toBe("done");
     for (const { tools } of bare.requests)
       expect(JSON.stringify(tools)).not.toMatch(/write_file|write_todos|todo_id/);
   });
@@ -508,7 +504,7 @@ describe("sub-agents", () => {
   it("may call sub-agents only as deep as allowed", async () => {
     const scripts = { go: [task("one"), "ok"], one: [task("two"), "1"], two: ["2"] };
     const shallow = await createDeepAgent({ model: cast({ ...scripts, one: ["1"] }) }).invoke(go);
-    expect(replies(shallow.messages)[0]!.text).toBe("[Done.]\n1");
+    expect(replies(shallow.messages)[0]!.text).toBe("1");
     const model = cast(scripts);
     await createDeepAgent({ model, maxDepth: 2 }).invoke(go);
     const deepest = model.requests.find((request) => request.messages[1]!.text === "two")!;

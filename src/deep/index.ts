@@ -65,6 +65,13 @@ export const createDeepAgent: CreateDeepAgent = ((userOptions: DeepAgentOptions 
   return assemble(options, { depth: 0, budget: new Budget(options.budget) });
 }) as never;
 
+/** Creates a deep agent whose sub-agents' reports have no line about their verdicts. */
+export const createBareAgent: CreateDeepAgent = ((userOptions: DeepAgentOptions) => {
+  const options = withKnownPrices(userOptions);
+  checkDeepOptions(options);
+  return assemble(options, { depth: 0, budget: new Budget(options.budget), isBare: true });
+}) as never;
+
 /** Creates a deep agent that works for another agent, on its budget. */
 export const createHelper: CreateDeepAgent = ((options: DeepAgentOptions) => {
   checkDeepOptions(options);
@@ -90,6 +97,8 @@ interface Place {
   permissions?: readonly (readonly PermissionRule[])[];
   /** A fork has the `task` tool so that its requests begin like its parent's, but may not use it. */
   isFork?: boolean;
+  /** Whether sub-agents' reports have no line about their verdicts. */
+  isBare?: boolean;
 }
 
 function assemble(ownOptions: DeepAgentOptions, place: Place): object {
@@ -144,6 +153,7 @@ function assemble(ownOptions: DeepAgentOptions, place: Place): object {
             subagents,
             plan: hasOwnPlan ? plan : undefined,
             budget,
+            isBare: place.isBare,
             ...picked(options, ["background"]),
             ...(maxConcurrency !== undefined && { maxConcurrency }),
             ...(!mayDelegate && { refusal: FORK_REFUSAL }),

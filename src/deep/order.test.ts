@@ -152,8 +152,8 @@ describe("calls of one message in a deep agent", () => {
     );
     const agent = createDeepAgent({ model, plan: false }) as unknown as Agent;
     expect(await told(agent, new Set())).toMatchObject({
-      t1: "[Done.]\nt1: /a.md",
-      t2: "[Done.]\nt2: /a.md",
+      t1: "t1: /a.md",
+      t2: "t2: /a.md",
     });
   });
 });

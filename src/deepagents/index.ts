@@ -6,7 +6,7 @@ import {
   inherited,
   type DeepAgentOptions,
   type SubagentSpec,
-  createDeepAgent as createAgent,
+  createBareAgent,
   createHelper,
 } from "../deep/index.ts";
 import { attempt } from "../errors.ts";
@@ -75,7 +75,7 @@ export const createDeepAgent: CreateDeepAgent = ((params: CreateDeepAgentParams 
   };
   const local = subagents.filter((spec) => !isAsyncSubAgent(spec));
   const all = { ...options, subagents: local.map((spec) => specOf(spec, options)) };
-  return withFileData(createAgent(all as never));
+  return withFileData(createBareAgent(all as never));
 }) as never;
 
 type FileOptions = Pick<DeepAgentOptions, "backend" | "canExecute" | "permissions">;

@@ -367,7 +367,7 @@ describe("the chain", () => {
     ]);
     const config = { configurable: { thread_id: "d", subagent_enabled: true, max_concurrent_subagents: 2 } };
     const { messages } = await makeLeadAgent(config, { model, baseDir }).invoke(go, config);
-    expect(messages.find((message) => ToolMessage.isInstance(message))!.text).toBe("[Done.]\ncounted");
+    expect(messages.find((message) => ToolMessage.isInstance(message))!.text).toBe("counted");
   });
 
   it("has sub-agents in its own sandbox", async () => {

@@ -31,7 +31,7 @@ describe("a sub-agent that is asked again", () => {
       ],
       [callTool("ls", { path: "/" }), "The depth is 4.", "The width is 9."],
     );
-    expect(results).toEqual(["[Done.] t1\nThe depth is 4.", "[Done.] t2\nThe width is 9."]);
+    expect(results).toEqual(["The depth is 4.", "The width is 9."]);
     const texts = model.requests.at(-1)!.messages.map(({ text }) => text);
     expect(texts.slice(1)).toEqual([
       "Find the depth",
@@ -58,7 +58,7 @@ describe("a sub-agent that is asked again", () => {
     expect(results[0]).toBe('Error: the sub-agent "scout" (t1) failed: no model.');
     const { messages } = await agent.invoke(input("again"), config);
     const texts = messages.map(({ text }) => text);
-    expect(texts).toContainEqual(expect.stringContaining("[Done.]\nThe depth is 4."));
+    expect(texts).toContainEqual(expect.stringContaining("The depth is 4."));
     expect(texts).toContain("Started in the background as b1.");
     expect(model.requests.at(-1)!.messages.at(-1)!.text).toBe("Try once more");
     expect(model.requests.at(-1)!.messages.map(({ text }) => text)).toContain("Find the depth");
@@ -69,6 +69,6 @@ describe("a sub-agent that is asked again", () => {
     const kept = await run(steps, ["Found."]);
     expect(kept.results[1]).toBe('Error: no sub-agent "t7" can be asked again; there are t1.');
     const lost = await run(steps, ["Found."], { checkpointer: false });
-    expect(lost.results).toEqual(["[Done.]\nFound.", 'Error: no sub-agent "t7" can be asked again.']);
+    expect(lost.results).toEqual(["Found.", 'Error: no sub-agent "t7" can be asked again.']);
   });
 });

@@ -6,7 +6,7 @@ import { NO_FIGURES, type Tally } from "../plan/todo/index.ts";
 import { runChild, type ChildContext } from "./child.ts";
 import { labelOf, type Failures, type SubagentEvent } from "./events.ts";
 import { stateUpdate, type Job, type StartState } from "./exchange.ts";
-import { DONE, verdictLine, type Report, type Verdict } from "./report.ts";
+import { verdictLine, type Report, type Verdict } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 
 /** A job that is given to a sub-agent. */
@@ -92,6 +92,7 @@ function emit(
 export interface Conclusion {
   text: string;
   isError: boolean;
+  verdict: Verdict;
   /** The verdict by call; empty if the job is done. */
   failures: Failures;
   update: Record<string, unknown>;
@@ -107,13 +108,15 @@ interface ConcludeOptions {
   elapsedMs: number;
   /** Milliseconds of work before the job last stopped for a person. */
   before?: number;
+  /** Whether a report has no line of the harness. */
+  isBare?: boolean | undefined;
 }
 
 /** Creates the result of an ended job, and ends the plan item that follows it. */
 export async function conclude(
   { subagent, start, call, job, id }: Assignment,
   outcome: Outcome,
-  { followed, hasPlan, elapsedMs, before = 0 }: ConcludeOptions,
+  { followed, hasPlan, elapsedMs, before = 0, isBare = false }: ConcludeOptions,
 ): Promise<Conclusion> {
   const tally = "report" in outcome ? outcome.report.spent : outcome.spent;
   const spent = { ...NO_FIGURES, ...tally, elapsedMs };
@@ -125,19 +128,20 @@ export async function conclude(
     const ended = await followed?.end({ ok: false, reason, helpers });
     const name = `"${subagent.name}"${id === undefined ? "" : ` (${id})`}`;
     const text = `the sub-agent ${name} failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;
-    const failures = { [call]: verdictOf(outcome) };
-    return { text, isError: true, failures, update: { ...planUpdate, ...ended?.update } };
+    const verdict = verdictOf(outcome);
+    const failures = { [call]: verdict };
+    return { text, isError: true, verdict, failures, update: { ...planUpdate, ...ended?.update } };
   }
   const { text, verdict, after } = outcome.report;
   const isDone = verdict.result === "done";
   const { reason = "" } = verdict;
   const ended = await followed?.end(isDone ? { ok: true, helpers } : { ok: false, reason, helpers });
-  const line = verdictLine(verdict, ended?.sentence);
-  const head = id === undefined ? line : `${line} ${id}`;
+  const line = verdictLine(verdict, { id, more: ended?.sentence });
   return {
-    // A structured response is also for programs: no line before it if the job is done.
-    text: line === DONE && after.structuredResponse !== undefined ? text : `${head}\n${text}`.trimEnd(),
+    // A program may read the report, so Holdfast adds its line only if the model must know more.
+    text: text !== "" && isBare ? text : `${text}\n${line}`.trim(),
     isError: false,
+    verdict,
     failures: isDone ? {} : { [call]: verdict },
     update: { ...stateUpdate(subagent, start, after), ...planUpdate, ...ended?.update },
   };

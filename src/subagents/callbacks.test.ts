@@ -62,7 +62,7 @@ it("callbacks such as LangSmith's and Langfuse's see the thread, whose call it i
 });
 
 it("traces of a named agent's sub-agents have the sub-agents' names", async () => {
-  const names: unknown[] = [];
+  const names: string[] = [];
   const agent = createDeepAgent({
     name: "main",
     model: new ScriptedModel([
@@ -82,7 +82,7 @@ it("traces of a named agent's sub-agents have the sub-agents' names", async () =
     ],
   });
   const handleChatModelStart = (...args: unknown[]): void => {
-    names.push((args[6] as Record<string, unknown>)["lc_agent_name"]);
+    names.push((args[6] as Record<string, string>)["lc_agent_name"]!);
   };
   await agent.invoke(
     { messages: [{ role: "user", content: "Go" }] },

@@ -41,6 +41,7 @@ const OPTIONS = z.strictObject({
   plan: z.custom<PlanParts>(isObject, "must be the parts of a plan").optional(),
   budget: z.instanceof(Budget).optional(),
   background: z.boolean().optional(),
+  isBare: z.boolean().optional(),
   refusal: z.string().optional(),
 } satisfies Record<keyof SubagentsOptions, z.ZodType>);
 

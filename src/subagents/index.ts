@@ -150,7 +150,7 @@ async function startJob(
 /** Runs a job, and answers the call with its report. */
 async function runJob(
   assignment: Assignment,
-  { plan, budget }: SubagentsOptions,
+  { plan, budget, isBare }: SubagentsOptions,
   runtime: ToolRuntime,
 ): Promise<Command | ToolMessage> {
   const { call, job } = assignment;
@@ -168,11 +168,12 @@ async function runJob(
     throw withWorked(error, before + now() - startedAt);
   }
   const elapsedMs = before + now() - startedAt;
-  const details = { followed, hasPlan: plan !== undefined, elapsedMs, before };
-  const { text, isError, failures, update } = await conclude(assignment, outcome, details);
+  const details = { followed, hasPlan: plan !== undefined, elapsedMs, before, isBare };
+  const { text, isError, verdict, failures, update } = await conclude(assignment, outcome, details);
   const message = isError
     ? failure(TASK, call, text)
     : new ToolMessage({ content: text, name: TASK, tool_call_id: call });
+  message.artifact = verdict;
   markFailures(message, failures);
   const { id } = assignment;
   const ns = String(configurable?.["checkpoint_ns"]);

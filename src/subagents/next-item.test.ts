@@ -209,7 +209,7 @@ it("an item stays in progress when its sub-agent was stopped, and what it did is
   expect(todos[0]?.note).toBe("sub-agent: it was stopped before it had finished");
   const [, result] = messages.filter((message) => ToolMessage.isInstance(message));
   expect(result?.text).toBe(
-    "[In part: it was stopped before it had finished. Todo 1 is still in progress.] t1\nhalf a hole",
+    "half a hole\n[In part: it was stopped before it had finished. Todo 1 is still in progress.] t1",
   );
 });
 

@@ -37,7 +37,8 @@ it("a plan and its sub-agents in one message: all hold to its rules, and what th
     expect(helper.requests[0]!.messages.at(-1)!.text).toContain("Change nothing in /x");
   }
   const second = model.requests[1]!.messages.map(({ text }) => text).join("\n");
-  expect(second).toContain("Todo 6 is completed.");
+  expect(second).toContain("Todo 5 is still in progress.");
+  expect(second).not.toContain("Todo 6");
   expect(second).not.toContain("The user changed");
   // Nor for a decision that a sub-agent may not go against.
   const third = model.requests[2]!.messages.map(({ text }) => text);

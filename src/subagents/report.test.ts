@@ -1,4 +1,5 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../deep/index.ts";
 import { HarnessError } from "../errors.ts";
@@ -71,6 +72,24 @@ it("a sub-agent is called by the title of its task, in every event", async () =>
   expect([...places]).toEqual(["main/Borva reefs coast:c1"]);
 });
 
+it("a report in JSON stands alone, and completes its item", async () => {
+  const parent = new ScriptedModel([
+    callTool("write_todos", { todos: ["judge", "report"] }),
+    callTool("task", { description: "judge", subagent_type: "judge", todo_id: "1" }),
+    "I see.",
+  ]);
+  const judge = { name: "judge", description: "judges", model: new ScriptedModel(['{"score":7}']) };
+  const agent = createDeepAgent({ model: parent, subagents: [judge], checkpointer: new MemorySaver() });
+  const { messages, todos } = await agent.invoke(
+    { messages: [new HumanMessage("go")] },
+    { configurable: { thread_id: "t" } },
+  );
+  const report = messages.findLast((message) => ToolMessage.isInstance(message))!;
+  expect(JSON.parse(report.text)).toEqual({ score: 7 });
+  expect(report.artifact).toEqual({ result: "done" });
+  expect(todos[0]!.status).toBe("completed");
+});
+
 describe("the verdict on a sub-agent", () => {
   const todo = (id: string, status: string) => ({ id, content: `item ${id}`, status });
   const verdictOn = (text: string, todos: object[] = []) =>
@@ -91,7 +110,7 @@ describe("the verdict on a sub-agent", () => {
     for (const text of ["", "...", "—"]) expect(verdictOn(text).result).toBe("failed");
   });
 
-  it("comes in front of the report and with the end of its work, and one in part leaves its item open", async () => {
+  it("follows the report, and work done in part leaves its item open", async () => {
     const half = new ScriptedModel([
       callTool("write_todos", { todos: ["look", "count"] }),
       ...Array<string>(4).fill("I looked."),
@@ -111,7 +130,7 @@ describe("the verdict on a sub-agent", () => {
     const error = "2 of 2 items of its plan are open: look; count";
     expect(ends).toMatchObject([{ ok: false, verdict: "part", error }]);
     expect(parent.requests[2]!.messages.findLast((message) => ToolMessage.isInstance(message))!.text).toBe(
-      `[In part: ${error}. Todo 1 is still in progress.]\nI looked.`,
+      `I looked.\n[In part: ${error}. Todo 1 is still in progress.]`,
     );
   });
 });

@@ -78,12 +78,16 @@ function namesOf(todos: readonly Todo[]): string {
   return `${names.join("; ")}${todos.length > MOST_NAMES ? "; …" : ""}`;
 }
 
-export const DONE = "[Done.]";
+const LABELS = { done: "Done", part: "In part", failed: "Failed" };
 
-/** The line before a report. `more`: sentences about its plan item. */
-export function verdictLine({ result, reason }: Verdict, more = ""): string {
-  const label = { done: "Done", part: "In part", failed: "Failed" }[result];
-  return `[${label}${reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`}.${more && ` ${more}`}]`;
+/** The line after a report; empty if all is well. `more`: sentences about its plan item. */
+export function verdictLine(
+  { result, reason }: Verdict,
+  { id, more = "" }: { id?: string | undefined; more?: string | undefined } = {},
+): string {
+  if (result === "done" && reason === undefined && more === "") return "";
+  const cause = reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`;
+  return `[${LABELS[result]}${cause}.${more && ` ${more}`}]${id === undefined ? "" : ` ${id}`}`;
 }
 
 /** The answer at the end. Some models write their report beside a tool call and end with an empty message. */

@@ -58,6 +58,8 @@ export interface SubagentsOptions {
   budget?: Budget | undefined;
   /** Whether they may work in the background while their caller continues. Default: it waits for them. */
   background?: boolean;
+  /** Whether a report has no line about its verdict, which is in the message's artifact. */
+  isBare?: boolean | undefined;
   /** The answer to every call, for an agent that has the tool only so that its requests begin like its caller's. */
   refusal?: string;
 }

@@ -1,9 +1,10 @@
 /** The description of the task tool; `{agents}` is the list of sub-agents, `{plan}` a sentence where there is a plan. */
-export const TASK_DESCRIPTION = `Hand a self-contained job to a sub-agent with a fresh context: it knows only your description and returns one report. Use it for work that would flood your context or can run in parallel (several calls in one turn); not for small steps. Say what to do, what to return, and which files to use. title: 2-4 words for people. again: the id of one that has ended (t1): it goes on with all it knows.{plan}
+export const TASK_DESCRIPTION = `Hand a self-contained job to a sub-agent with a fresh context: it knows only your description and returns one report. Use it for work that would flood your context or can run in parallel (several calls in one turn); not for small steps. Say what to do, what to return, and which files to use. title: 2-4 words for people. again: one that has ended (t1 is the first that you called, t2 the second): it continues with all it knows.{plan}
 Sub-agents:
 {agents}`;
 
-export const TASK_PLAN = " todo_id: the plan item it works on, which then follows its progress.";
+export const TASK_PLAN =
+  " todo_id: the plan item it works on; the report completes it, unless a line after the report says otherwise.";
 
 export const GENERAL_PURPOSE_DESCRIPTION = "the same instructions and tools as you";
 

@@ -129,7 +129,7 @@ describe("a time limit", () => {
   });
 
   it("is no matter for one that ends in time", async () => {
-    expect((await run(["Found."])).report).toBe("[Done.]\nFound.");
+    expect((await run(["Found."])).report).toBe("Found.");
   });
 });
 
@@ -217,7 +217,7 @@ describe("a fork", () => {
     expect(wire(first!.messages).slice(0, before!.messages.length)).toEqual(wire(before!.messages));
     expect(first!.messages.at(-1)!.text).toBe("look");
     expect(results(second!.messages)[0]).toContain("do this work here");
-    expect(results(model.requests.at(-1)!.messages)).toEqual(["[Done.]\nForked."]);
+    expect(results(model.requests.at(-1)!.messages)).toEqual(["Forked."]);
   });
 
   it("is charged with its own work alone", async () => {

@@ -104,7 +104,7 @@ describe("an agent without a plan", () => {
   it("may be a sub-agent", async () => {
     const task = callTool("task", { description: "Look", subagent_type: "general-purpose" });
     const { messages } = await deep([task, broken(), LOOK, "Seen.", "Done."]);
-    expect(messages.findLast((message) => ToolMessage.isInstance(message))!.text).toBe("[Done.]\nSeen.");
+    expect(messages.findLast((message) => ToolMessage.isInstance(message))!.text).toBe("Seen.");
   });
 
   it("may be a lead agent", async () => {

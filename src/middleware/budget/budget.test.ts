@@ -82,7 +82,7 @@ describe("the budget of a run", () => {
     const model = new ScriptedModel([steps], { loop: true });
     const { messages } = await end({ model, budget });
     expect(messages.at(-2)!.text).toBe(
-      "[In part: Stopped after 12 model calls, the most for one run.]\nSeen 12.",
+      "Seen 12.\n[In part: Stopped after 12 model calls, the most for one run.]",
     );
   });
 

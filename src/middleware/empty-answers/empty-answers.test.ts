@@ -85,7 +85,7 @@ describe("an empty answer", () => {
     ]);
     const subagents = [{ name: "scout", description: "looks", model: helper }];
     const { messages } = await createDeepAgent({ model, subagents }).invoke(go);
-    expect(messages.find((message) => ToolMessage.isInstance(message))?.text).toBe("[Done.]\nFound it.");
+    expect(messages.find((message) => ToolMessage.isInstance(message))?.text).toBe("Found it.");
   });
 
   it("while items are open is asked about by one of the two that could: the plan's reminders are not doubled", async () => {

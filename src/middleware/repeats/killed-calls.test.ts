@@ -133,7 +133,7 @@ describe("a call that was under way when its process was killed", () => {
   it("and had been approved to a sub-agent is asked about again, too", () => {
     const { open } = resumed["consent-of-sub-agent"]!;
     expect(open[0]!.value).toMatchObject({ call: "s", repeated: 1 });
-    expect(answered["consent-of-sub-agent"]!.results).toEqual(["task: [Done.] t1\ndone"]);
+    expect(answered["consent-of-sub-agent"]!.results).toEqual(["task: done"]);
     expect(effectsOf("consent-of-sub-agent")).toEqual(["s false", "s true"]);
   });
 
@@ -155,7 +155,7 @@ describe("a call that was under way when its process was killed", () => {
 
   it("of a sub-agent is not run again either, and the sub-agent goes on from there", () => {
     expect(effectsOf("sub-agent")).toEqual(["s false"]);
-    expect(resumed["sub-agent"]!.results).toEqual(["task: [Done.] t1\ndone"]);
+    expect(resumed["sub-agent"]!.results).toEqual(["task: done"]);
     expect(resumed["sub-agent"]!.heard).toContainEqual(expect.stringMatching(/^It is not known/));
   });
 

@@ -35,7 +35,7 @@ export function shortened(line: string, max: number): string {
   return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
 }
 
-/** A sub-agent's report, without the first line with the sub-agent's outcome. */
+/** A sub-agent's report, without a last line about the sub-agent's outcome. */
 export function reportIn({ result }: Pick<FinishedCall, "result">): string {
-  return result.replace(/^\[(?:Done|In part|Failed)\b.*\](?: \w+)?\n/, "").trimEnd();
+  return result.replace(/\n\[(?:Done|In part|Failed)\b.*\](?: \w+)?$/, "").trimEnd();
 }

@@ -46,7 +46,7 @@ it("what a model thinks is in no answer and no report of a sub-agent, and beside
     event.type === "text" && event.owner === "main" ? [event.text] : [],
   );
   expect(said.join("")).toBe("Done.");
-  expect(model.requests.at(-1)!.messages.at(-1)!.text).toBe("[Done.] t1\nNothing there.");
+  expect(model.requests.at(-1)!.messages.at(-1)!.text).toBe("Nothing there.");
 });
 
 it("thoughts that a provider tells come in pieces, then whole, and are read from the saved thread, too", async () => {

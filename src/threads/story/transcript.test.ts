@@ -7,7 +7,7 @@ const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteToke
 it("a sub-agent's report stands in a transcript once, under its title, with the verdict at its end", () => {
   const head = { version: 1 as const, at: 0 };
   const call = { name: "task", call: "c1", about: "look", ok: true };
-  const output = "[Done. Todo 1 is completed.]\nFound 3 leaks.";
+  const output = "Found 3 leaks.\n[Done: without evidence: look.]";
   const events = [
     { ...head, type: "model-end", owner: "main/Roof survey:c1", text: "Found 3 leaks.", usage },
     { ...head, type: "tool-end", owner: "main", ...call, result: output, output },
@@ -15,5 +15,5 @@ it("a sub-agent's report stands in a transcript once, under its title, with the 
   const text = transcript(events);
   expect(text.split("Found 3 leaks.")).toHaveLength(2);
   expect(text).toContain("## Sub-agent Roof survey");
-  expect(text).toContain("[Done. Todo 1 is completed.]");
+  expect(text).toContain("[Done: without evidence: look.]");
 });

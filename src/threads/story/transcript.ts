@@ -29,9 +29,9 @@ function withoutReport(event: RunEvent, reports: ReadonlyMap<string, string>): R
   if (event.type !== "tool-end" || event.name !== "task") return event;
   const report = reports.get(event.call);
   const { output = event.result } = event;
-  return report === undefined || !output.trimEnd().endsWith(report)
+  return report === undefined || !output.startsWith(report)
     ? event
-    : { ...event, output: output.trimEnd().slice(0, -report.length) };
+    : { ...event, output: output.slice(report.length).trimStart() };
 }
 
 /** A thread as one Markdown file: its plans, the current one first, the timeline, and the conversation. */

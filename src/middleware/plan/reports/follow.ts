@@ -3,7 +3,6 @@ import {
   applyUpdate,
   diffTodos,
   isClosed,
-  renderStatus,
   type Change,
   type Issue,
   type Plan,
@@ -77,7 +76,7 @@ export class FollowedTodo {
     return update;
   }
 
-  /** Ends the item's work. Returns the update and a sentence for the model. */
+  /** Ends the item's work. Returns the update, and a sentence for the model if the item stays open. */
   async end(ending: Ending): Promise<{ update: FollowUpdate; sentence: string }> {
     const { policy } = this.#parts.setup.preset;
     const { id, started, alone, others } = this.#item;
@@ -102,14 +101,10 @@ export class FollowedTodo {
     }
     if (others.length > 0) {
       const isLeftOpen = others.some(({ isOpen }) => isOpen);
-      const state = isLeftOpen
-        ? "is still in progress: another sub-agent left it open"
-        : "is completed once its other sub-agents are done";
-      const sentence = `Todo ${id} ${state}.`;
+      const sentence = isLeftOpen ? `Todo ${id} is still in progress: another sub-agent left it open.` : "";
       return this.#close({ plan: started, sentence }, withMark(helpers, { isShared: true }));
     }
-    const status = alone ? ` ${renderStatus(done.plan.todos)}` : "";
-    return this.#close({ plan: done.plan, sentence: `Todo ${id} is completed.${status}` }, helpers);
+    return this.#close({ plan: done.plan, sentence: "" }, helpers);
   }
 
   async #verify(changes: Change[], { todos }: Plan, spent: number): Promise<Issue[]> {
