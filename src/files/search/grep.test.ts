@@ -33,6 +33,17 @@ describe("renderGrep", () => {
   });
 });
 
+it("a line of megabytes is cut in the result of a search, with its length", async () => {
+  const result = await stateFiles({ "/a.json": `needle ${"x".repeat(9_000_000)}` }).grep({
+    pattern: "needle",
+  });
+  const [line] = result.ok ? result.files[0]!.lines : [];
+  expect(line!.text.length).toBeLessThan(11_000);
+  expect(line!.text).toMatch(/ \[cut: the line has 9000007 characters\]$/);
+  const shown = result.ok ? renderGrep(result) : "";
+  expect(shown).toMatch(/x{493} \[cut: the line has 9000007 characters\]$/);
+});
+
 describe("compilePattern", () => {
   it("takes plain text for plain text, in any case if asked", () => {
     const plain = compilePattern({ pattern: "A.B[", ignoreCase: true });

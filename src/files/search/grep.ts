@@ -4,7 +4,11 @@ import type { Matcher } from "./pattern.ts";
 import { named, type Sweep } from "./sweep.ts";
 
 const DEFAULT_MAX_MATCHES = 200;
+/** The most characters of a line in a result, and in its text for a model. */
+const MAX_LINE = 10_000;
 const MAX_LINE_SHOWN = 500;
+/** More characters than the mark of a cut has. */
+const MAX_MARK = 100;
 const READ_AT_ONCE = 16;
 
 interface GrepSource {
@@ -132,7 +136,8 @@ function withContext(lines: readonly string[], matches: readonly number[], query
   for (const match of matches) {
     const to = Math.min(lines.length - 1, match + after);
     for (let index = Math.max(next, match - before); index <= to; index += 1) {
-      contextLines.push({ line: index + 1, text: lines[index]!, isMatch: matching.has(index) });
+      const text = cutLine(lines[index]!, MAX_LINE);
+      contextLines.push({ line: index + 1, text, isMatch: matching.has(index) });
       next = index + 1;
     }
   }
@@ -148,10 +153,17 @@ function firstMatches(file: GrepFile, count: number): GrepFile {
 function renderLines(lines: readonly GrepLine[]): string[] {
   return lines.flatMap(({ line, text, isMatch }, index) => {
     const gap = index > 0 && lines[index - 1]!.line !== line - 1;
-    const rendered = `${line}${isMatch ? ":" : "-"}${cutLine(text, MAX_LINE_SHOWN)}`;
+    const rendered = `${line}${isMatch ? ":" : "-"}${shownLine(text)}`;
     // Without context, gaps are not marked.
     return gap && lines.some((each) => !each.isMatch) ? ["--", rendered] : [rendered];
   });
+}
+
+/** A line cut for a model. One that was cut before keeps its mark, which has the length of the whole line. */
+function shownLine(text: string): string {
+  const [mark] = (text.length > MAX_LINE && / \[cut: [^\]]*\]$/.exec(text.slice(-MAX_MARK))) || [];
+  const cut = cutLine(text, MAX_LINE_SHOWN);
+  return mark === undefined ? cut : `${cut.slice(0, cut.lastIndexOf(" [cut: "))}${mark}`;
 }
 
 function contentOutput(query: GrepQuery): boolean {
