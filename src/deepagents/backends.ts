@@ -17,9 +17,11 @@ import { compileGlob } from "../files/paths/index.ts";
 import type { BackendContext } from "../middleware/files/index.ts";
 import { foreignFiles, type ForeignBackend } from "./foreign.ts";
 import {
+  bytesOf,
   FILES,
   ProtocolBackend,
   under,
+  withoutSlashes,
   type BackendProtocol,
   type ExecuteResponse,
   type FileDownloadResponse,
@@ -148,6 +150,11 @@ export class CompositeBackend extends ProtocolBackend {
   }
 }
 
+/** Seconds. */
+const DEFAULT_TIMEOUT = 120;
+/** The exit code of a command that reached its time limit, as of the program `timeout`. */
+const TIMED_OUT = 124;
+
 /** Options of `LocalShellBackend`. */
 export interface LocalShellBackendOptions extends FilesystemBackendOptions {
   /** Seconds. Default 120. */
@@ -201,11 +208,14 @@ export class LocalShellBackend extends FilesystemBackend {
   async execute(command: string): Promise<ExecuteResponse> {
     const result = await this[FILES]().execute!(command);
     if (!result.ok) return { output: result.error, exitCode: 1, truncated: false };
-    return { output: result.output, exitCode: result.exitCode, truncated: result.truncated };
+    const { output, exitCode, truncated, timedOut } = result;
+    if (!timedOut) return { output, exitCode, truncated };
+    const limit = `Error: Command timed out after ${this.#options.timeout ?? DEFAULT_TIMEOUT} seconds.`;
+    return { output: [limit, output].filter(Boolean).join("\n"), exitCode: TIMED_OUT, truncated };
   }
 
   override glob(pattern: string, path = "/"): Promise<GlobResult> {
-    return globEntries(this[FILES](), pattern, path);
+    return this.#options.virtualMode ? super.glob(pattern, path) : globEntries(this[FILES](), pattern, path);
   }
 }
 
@@ -230,11 +240,22 @@ export type AnyBackend = ProtocolBackend | ForeignBackend | BackendProtocol;
 
 /** Our backend for one of DeepAgents' protocol. Calls methods that a user's subclass overrides. */
 export function filesOf(backend: AnyBackend, context?: BackendContext): FileBackend {
-  if (backend instanceof BaseSandbox) return backend[FILES]();
+  if (backend instanceof BaseSandbox) return decoding(backend[FILES]());
   if (backend instanceof ProtocolBackend) {
-    return OWN.includes(backend.constructor) ? backend[FILES](context) : foreignFiles(backend);
+    return OWN.includes(backend.constructor) ? decoding(backend[FILES](context)) : foreignFiles(backend);
   }
-  return isSandbox(backend) ? sandboxBackend(backend, { root: "/" }) : foreignFiles(backend);
+  return isSandbox(backend) ? decoding(sandboxBackend(backend, { root: "/" })) : foreignFiles(backend);
+}
+
+/** The backend with DeepAgents' writes of binary files: the text is their base64. */
+export function decoding(files: FileBackend): FileBackend {
+  return {
+    ...files,
+    write: (path, content) => {
+      const bytes = bytesOf(path, content);
+      return bytes ? files.writeBytes(path, bytes) : files.write(path, content);
+    },
+  };
 }
 
 const OWN: readonly unknown[] = [
@@ -258,7 +279,7 @@ function diskOf({ rootDir = process.cwd(), maxFileSizeMb }: FilesystemBackendOpt
 }
 
 function shellOf(options: LocalShellBackendOptions): FileBackend {
-  const { rootDir = process.cwd(), timeout = 120, maxOutputBytes = 100_000, env = {} } = options;
+  const { rootDir = process.cwd(), timeout = DEFAULT_TIMEOUT, maxOutputBytes = 100_000, env = {} } = options;
   const { maxFileSizeMb, isolation = "never", network = false } = options;
   return shellBackend(rootDir, {
     timeoutMs: timeout * 1000,
@@ -274,7 +295,7 @@ function shellOf(options: LocalShellBackendOptions): FileBackend {
 /** A glob with the result of the protocol's sandboxes: includes folders, and paths are relative to `path`. */
 async function globEntries(files: FileBackend, pattern: string, path: string): Promise<GlobResult> {
   const at = (await files.locate?.(path)) ?? path;
-  const base = at === "/" ? at : at.replace(/\/+$/, "");
+  const base = `/${withoutSlashes(at.replace(/^\//, ""))}`;
   const compiled = compileGlob(pattern, base);
   if (!compiled.ok) return { error: compiled.error };
   const matches: FileInfo[] = [];

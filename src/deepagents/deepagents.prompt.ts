@@ -7,3 +7,6 @@ export const REMOTE_TOOLS = {
   cancel_async_task: "Ends a task.",
   list_async_tasks: "All tasks with their status: running, success, error, cancelled or all (statusFilter).",
 };
+/** Stands before the memory files in the system prompt; `{paths}` are the files. */
+export const MEMORY =
+  "Your memory is in these files: {paths}. When the user corrects you, or tells you a preference or a fact that will hold in later conversations, save it there with edit_file (or write_file for a new file) before you continue. Save the reason too. Never save secrets or what matters only now.";

@@ -1,27 +1,30 @@
 import { fail } from "../files/backend/index.ts";
 import { exclusive, textOfFile } from "../files/backends/index.ts";
-import { createBackend, type Failure, type FileBackend, type FileResult } from "../files/index.ts";
-import { nameOf, pathIn } from "../files/paths/index.ts";
-import type { BackendProtocol, FileData, FileInfo, ReadRawResult } from "./protocol.ts";
-
-/** The first version of the protocol, which some published backends still use. */
-interface FirstProtocol extends Pick<BackendProtocol, "write" | "delete" | "execute"> {
-  lsInfo(path: string): FileInfo[] | Promise<FileInfo[]>;
-  readRaw(path: string): FileData | Promise<FileData>;
-  read(path: string, offset?: number, limit?: number): unknown;
-}
+import {
+  createBackend,
+  type Failure,
+  type FileBackend,
+  type FileResult,
+  type GrepQuery,
+} from "../files/index.ts";
+import { inOrder, nameOf, pathIn } from "../files/paths/index.ts";
+import { replaceText } from "../files/text/index.ts";
+import { adaptBackendProtocol, type AnyBackendProtocol } from "./adapt.ts";
+import { withoutSlashes, type FileInfo, type ReadRawResult } from "./protocol.ts";
 
 /** A third-party backend of DeepAgents' protocol. */
-export type ForeignBackend = BackendProtocol | FirstProtocol;
+export type ForeignBackend = AnyBackendProtocol;
 
 /** More lines than a file has. */
 const ALL = 1_000_000_000;
 
 /**
- * Our `FileBackend` on such a backend, with our own searches and edits. The protocol has no compare-and-swap: edits run
- * one by one in this process.
+ * Our `FileBackend` on such a backend. The backend's own `glob`, `grep` and `edit` do what they can: `grep` names the
+ * files with a text, `edit` replaces text that is there exactly. The protocol has no compare-and-swap: edits run one by
+ * one in this process.
  */
-export function foreignFiles(backend: ForeignBackend): FileBackend {
+export function foreignFiles(theirs: ForeignBackend): FileBackend {
+  const backend = adaptBackendProtocol(theirs);
   const read = (path: string): Promise<FileResult<{ content: string }>> =>
     asResult(path, async () => {
       const raw = (await (backend.readRaw?.(path) ?? backend.read(path, 0, ALL))) as ReadRawResult;
@@ -37,10 +40,10 @@ export function foreignFiles(backend: ForeignBackend): FileBackend {
   const files = createBackend({
     list: (path) =>
       asResult(path, async () => {
-        const listing = "ls" in backend ? await backend.ls(path) : { files: await backend.lsInfo(path) };
+        const listing = await backend.ls(path);
         if (!listing.files) return refusal(path, listing.error ?? "it cannot be listed");
         const entries = listing.files.map(({ path: full, is_dir: isDirectory = false, size }) => {
-          const name = nameOf(full.replace(/\/+$/, ""));
+          const name = nameOf(withoutSlashes(full));
           return { name, path: pathIn(path, name), isDirectory, ...(size !== undefined && { size }) };
         });
         return { ok: true, entries };
@@ -65,12 +68,58 @@ export function foreignFiles(backend: ForeignBackend): FileBackend {
         const { error } = await backend.delete(path);
         return error ? refusal(path, error) : { ok: true };
       }),
+    candidates: (folder, query) => filesWith(query, folder),
   });
-  if (!backend.execute) return files;
+  /** The files with the text of a search; undefined if the backend cannot tell all of them. */
+  const filesWith = async (
+    { pattern, regex, ignoreCase }: GrepQuery,
+    folder: string,
+  ): Promise<string[] | undefined> => {
+    if (regex || ignoreCase) return undefined;
+    const found = await asResult(folder, async () => {
+      const { matches, error, truncated } = await backend.grep(pattern, folder);
+      return matches && !truncated ? { ok: true, matches } : refusal(folder, error ?? "it has too many");
+    });
+    if (!found.ok) return undefined;
+    return [...new Set(found.matches.map((match) => wholePath(match, folder)))].toSorted(inOrder);
+  };
+  const own: Pick<FileBackend, "glob" | "edit"> = {
+    glob: async (pattern, scope = {}) => {
+      const { path = "/", include = () => true } = scope;
+      const found = await asResult(path, async () => {
+        const { files: matches, error } = await backend.glob(pattern, path);
+        return matches ? { ok: true, matches } : refusal(path, error ?? "it cannot be searched");
+      });
+      if (!found.ok) return files.glob(pattern, scope);
+      const paths = found.matches
+        .filter(({ is_dir: isFolder = false }) => !isFolder)
+        .map((file) => wholePath(file, path));
+      return { ok: true, paths: paths.filter(include).toSorted(inOrder) };
+    },
+    edit: (path, edit) =>
+      exclusive(files, path, async () => {
+        const { oldString, newString, replaceAll = false } = edit;
+        const now = await read(path);
+        const replaced = now.ok && now.content.includes(oldString) && replaceText(now.content, edit);
+        // The backend's own edit finds exact text only.
+        if (!replaced || !replaced.ok) return files.edit(path, edit);
+        return asResult(path, async () => {
+          const { error } = await backend.edit(path, oldString, newString, replaceAll);
+          return error ? refusal(path, error) : { ok: true, lines: replaced.lines };
+        });
+      }),
+  };
+  const all = { ...files, ...own };
+  if (!backend.execute) return all;
   return {
-    ...files,
+    ...all,
     execute: async (command) => ({ ok: true, timedOut: false, ...(await backend.execute!(command)) }),
   };
+}
+
+/** The path from the root: some backends name files by their paths from where they searched. */
+function wholePath({ path }: Pick<FileInfo, "path">, from: string): string {
+  return path.startsWith("/") ? path : pathIn(from, path);
 }
 
 /** Runs an operation. Turns errors, which the first version of the protocol throws, into failures. */

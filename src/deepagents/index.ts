@@ -1,6 +1,4 @@
-import { existsSync } from "node:fs";
-import { isAbsolute } from "node:path";
-import type { AnyAgentMiddleware } from "langchain";
+import type { ReducedValue } from "@langchain/langgraph";
 import {
   compiledOf,
   inherited,
@@ -9,42 +7,24 @@ import {
   createBareAgent,
   createHelper,
 } from "../deep/index.ts";
-import { attempt } from "../errors.ts";
+import { HarnessError } from "../errors.ts";
 import { unpackBytes } from "../files/backends/index.ts";
-import type { FileBackend, PermissionRule } from "../files/index.ts";
-import { parsePath, pathIn } from "../files/paths/index.ts";
-import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
-import { type BackendContext, Workspace } from "../middleware/files/index.ts";
-import {
-  MAX_INSTRUCTIONS,
-  readText,
-  instructionsMiddleware,
-  type InstructionSource,
-} from "../middleware/instructions/index.ts";
-import { readSkill, type PlacedSkill, skillsMiddleware } from "../middleware/skills/index.ts";
-import { quotedText } from "../middleware/text/index.ts";
+import { filesField } from "../middleware/files/index.ts";
+import { FILES_IN_THREAD } from "../middleware/repeats/index.ts";
+import { joinedPrompt } from "../middleware/text/index.ts";
 import { toModel } from "../models/index.ts";
 import type { CompiledSubagent } from "../subagents/index.ts";
-import {
-  CompositeBackend,
-  filesOf,
-  runsCommands,
-  runtimeHere,
-  StateBackend,
-  stateHere,
-  StoreBackend,
-  type AnyBackend,
-} from "./backends.ts";
+import { fileOptionsOf, memorySources, renamed, ruleOf, skillsOf } from "./agent-files.ts";
+import { StateBackend } from "./backends.ts";
 import type {
   AnySubAgent,
-  BackendFactory,
   CreateDeepAgent,
   CreateDeepAgentParams,
-  FilesystemPermission,
+  FilesUpdate,
+  SystemPromptConfig,
 } from "./options.ts";
-import { dataOf } from "./protocol.ts";
+import { dataOf, type FileData } from "./protocol.ts";
 import { createAsyncSubAgentMiddleware, isAsyncSubAgent, type AsyncSubAgent } from "./remote-agents.ts";
-import type { Settings } from "./settings.ts";
 
 /**
  * `createDeepAgent` with DeepAgents' options and ours. `files` in the result of `invoke` are DeepAgents' records; in
@@ -52,21 +32,24 @@ import type { Settings } from "./settings.ts";
  */
 export const createDeepAgent: CreateDeepAgent = ((params: CreateDeepAgentParams = {}) => {
   const { memory = [], skills, subagents = [], backend, permissions, interruptOn, ...rest } = params;
-  const { instructions, middleware = [], plan, ...ours } = rest;
+  const { instructions, middleware = [], plan, systemPrompt, repeats, ...ours } = rest;
   const fileOptions = fileOptionsOf(backend, permissions);
   const remote = subagents.filter(isAsyncSubAgent);
   const sources = [
     ...(typeof instructions === "object" ? instructions : []),
     ...memorySources(fileOptions, memory),
   ];
-  const hasTodoList = middleware.some(({ name }) => name === "todoListMiddleware");
+  const tools = [...(ours.tools ?? []), ...middleware.flatMap((one) => one.tools ?? [])];
+  const hasTodos = tools.some(({ name }) => name === "write_todos");
+  const isInState = backend === undefined || backend instanceof StateBackend;
   const options: DeepAgentOptions = {
     ...ours,
     ...fileOptions,
-    ...(typeof instructions === "string" && { systemPrompt: ours.systemPrompt ?? instructions }),
+    systemPrompt: promptOf(systemPrompt) ?? (typeof instructions === "string" ? instructions : ""),
+    repeats: repeats !== false && { ...(isInState ? FILES_IN_THREAD : {}), ...repeats },
     ...(sources.length > 0 && { instructions: sources }),
     ...(interruptOn && { interruptOn: renamed(interruptOn) }),
-    ...((plan !== undefined || hasTodoList) && { plan: plan ?? false }),
+    ...((plan !== undefined || hasTodos) && { plan: plan ?? false }),
     middleware: [
       ...skillsOf(fileOptions, skills),
       ...(remote.length > 0 ? [createAsyncSubAgentMiddleware({ asyncSubAgents: remote })] : []),
@@ -78,102 +61,32 @@ export const createDeepAgent: CreateDeepAgent = ((params: CreateDeepAgentParams 
   return withFileData(createBareAgent(all as never));
 }) as never;
 
-type FileOptions = Pick<DeepAgentOptions, "backend" | "canExecute" | "permissions">;
-
-/** Our options for a backend and the rules for its files. */
-function fileOptionsOf(
-  backend?: AnyBackend | BackendFactory,
-  permissions?: FilesystemPermission[],
-): FileOptions {
-  const rules = permissions && { permissions: permissions.map(ruleOf) };
-  if (backend === undefined || backend.constructor === StateBackend) return { ...rules };
-  if (typeof backend !== "function") {
-    const needsContext = [StoreBackend, CompositeBackend].some((kind) => backend instanceof kind);
-    if (!needsContext) return { backend: filesOf(backend), ...rules };
-    const create = (context: BackendContext): FileBackend => filesOf(backend, context);
-    return { backend: create, canExecute: runsCommands(backend), ...rules };
-  }
-  const create = (context?: BackendContext): AnyBackend =>
-    backend({ state: stateHere() ?? {}, store: context?.store });
-  // A backend that cannot be created outside of a run counts as one without commands.
-  const canExecute = attempt(() => runsCommands(create())) ?? false;
-  return { backend: (context) => filesOf(create(context), context), canExecute, ...rules };
+function promptOf(prompt: CreateDeepAgentParams["systemPrompt"]): DeepAgentOptions["systemPrompt"] {
+  return isConfig(prompt)
+    ? joinedPrompt(...[prompt.prefix, prompt.base, prompt.suffix].map((part) => part ?? undefined))
+    : prompt;
 }
 
-function ruleOf({ operations, paths, mode = "allow" }: FilesystemPermission): PermissionRule {
-  const actions = operations.flatMap((one) => (one === "write" ? (["write", "delete"] as const) : [one]));
-  return { effect: mode, operations: actions, paths, exact: mode === "allow" };
-}
-
-/** DeepAgents' `delete` is our `delete_file`. */
-function renamed<Rule>(rules: Record<string, Rule>): Record<string, Rule> {
-  const { delete: rule, ...rest } = rules;
-  return rule === undefined ? rules : { ...rest, delete_file: rule };
-}
-
-/** Reads memory files. Permissions do not apply: the program chooses the files, on disk also outside of the backend. */
-function memorySources({ backend }: FileOptions, paths: readonly string[]): InstructionSource[] {
-  const workspace = new Workspace(backend ? { backend } : {});
-  return paths.map((path) => async () => {
-    const files = filesHere(workspace);
-    const file = await files.read((await files.locate?.(path)) ?? path);
-    if (file.ok) return quotedText("instructions", path, file.content);
-    if (!files.locate || !isAbsolute(path)) return "";
-    const onDisk = await readText(path, MAX_INSTRUCTIONS);
-    return "text" in onDisk ? quotedText("instructions", path, onDisk.text) : "";
-  });
-}
-
-function filesHere(workspace: Workspace): FileBackend {
-  return workspace.open(stateHere(), runtimeHere()).backend;
-}
-
-/** A middleware that lists skills in the agent's own files. */
-function skillsOf(options: FileOptions, sources: readonly string[] = []): AnyAgentMiddleware[] {
-  if (sources.length === 0) return [];
-  const workspace = new Workspace(options);
-  let cache: Promise<PlacedSkill[]> | undefined;
-  const warnings = new Set<string>();
-  const read = async (): Promise<PlacedSkill[]> => {
-    const { skills, notes } = await skillsIn(filesHere(workspace), sources);
-    for (const note of notes) if (!warnings.has(note)) process.emitWarning(`createDeepAgent: ${note}`);
-    for (const note of notes) warnings.add(note);
-    return skills;
-  };
-  const placed = (): Promise<PlacedSkill[]> =>
-    typeof options.backend === "object" ? (cache ??= read()) : read();
-  return [skillsMiddleware({ placed }) as AnyAgentMiddleware];
-}
-
-async function skillsIn(
-  files: FileBackend,
-  sources: readonly string[],
-): Promise<{ skills: PlacedSkill[]; notes: string[] }> {
-  const skills = new Map<string, PlacedSkill>();
-  const notes: string[] = [];
-  for (const source of sources) {
-    const parsed = parsePath((await files.locate?.(source)) ?? source);
-    const at = parsed.ok ? parsed.path : "/";
-    const listing = parsed.ok ? await files.list(at) : parsed;
-    const entries = listing.ok ? listing.entries : [];
-    if (!listing.ok && files.locate && isAbsolute(source) && existsSync(source)) {
-      notes.push(`the skills in ${source} are not in the backend's folder, and are left out.`);
-    }
-    const isSkill = entries.some(({ name }) => name === "SKILL.md");
-    const folders = entries.filter(({ isDirectory }) => isDirectory).map(({ name }) => pathIn(at, name));
-    for (const base of isSkill ? [at] : folders) {
-      const skill = await readSkill({ files, base }, notes);
-      if (skill) skills.set(skill.name, { ...skill, at: base });
-    }
-  }
-  return { skills: [...skills.values()], notes };
+function isConfig(prompt: CreateDeepAgentParams["systemPrompt"]): prompt is SystemPromptConfig {
+  return (
+    typeof prompt === "object" && ["prefix", "base", "suffix"].some((part) => Object.hasOwn(prompt, part))
+  );
 }
 
 function specOf(
   spec: Exclude<AnySubAgent, AsyncSubAgent>,
   parent: DeepAgentOptions,
 ): SubagentSpec | CompiledSubagent {
-  if ("runnable" in spec) return spec;
+  if (spec.mode !== undefined && !["isolated", "fork"].includes(spec.mode)) {
+    throw new HarnessError(
+      "invalid-options",
+      `createDeepAgent: the mode of the sub-agent "${spec.name}" is "${spec.mode}"; use "isolated" or "fork".`,
+    );
+  }
+  if ("runnable" in spec) {
+    const { mode, ...rest } = spec;
+    return mode === "fork" ? { ...rest, fork: true } : rest;
+  }
   const { mode, skills, permissions, interruptOn, middleware = [], ...rest } = spec;
   const fork = mode === "fork";
   const own: SubagentSpec = {
@@ -207,35 +120,6 @@ function withFileData<Agent extends { invoke: (...args: never[]) => Promise<obje
   });
 }
 
-/** Adds files of a backend to the system prompt. */
-export function createMemoryMiddleware({ backend, sources }: BackendSources) {
-  return instructionsMiddleware(memorySources(fileOptionsOf(backend), sources));
-}
-
-/** Adds the `agent.md` of the user and of the project to the system prompt. */
-export function createAgentMemoryMiddleware({
-  settings,
-  assistantId,
-}: {
-  settings: Settings;
-  assistantId: string;
-}) {
-  const paths = [settings.getUserAgentMdPath(assistantId), settings.getProjectAgentMdPath()];
-  return instructionsMiddleware(paths.flatMap((file) => (file === null ? [] : { file })));
-}
-
-/** Lists skills of a backend in the system prompt. */
-export function createSkillsMiddleware({ backend, sources }: BackendSources): AnyAgentMiddleware {
-  return (
-    skillsOf(fileOptionsOf(backend), sources)[0] ?? (skillsMiddleware({ placed: async () => [] }) as never)
-  );
-}
-
-interface BackendSources {
-  backend: AnyBackend | BackendFactory;
-  sources: readonly string[];
-}
-
 export {
   BaseSandbox,
   CompositeBackend,
@@ -257,21 +141,28 @@ export type {
   CreateDeepAgentParams,
   FilesystemPermission,
   SubAgent,
+  SystemPromptConfig,
 } from "./options.ts";
 export type {
   BackendProtocol,
+  BackendProtocol as BackendProtocolV2,
+  DeleteResult,
   EditResult,
   ExecuteResponse,
   FileData,
   FileInfo,
+  FileOperationError,
   FileDownloadResponse,
   FileUploadResponse,
   GlobResult,
   GrepMatch,
   GrepResult,
   LsResult,
+  MaybePromise,
   ReadRawResult,
   ReadResult,
+  SandboxProtocol as SandboxBackendProtocol,
+  SandboxProtocol as SandboxBackendProtocolV2,
   WriteResult,
 } from "./protocol.ts";
 export {
@@ -285,9 +176,38 @@ export {
   createSettings,
   findProjectRoot,
   listSkills,
+  parseSkillMetadata,
+  type ListSkillsOptions,
   type Settings,
+  type SettingsOptions,
   type SkillMetadata,
+  type SkillMetadata as LoaderSkillMetadata,
 } from "./settings.ts";
+export {
+  createAgentMemoryMiddleware,
+  createFilesystemMiddleware,
+  createMemoryMiddleware,
+  createPatchToolCallsMiddleware,
+  createSkillsMiddleware,
+  createSubAgent,
+  createSubAgentMiddleware,
+  createSummarizationMiddleware,
+  type AgentMemoryMiddlewareOptions,
+  type FilesystemMiddlewareOptions,
+  type FsToolName,
+  type MemoryMiddlewareOptions,
+  type SkillsMiddlewareOptions,
+  type SubAgentMiddlewareOptions,
+  type SummarizationMiddlewareOptions,
+} from "./middleware.ts";
+export {
+  adaptBackendProtocol,
+  adaptSandboxProtocol,
+  isSandboxBackend,
+  isSandboxBackend as isSandboxProtocol,
+  type AnyBackendProtocol,
+  type FirstProtocol as BackendProtocolV1,
+} from "./adapt.ts";
 
-/** Adds results to calls that have none: `danglingCallsMiddleware` under DeepAgents' name. */
-export const createPatchToolCallsMiddleware = danglingCallsMiddleware;
+/** The field `files` of the state, for a program's own state schema. */
+export const filesValue = filesField() as unknown as ReducedValue<Record<string, FileData>, FilesUpdate>;

@@ -1,3 +1,4 @@
+import type { SystemMessage } from "@langchain/core/messages";
 import type { InteropZodObject } from "@langchain/core/utils/types";
 import type { ReducedValue, StateSchema } from "@langchain/langgraph";
 import type { AgentMiddleware, AnyAnnotationRoot } from "langchain";
@@ -30,15 +31,26 @@ export interface SubAgent extends Omit<SubagentSpec, "permissions" | "skills" | 
 }
 
 /** A sub-agent that is an existing graph. */
-export type CompiledSubAgent = CompiledSubagent;
+export interface CompiledSubAgent extends Omit<CompiledSubagent, "fork"> {
+  /** `fork` starts with the caller's conversation. */
+  mode?: "isolated" | "fork";
+}
 /** A sub-agent of any kind. */
 export type AnySubAgent = SubAgent | CompiledSubAgent | AsyncSubAgent;
+
+/** A system prompt in parts, which are joined. */
+export interface SystemPromptConfig {
+  prefix?: string | SystemMessage | null;
+  base?: string | SystemMessage | null;
+  suffix?: string | SystemMessage | null;
+}
 
 /** Options of DeepAgents' `createDeepAgent` and of ours. */
 export interface CreateDeepAgentParams extends Omit<
   DeepAgentOptions,
-  "backend" | "subagents" | "permissions" | "skills" | "contextSchema"
+  "backend" | "subagents" | "permissions" | "skills" | "contextSchema" | "systemPrompt"
 > {
+  systemPrompt?: string | SystemMessage | SystemPromptConfig;
   contextSchema?: AnyAnnotationRoot | InteropZodObject;
   /** A backend, or a function that creates one for a call. Default: `StateBackend`. */
   backend?: AnyBackend | BackendFactory;
@@ -50,7 +62,8 @@ export interface CreateDeepAgentParams extends Omit<
   permissions?: FilesystemPermission[];
 }
 
-type FilesUpdate = Record<string, string | FileData | null> | undefined;
+/** An update of the field `files`. */
+export type FilesUpdate = Record<string, string | FileData | null> | undefined;
 
 type FilesInState = AgentMiddleware<
   StateSchema<{ files: ReducedValue<Record<string, FileData>, FilesUpdate> }>

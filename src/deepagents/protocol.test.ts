@@ -90,8 +90,8 @@ describe.each(SANDBOXES)("%s", (_, create) => {
     ["a thousand lines", "Line\n".repeat(1000)],
   ])("writes %s, in folders that are made, over what was there", async (_name, content) => {
     const path = at("deep/er/dir with spaces/file name.txt");
-    expect(await sandbox.write(path, "before")).toEqual({ path });
-    expect(await sandbox.write(path, content)).toEqual({ path });
+    expect(await sandbox.write(path, "before")).toEqual({ path, filesUpdate: null });
+    expect(await sandbox.write(path, content)).toEqual({ path, filesUpdate: null });
     expect((await sandbox.execute(`cat '${path}'`)).output).toBe(content);
     expect((await sandbox.read(path, 0, 5000)).content).toBe(content);
   });
@@ -137,7 +137,7 @@ describe.each(SANDBOXES)("%s", (_, create) => {
       ["fig", "fig"],
       [" end", ""],
     ] as const) {
-      expect(await sandbox.edit(path, before, after)).toEqual({ path, occurrences: 1 });
+      expect(await sandbox.edit(path, before, after)).toEqual({ path, occurrences: 1, filesUpdate: null });
     }
     expect(readFileSync(path, "utf8")).toBe("fig\npear\n$200 $& $1 [0-9]+\n\u{1F30D}");
   });
@@ -199,7 +199,7 @@ describe.each(SANDBOXES)("%s", (_, create) => {
 
   it("deletes files and folders", async () => {
     await sandbox.write(at("gone/a.txt"), "x");
-    expect(await sandbox.delete(at("gone"))).toEqual({ path: at("gone") });
+    expect(await sandbox.delete(at("gone"))).toEqual({ path: at("gone"), filesUpdate: null });
     expect((await sandbox.delete(at("gone"))).error).toContain("not found");
   });
 });
@@ -375,7 +375,10 @@ describe("other backends", () => {
     const files = new Map<string, string>();
     const shared = {
       write: (path: string, content: string) => (files.set(path, content), { path }),
-      edit: () => ({ error: "not used" }),
+      edit: (path: string, before: string, after: string) => {
+        files.set(path, files.get(path)!.replace(before, after));
+        return { path, occurrences: 1 };
+      },
       grep: () => ({ matches: [] }),
       glob: () => ({ files: [] }),
     };

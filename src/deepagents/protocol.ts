@@ -2,7 +2,8 @@ import type { Failure, FileBackend, FileChange, FileEntry } from "../files/index
 import { decodeText, mediaTypeOf } from "../files/text/index.ts";
 import type { BackendContext } from "../middleware/files/index.ts";
 
-type MaybePromise<T> = T | Promise<T>;
+/** A value, or a promise of one. */
+export type MaybePromise<T> = T | Promise<T>;
 
 /** A file in the graph state of a DeepAgents program. */
 export interface FileData {
@@ -30,8 +31,13 @@ export type GlobResult = LsResult;
 export type ReadResult = Answer<{ content: string | Uint8Array; mimeType: string; totalLines: number }>;
 /** A file in its stored form. */
 export type ReadRawResult = Answer<{ data: FileData }>;
-/** The outcome of a write. `filesUpdate`: an update of `files` in the graph state; null for a deleted file. */
-export type WriteResult = Answer<{ path: string; filesUpdate: Record<string, FileData | null> }>;
+/**
+ * The outcome of a write. `filesUpdate`: an update of `files` in the graph state, where null is a deleted file; null if
+ * the files are elsewhere.
+ */
+export type WriteResult = Answer<{ path: string; filesUpdate: Record<string, FileData | null> | null }>;
+/** The outcome of a deletion. */
+export type DeleteResult = WriteResult;
 /** The outcome of an edit, with the number of replacements. */
 export type EditResult = WriteResult & { occurrences?: number };
 /** A matching line. */
@@ -40,7 +46,8 @@ export type GrepMatch = { path: string; line: number; text: string };
 export type GrepResult = Answer<{ matches: GrepMatch[]; truncated: boolean }>;
 /** The outcome of a command. */
 export type ExecuteResponse = { output: string; exitCode: number | null; truncated: boolean };
-type FileOperationError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
+/** Why a file was not transferred. */
+export type FileOperationError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
 /** The outcome of one upload. */
 export type FileUploadResponse = { path: string; error: FileOperationError | null };
 /** One downloaded file. */
@@ -60,11 +67,17 @@ export interface BackendProtocol {
     maxCount?: number | null,
   ): MaybePromise<GrepResult>;
   glob(pattern: string, path?: string): MaybePromise<GlobResult>;
-  delete?(path: string): MaybePromise<WriteResult>;
+  delete?(path: string): MaybePromise<DeleteResult>;
   uploadFiles?(files: [string, Uint8Array][]): MaybePromise<FileUploadResponse[]>;
   downloadFiles?(paths: string[]): MaybePromise<FileDownloadResponse[]>;
   execute?(command: string): MaybePromise<ExecuteResponse>;
   readonly id?: string;
+}
+
+/** A backend that runs commands. */
+export interface SandboxProtocol extends BackendProtocol {
+  execute(command: string): MaybePromise<ExecuteResponse>;
+  readonly id: string;
 }
 
 /** The method that returns our `FileBackend` of a backend of this package. */
@@ -100,7 +113,8 @@ export abstract class ProtocolBackend implements BackendProtocol {
 
   async write(path: string, content: string): Promise<WriteResult> {
     const [files, at] = await this.#at(path);
-    const result = await files.write(at, content);
+    const bytes = bytesOf(path, content);
+    const result = await (bytes ? files.writeBytes(at, bytes) : files.write(at, content));
     return result.ok ? { path, ...updateOf(files) } : errorOf(result, path);
   }
 
@@ -113,7 +127,7 @@ export abstract class ProtocolBackend implements BackendProtocol {
     if (occurrences > 1 && !replaceAll) {
       return { error: `The string is in '${path}' multiple times (${occurrences}); use replaceAll.` };
     }
-    if (oldString === newString) return { path, occurrences };
+    if (oldString === newString) return { path, occurrences, filesUpdate: null };
     const result = await files.edit(at, { oldString, newString, replaceAll });
     return result.ok ? { path, occurrences, ...updateOf(files) } : errorOf(result, path);
   }
@@ -184,24 +198,41 @@ export abstract class ProtocolBackend implements BackendProtocol {
 
 /** Replaces the prefix `at` of a path by `alias`, the caller's name for it. */
 export function under(alias: string, at: string, path: string): string {
-  const [outer, inner] = [alias.replace(/\/+$/, ""), at.replace(/\/+$/, "")];
+  const [outer, inner] = [withoutSlashes(alias), withoutSlashes(at)];
   return path === inner || path.startsWith(`${inner}/`) ? outer + path.slice(inner.length) : path;
+}
+
+/** A path without slashes at its end. */
+export function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
 }
 
 /** A file in the form of DeepAgents' state and results. */
 export function dataOf(bytes: Uint8Array): FileData {
   const text = decodeText(bytes, "");
   if (text.ok) return { content: text.content, mimeType: "text/plain" };
-  return { content: bytes, mimeType: mediaTypeOf(bytes) ?? "application/octet-stream" };
+  return { content: new Uint8Array(bytes), mimeType: mediaTypeOf(bytes) ?? "application/octet-stream" };
+}
+
+/** Names of files that are no text. */
+const BINARY =
+  /\.(?:png|jpe?g|gif|webp|heic|heif|pdf|pptx?|mp3|wav|aiff|aac|ogg|flac|mp4|mpeg|mpg|mov|avi|flv|webm|wmv|3gpp)$/i;
+
+/** The bytes of a binary file, which the protocol writes in base64; undefined for a text. */
+export function bytesOf(path: string, content: string): Uint8Array | undefined {
+  const isEncoded = BINARY.test(path) && content.length % 4 === 0 && /^[\w+/-]+={0,2}$/.test(content);
+  return isEncoded ? Buffer.from(content, "base64") : undefined;
 }
 
 function infoOf({ isDirectory, size }: FileEntry, path: string): FileInfo {
   return { path: isDirectory ? `${path}/` : path, is_dir: isDirectory, ...(size !== undefined && { size }) };
 }
 
-/** The collected changes of a backend in the graph state; none for others. */
+/** The collected changes of a backend in the graph state; null for others. */
 function updateOf(files: FileBackend): Pick<WriteResult, "filesUpdate"> {
-  if (!("changes" in files)) return {};
+  if (!("changes" in files)) return { filesUpdate: null };
   const changes = (files as { changes: () => Record<string, FileChange> }).changes();
   const update = Object.entries(changes).map(
     ([path, { content }]) => [path, content === null ? null : { content }] as const,

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 import { anyUpdate } from "../middleware/state/index.ts";
 import { callId, checkedTool } from "../middleware/tools/index.ts";
-import { REMOTE_TOOLS } from "./remote-agents.prompt.ts";
+import { REMOTE_TOOLS } from "./deepagents.prompt.ts";
 
 /** A sub-agent on a server of LangGraph's protocol. It works in the background. */
 export interface AsyncSubAgent {

@@ -13,8 +13,14 @@ export function findProjectRoot(startPath = process.cwd()): string | null {
   }
 }
 
+/** Options of `createSettings`. */
+export interface SettingsOptions {
+  /** Where to look for the project. Default: the current folder. */
+  startPath?: string;
+}
+
 /** The paths of memory and skills: `~/.deepagents/<agent>` of the user and `.deepagents` of the project. */
-export function createSettings({ startPath }: { startPath?: string } = {}) {
+export function createSettings({ startPath }: SettingsOptions = {}) {
   const projectRoot = findProjectRoot(startPath);
   const userDeepagentsDir = join(homedir(), ".deepagents");
   const agentDir = (name: string): string => {
@@ -59,21 +65,32 @@ export interface SkillMetadata {
   source: "user" | "project";
 }
 
-/** The skills of the user and the project. A project's skill replaces a user's one of the same name. */
-export function listSkills(folders: {
+/** The folders of skills. */
+export interface ListSkillsOptions {
   userSkillsDir?: string | null;
   projectSkillsDir?: string | null;
-}): SkillMetadata[] {
+}
+
+/** The skills of the user and the project. A project's skill replaces a user's one of the same name. */
+export function listSkills(folders: ListSkillsOptions): SkillMetadata[] {
   const skills = new Map<string, SkillMetadata>();
   for (const source of ["user", "project"] as const) {
     const folder = source === "user" ? folders.userSkillsDir : folders.projectSkillsDir;
     for (const name of folder && existsSync(folder) ? readdirSync(folder) : []) {
-      const path = join(folder!, name, "SKILL.md");
-      if (!existsSync(path)) continue;
-      const skill = frontmatterIn(readFileSync(path, "utf8"), NAMED, parse);
-      if (typeof skill !== "string")
-        skills.set(skill.name, { name: skill.name, description: skill.description, path, source });
+      const skill = parseSkillMetadata(join(folder!, name, "SKILL.md"), source);
+      if (skill) skills.set(skill.name, skill);
     }
   }
   return [...skills.values()];
+}
+
+/** The name and description of a skill; null if there is no valid skill in the file. */
+export function parseSkillMetadata(
+  skillMdPath: string,
+  source: SkillMetadata["source"],
+): SkillMetadata | null {
+  if (!existsSync(skillMdPath)) return null;
+  const skill = frontmatterIn(readFileSync(skillMdPath, "utf8"), NAMED, parse);
+  if (typeof skill === "string") return null;
+  return { name: skill.name, description: skill.description, path: skillMdPath, source };
 }

@@ -124,13 +124,17 @@ export function fileToolNames(workspace: Workspace, choices?: readonly FileToolC
   return names.filter((name) => name !== "execute" || workspace.canExecute);
 }
 
+/** The field of the state with the files. */
+export function filesField() {
+  return new ReducedValue(z.record(z.string(), z.string()).default({}), {
+    inputSchema: anyUpdate<Record<string, string>>(),
+    reducer: (current, next) => (next === undefined ? current : mergeFiles(current, next)),
+  });
+}
+
 function filesStateSchema() {
-  const files = z.record(z.string(), z.string()).default({});
   const fields = {
-    files: new ReducedValue(files, {
-      inputSchema: anyUpdate<Record<string, string>>(),
-      reducer: (current, next) => (next === undefined ? current : mergeFiles(current, next)),
-    }),
+    files: filesField(),
     [SINCE]: harnessField(
       new ReducedValue(z.number().optional(), {
         inputSchema: anyUpdate<number | undefined>(),

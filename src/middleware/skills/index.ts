@@ -49,4 +49,5 @@ export { SkillLibrary } from "./library.ts";
 export { frontmatterIn, NAMED, readFrontmatter } from "./frontmatter.ts";
 export { withSkills } from "./mount.ts";
 export { readSkill, readSkills, type SkillsRead } from "./read-skills.ts";
+export { skillsPrompt } from "./skills.prompt.ts";
 export type { PlacedSkill, Skill, SkillSource } from "./skill.ts";

@@ -12,7 +12,10 @@ export const READERS = {
 };
 
 /** Appended to the system prompt: what each skill is for, and where it is. The rest is read when it is needed. */
-export function skillsPrompt(skills: readonly PlacedSkill[], reader: keyof typeof READERS = "agent"): string {
+export function skillsPrompt(
+  skills: readonly Pick<PlacedSkill, "name" | "description" | "at">[],
+  reader: keyof typeof READERS = "agent",
+): string {
   if (skills.length === 0) return "";
   const descriptions = shareOut(skills.map(({ description }) => description));
   const groups = new Map<string, string[]>();
