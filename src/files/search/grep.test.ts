@@ -40,8 +40,8 @@ it("a line of megabytes is cut in the result of a search, with its length", asyn
   const [line] = result.ok ? result.files[0]!.lines : [];
   expect(line!.text.length).toBeLessThan(11_000);
   expect(line!.text).toMatch(/ \[cut: the line has 9000007 characters\]$/);
-  const shown = result.ok ? renderGrep(result) : "";
-  expect(shown).toMatch(/x{493} \[cut: the line has 9000007 characters\]$/);
+  const text = result.ok ? renderGrep(result) : "";
+  expect(text).toMatch(/x{493} \[cut: the line has 9000007 characters\]$/);
 });
 
 describe("compilePattern", () => {
