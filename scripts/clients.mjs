@@ -33,7 +33,7 @@ const CLIENTS = {
   "@ag-ui/langgraph": "0.0.43",
   "@ag-ui/client": "1.0.0",
   "@ag-ui/core": "1.0.0",
-  "langgraph-sdk-2": "npm:@langchain/langgraph-sdk@2.0.0",
+  "langgraph-sdk-newest": "npm:@langchain/langgraph-sdk@1.15.0",
   express: "5.3.0",
   fastify: "5.12.8",
   "@fastify/middie": "9.3.6",
@@ -63,9 +63,9 @@ const env = {
 const node22 = join(folder, "node_modules/node/bin/node");
 const COLUMNS = ["text", "plan", "tool results", "approval", "stop", "resume"];
 const ROWS = {
-  "LangGraph SDK 1": async (cells) => converse(cells, await bySdk("@langchain/langgraph-sdk")),
-  "LangGraph SDK 2": async (cells) =>
-    converse(cells, await bySdk(installed("langgraph-sdk-2/dist/index.js"))),
+  "LangGraph SDK 1.12": async (cells) => converse(cells, await bySdk("@langchain/langgraph-sdk")),
+  "LangGraph SDK 1.15": async (cells) =>
+    converse(cells, await bySdk(installed("langgraph-sdk-newest/dist/index.js"))),
   "@langchain/react": byReact,
   "AI SDK (useChat)": byAiSdk,
   "AG-UI (CopilotKit)": byAgUi,
@@ -110,6 +110,8 @@ process.exit();
 async function install() {
   const versionOf = (name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")).version;
   const overrides = {
+    // Only types, in a version that not every registry has.
+    "@langchain/protocol": versionOf("@langchain/protocol"),
     "@ag-ui/langgraph": Object.fromEntries(LANGCHAIN.map((name) => [name, versionOf(name)])),
   };
   const manifest = JSON.stringify({ private: true, dependencies: CLIENTS, overrides });
