@@ -8,6 +8,7 @@ import { bashSandbox } from "../../test/bash-sandbox.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
 import {
   BaseSandbox,
+  CompositeBackend,
   createDeepAgent,
   FilesystemBackend,
   LocalShellBackend,
@@ -64,6 +65,9 @@ describe("a binary file in base64", () => {
     const store = new StoreBackend({ store: new InMemoryStore() });
     await store.write("/i.png", text);
     expect((await store.readRaw("/i.png")).data!.content).toEqual(new Uint8Array(PNG));
+    // Bytes that could be a text are bytes, too.
+    await store.write("/abc.png", Buffer.from("abc").toString("base64"));
+    expect((await store.readRaw("/abc.png")).data!.content).toEqual(new Uint8Array(Buffer.from("abc")));
   });
 
   it("is written as bytes by the agent's write_file, on disk and in the state", async () => {
@@ -151,4 +155,22 @@ describe.each([1, 2] as const)("a program's own backend, version %i", (version) 
     // Not one for each file.
     expect(calls["readRaw"]).toBeLessThan(10);
   });
+});
+
+it("an edit without old text fills an empty file, and no other", async () => {
+  const disk = new FilesystemBackend({ rootDir: folder });
+  await disk.write("/empty.md", "");
+  expect(await disk.edit("/empty.md", "", "one")).toMatchObject({ path: "/empty.md", occurrences: 1 });
+  expect(readFileSync(join(folder, "empty.md"), "utf8")).toBe("one");
+  expect((await disk.edit("/empty.md", "", "two")).error).toContain("not found");
+});
+
+it("a composite backend runs commands in its main backend", async () => {
+  const shell = new LocalShellBackend({ rootDir: folder });
+  const composite = new CompositeBackend(shell, {});
+  expect((await composite.execute("echo one")).output).toBe("one\n");
+  expect(composite.id).toBe(shell.id);
+  const files = new CompositeBackend(new FilesystemBackend({ rootDir: folder }), {});
+  expect(files.id).toBe("");
+  await expect(files.execute("echo one")).rejects.toThrow("runs no commands");
 });

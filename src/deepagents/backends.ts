@@ -15,6 +15,7 @@ import {
 } from "../files/index.ts";
 import { compileGlob } from "../files/paths/index.ts";
 import type { BackendContext } from "../middleware/files/index.ts";
+import { isSandboxBackend } from "./adapt.ts";
 import { foreignFiles, type ForeignBackend } from "./foreign.ts";
 import {
   bytesOf,
@@ -144,6 +145,17 @@ export class CompositeBackend extends ProtocolBackend {
     return runsCommands(this.#main);
   }
 
+  /** The id of the main backend; empty if it runs no commands. */
+  get id(): string {
+    return isSandboxBackend(this.#main) ? this.#main.id : "";
+  }
+
+  /** Runs a command in the main backend. */
+  async execute(command: string): Promise<ExecuteResponse> {
+    if (isSandboxBackend(this.#main)) return this.#main.execute(command);
+    throw new HarnessError("invalid-options", "The main backend of this CompositeBackend runs no commands.");
+  }
+
   [FILES](context?: BackendContext): FileBackend {
     const routes = Object.entries(this.#routes).map(([at, one]) => [at, filesOf(one, context)] as const);
     return compositeBackend(filesOf(this.#main, context), Object.fromEntries(routes));
@@ -190,6 +202,11 @@ export class LocalShellBackend extends FilesystemBackend {
   }
 
   get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** The same. */
+  get isInitialized(): boolean {
     return this.#isRunning;
   }
 

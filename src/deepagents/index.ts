@@ -114,7 +114,10 @@ function withFileData<Agent extends { invoke: (...args: never[]) => Promise<obje
     invoke: async (...args: never[]) => {
       const result: { files?: Record<string, string> } = await invoke(...args);
       if (!result.files) return result;
-      const files = Object.entries(result.files).map(([path, text]) => [path, dataOf(unpackBytes(text))]);
+      const files = Object.entries(result.files).map(([path, text]) => [
+        path,
+        dataOf(unpackBytes(text), path),
+      ]);
       return { ...result, files: Object.fromEntries(files) as object };
     },
   });

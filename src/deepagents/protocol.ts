@@ -108,7 +108,7 @@ export abstract class ProtocolBackend implements BackendProtocol {
   async readRaw(path: string): Promise<ReadRawResult> {
     const [files, at] = await this.#at(path);
     const file = await files.readBytes(at);
-    return file.ok ? { data: dataOf(file.bytes) } : errorOf(file, path);
+    return file.ok ? { data: dataOf(file.bytes, path) } : errorOf(file, path);
   }
 
   async write(path: string, content: string): Promise<WriteResult> {
@@ -122,6 +122,9 @@ export abstract class ProtocolBackend implements BackendProtocol {
     const [files, at] = await this.#at(path);
     const file = await files.read(at);
     if (!file.ok) return errorOf(file, path);
+    // The protocol fills an empty file so.
+    if (oldString === "" && file.content === "")
+      return { ...(await this.write(path, newString)), occurrences: 1 };
     const occurrences = oldString === "" ? 0 : file.content.split(oldString).length - 1;
     if (occurrences === 0) return { error: `The string was not found in '${path}'.` };
     if (occurrences > 1 && !replaceAll) {
@@ -210,9 +213,9 @@ export function withoutSlashes(path: string): string {
 }
 
 /** A file in the form of DeepAgents' state and results. */
-export function dataOf(bytes: Uint8Array): FileData {
-  const text = decodeText(bytes, "");
-  if (text.ok) return { content: text.content, mimeType: "text/plain" };
+export function dataOf(bytes: Uint8Array, path: string): FileData {
+  const text = decodeText(bytes, path);
+  if (text.ok && !BINARY.test(path)) return { content: text.content, mimeType: "text/plain" };
   return { content: new Uint8Array(bytes), mimeType: mediaTypeOf(bytes) ?? "application/octet-stream" };
 }
 

@@ -133,7 +133,7 @@ done`,
       const kind = await this.#kindOf(path);
       return kind === "folder"
         ? notAFile(path)
-        : kind === "missing"
+        : kind === "missing" || file?.error === "file_not_found"
           ? noSuchFile(path)
           : this.#failed(path, "read", file?.error);
     }
