@@ -160,7 +160,7 @@ export function createPatchToolCallsMiddleware() {
   const middleware = danglingCallsMiddleware();
   return {
     ...middleware,
-    beforeAgent: ({ messages }: { messages: BaseMessage[] }) => {
+    beforeAgent: ({ messages = [] }: { messages?: BaseMessage[] }) => {
       const repaired = paired(messages);
       if (repaired === messages) return undefined;
       return { messages: [new RemoveMessage({ id: REMOVE_ALL_MESSAGES }), ...repaired] };
