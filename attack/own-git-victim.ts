@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createBackend } from "../src/files/backends/create.ts";
 import { Disk } from "../src/files/disk/disk.ts";
+import { listFiles } from "../src/files/disk/list-files.ts";
 import { shellBackend, isIsolated } from "../src/files/shell/index.ts";
 import { harmlessGitSettings } from "../src/files/shell/isolation/git-settings.ts";
 import { placeText } from "../src/files/shell/place.ts";
-import { listFiles } from "../src/surfaces/cli/session/prompt/suggestions.ts";
 
 /** The outcome of all tries as one user. */
 export interface GitOutcome {
@@ -155,7 +155,7 @@ async function useEverything(root: string, file: string): Promise<void> {
   await backend.grep({ pattern: "t" });
   placeText(root, { isolated: true, network: false, timeoutMs: 1000, maxTimeoutMs: 1000 });
   harmlessGitSettings(root);
-  await listFiles(root);
+  listFiles(root, 1000);
   if (isIsolated()) await shellBackend(root, { isolation: "always" }).execute!("ls");
 }
 

@@ -5,6 +5,7 @@ import { DISK_PLACE } from "./place.prompt.ts";
 
 export type { DiskOptions } from "./disk.ts";
 export { retryRename } from "./retries.ts";
+export { listFiles } from "./list-files.ts";
 export { pathMeant } from "./from-host.ts";
 
 /**

@@ -69,11 +69,19 @@ export class IgnoreRules {
     const above = folder === "/" ? emptyRules() : await this.#rulesIn(parentOf(folder));
     const text = await this.#options.read(pathIn(folder, ".gitignore"));
     if (text === undefined) return above;
-    const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MAX_RULES);
-    return emptyRules()
-      .add(above)
-      .add(lines.flatMap((line) => fromRoot(line, folder)));
+    return emptyRules().add(above).add(rulesOf(text, folder));
   }
+}
+
+/** Whether the text of a `.gitignore` file ignores a path below its folder; a folder ends with a slash. */
+export function ignoresIn(text: string): (path: string) => boolean {
+  const rules = rulesOf(text, "/");
+  return (path) => rules.ignores(path);
+}
+
+function rulesOf(text: string, folder: string): Ignore {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MAX_RULES);
+  return emptyRules().add(lines.flatMap((line) => fromRoot(line, folder)));
 }
 
 const MAX_RULES = 5000;

@@ -19,6 +19,7 @@ import {
   type Mark,
   type Tally,
   isSame,
+  laterActuals,
   type Move,
   nextNumber,
   PRIORITIES,
@@ -227,9 +228,19 @@ export function mergeTodos(current: Todo[], update: unknown, policy: Policy): To
     throw new HarnessError("invalid-plan", `The plan was not changed. ${reasons}`);
   }
   const merged =
-    base === todos ? [...result.plan.todos] : patchTodos(todos, additions(base, result.plan.todos));
+    base === todos
+      ? [...result.plan.todos]
+      : withLaterFigures(patchTodos(todos, additions(base, result.plan.todos)), todos);
   steps.add(todos, merged, { isWholeList: true });
   return merged;
+}
+
+/** A list with the later figures of each item: another writer may have ended it. */
+function withLaterFigures(todos: readonly Todo[], others: readonly Todo[]): Todo[] {
+  return todos.map((todo) => {
+    const actuals = laterActuals(others.find(({ id }) => id === todo.id)?.actuals, todo.actuals);
+    return actuals === todo.actuals ? todo : { ...todo, actuals: actuals! };
+  });
 }
 
 /** The changes from a base to a list. Appended items go to the end, behind those that others appended. */
@@ -351,15 +362,18 @@ class StepStates {
 /**
  * The list that a whole-list write started from. Its writer may have known only some of the step's other writes, so an
  * item that equals its version in any state of the step counts as unchanged by the writer. Each writer counts figures on
- * its own, so they make no difference.
+ * its own: other figures alone do not undo what another writer has done since.
  */
 function baseOf(update: readonly unknown[], states: States): readonly Todo[] {
   const byId = (list: readonly unknown[], id: string): Todo | undefined =>
     (list as readonly (Todo | undefined)[]).find((todo) => todo?.id === id);
   const unchanged = (id: string): Todo | undefined => {
     const sent = byId(update, id);
-    const isKnown = states.some((state) => isSame(withoutFigures(byId(state, id)), withoutFigures(sent)));
-    return isKnown ? sent : undefined;
+    const versions = states.flatMap((state) => byId(state, id) ?? []);
+    return (
+      versions.find((todo) => isSame(todo, sent)) ??
+      versions.find((todo) => isSame(withoutFigures(todo), withoutFigures(sent)))
+    );
   };
   const first = states[0]!;
   const base = first.map((todo) => unchanged(todo.id) ?? todo);

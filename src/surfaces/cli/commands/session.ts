@@ -1,5 +1,6 @@
 import { relative, resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
+import { listFiles } from "../../../files/disk/index.ts";
 import { Allowed, type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import {
@@ -21,7 +22,6 @@ import {
   displayFor,
   settingsToContinue,
   History,
-  listFiles,
   type Suggestion,
   Session,
   SLASH_COMMANDS,
@@ -173,22 +173,18 @@ function commandsOf(project: Project): Suggestion[] {
   ];
 }
 
-/** Returns a function with the latest list of the directory's files, which it renews in the background. */
+/** Returns a function that lists the files of the directory, at most once in `FRESH_MS`. */
 function filesOf(dir: string | undefined): () => readonly string[] {
   let [files, at]: [readonly string[], number] = [[], 0];
-  const renew = (): void => {
-    if (dir === undefined || Date.now() - at <= FRESH_MS) return;
-    at = Date.now();
-    void listFiles(dir).then((list) => (files = list));
-  };
-  renew();
   return () => {
-    renew();
+    if (dir !== undefined && Date.now() - at > FRESH_MS)
+      [files, at] = [listFiles(dir, MAX_FILES), Date.now()];
     return files;
   };
 }
 
 const FRESH_MS = 10_000;
+const MAX_FILES = 20_000;
 
 /** The thread that a session continues. Undefined for a session that begins with a new thread, or asks for one. */
 async function threadToOpen(

@@ -1,4 +1,3 @@
-import { diskBackend } from "../../../../files/index.ts";
 import { mention } from "../../../../threads/run/index.ts";
 import { replaced, type Draft } from "./line-editor.ts";
 
@@ -15,7 +14,6 @@ export interface Suggestions {
 }
 
 const MAX_SUGGESTIONS = 8;
-const MAX_FILES = 20_000;
 
 /** Completions at the cursor: a command at the beginning, or a file after `@`. */
 export function suggestionsFor(
@@ -56,10 +54,4 @@ function bestMatches(typed: string, paths: readonly string[]): string[] {
     .toSorted((a, b) => a.rank - b.rank || a.path.length - b.path.length)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ path }) => path);
-}
-
-/** The files of a directory that git does not ignore, outside of `node_modules`. */
-export async function listFiles(dir: string): Promise<string[]> {
-  const found = await diskBackend(dir).glob("**/*");
-  return found.ok ? found.paths.slice(0, MAX_FILES).map((path) => path.slice(1)) : [];
 }
