@@ -9,6 +9,7 @@ import {
   type StartOptions,
   EndedRuns,
   KEPT_MS,
+  checkThread,
   type HostedGraph,
   Run,
   atWork,
@@ -138,7 +139,7 @@ export class ClusterHost extends Host {
     // A reader on another server may want any mode.
     const request = inAllModes(original);
     const graph = this.graph(request.graph);
-    await graph.checkThread?.(thread);
+    await checkThread(graph, thread);
     if (this.#isStopping) throw stopping();
     const hosted = await this.noteThread(thread, { ...note, graph: request.graph });
     const { owner } = hosted;

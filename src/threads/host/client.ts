@@ -10,7 +10,7 @@ import type { RunSettings } from "../prepare/index.ts";
 import type { Question } from "../questions/index.ts";
 import { Thread, type ThreadContent } from "../thread/index.ts";
 import { copyThread, undoLast, type UndoResult } from "../undo/index.ts";
-import type { HostedGraph } from "./graphs.ts";
+import { checkThread, type HostedGraph } from "./graphs.ts";
 import type { Run } from "./hosted-run.ts";
 import { risingNumber, type ThreadNote } from "./records.ts";
 import type { Attendance } from "./request/attendance.ts";
@@ -202,7 +202,7 @@ export class HostThread {
   }
 
   async checkOwn(): Promise<void> {
-    await (await this.#graph()).checkThread?.(this.id);
+    await checkThread(await this.#graph(), this.id);
   }
 
   /** Continues with what is left; undefined if the thread is finished. */

@@ -1,3 +1,4 @@
+import { HarnessError } from "../../errors.ts";
 import type { RunAgent, PreparedRun } from "../prepare/index.ts";
 import type { FileCopies } from "../undo/index.ts";
 import type { Attendance, Begun } from "./request/attendance.ts";
@@ -16,12 +17,19 @@ export interface HostedGraph {
   ) => FileCopies | undefined;
   /** An agent that only reads threads. */
   reader: (thread?: string) => Promise<RunAgent>;
-  /** Throws `invalid-request` for a thread of another program: hosts may read it, but not change it. */
-  checkThread?: (thread: string) => Promise<void>;
+  /** Whether a thread is another program's: hosts may read it, but not change it. Default: no thread is. */
+  isForeign?: (thread: string) => Promise<boolean>;
   /** Whether a client may write a channel of an agent's state. */
   isWritable: (channel: string, agent: RunAgent) => boolean;
   /** Prepares a held thread for a message, and returns the values that the harness adds to the input. */
   begin?: (begun: Begun, message: TurnMessage) => Promise<Record<string, unknown>>;
+}
+
+/** Throws `invalid-request` for a thread of another program. */
+export async function checkThread({ isForeign }: HostedGraph, thread: string): Promise<void> {
+  if (!(await isForeign?.(thread))) return;
+  const message = `Thread ${JSON.stringify(thread)} was not started by Holdfast: only its program can continue it.`;
+  throw new HarnessError("invalid-request", message);
 }
 
 export interface TurnMessage {

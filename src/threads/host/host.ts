@@ -11,7 +11,7 @@ import type { Traces } from "../traces/index.ts";
 import { Host, type CancelOptions, type StartOptions } from "./client.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { execute } from "./execute.ts";
-import type { HostedGraph } from "./graphs.ts";
+import { checkThread, type HostedGraph } from "./graphs.ts";
 import { Run } from "./hosted-run.ts";
 import {
   alreadyRunning,
@@ -112,7 +112,7 @@ export class RunHost extends Host {
     request: RunRequest,
     { note = {}, attendance }: StartOptions = {},
   ): Promise<Run> {
-    const { checkThread } = this.graph(request.graph);
+    const graph = this.graph(request.graph);
     const record = this.#newRecord(thread, request);
     const { strategy = "reject" } = request;
     if (strategy !== "enqueue") {
@@ -120,11 +120,10 @@ export class RunHost extends Host {
       while (this.isBusy(thread)) await this.#clearTheWay(thread, strategy);
     }
     if (this.#isStopping) throw stopping();
-    const { graph } = request;
     if (attendance) return this.#enqueue(record, undefined, attendance);
     return this.#inTurn(thread, async () => {
-      await checkThread?.(thread);
-      return this.#enqueue(record, await this.#noteThread(thread, { ...note, graph }, record));
+      await checkThread(graph, thread);
+      return this.#enqueue(record, await this.#noteThread(thread, { ...note, graph: request.graph }, record));
     });
   }
 

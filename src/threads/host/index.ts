@@ -7,7 +7,7 @@ export {
 } from "./client.ts";
 export { EndedRuns, KEPT_MS } from "./ended-runs.ts";
 export { execute } from "./execute.ts";
-export { type HostedGraph, writable } from "./graphs.ts";
+export { checkThread, type HostedGraph, writable } from "./graphs.ts";
 export { RunHost } from "./host.ts";
 export { type Chunk, Run, type RunHome, type RunResult } from "./hosted-run.ts";
 export {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { HarnessError } from "../../errors.ts";
 import { shortened } from "../../middleware/text/index.ts";
 import { waitingInput } from "../plan/index.ts";
 import {
@@ -13,7 +12,7 @@ import {
 import { GRAPH, isForeign, settingsOfThread, Thread } from "../thread/index.ts";
 import type { Traces } from "../traces/index.ts";
 import { compactAt, fileCopies } from "../undo/index.ts";
-import type { HostedGraph, TurnMessage } from "./graphs.ts";
+import { checkThread, type HostedGraph, type TurnMessage } from "./graphs.ts";
 import { RunHost } from "./host.ts";
 import type { Begun } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
@@ -59,16 +58,11 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
     readers.set(key, agent);
     return agent;
   };
-  const checkThread = async (thread: string): Promise<void> => {
-    if (!(await isForeign(saver, thread))) return;
-    const message = `Thread ${JSON.stringify(thread)} was not started by Holdfast: only its program can go on with it.`;
-    throw new HarnessError("invalid-request", message);
-  };
-  return {
-    checkThread,
+  const graph: HostedGraph = {
+    isForeign: (thread) => isForeign(saver, thread),
     prepare: async (thread, request, attendance) => {
       // An attended run is not in the ledger, and was not checked before.
-      if (attendance) await checkThread(thread);
+      if (attendance) await checkThread(graph, thread);
       const { wanted, isNew } = await wantedFor(thread, request);
       const isCompacted = request.compact === true && !isNew;
       return prepareRun(attendance?.settings ?? wanted, {
@@ -84,6 +78,7 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
     isWritable: (channel) => WRITABLE.includes(channel),
     begin,
   };
+  return graph;
 }
 
 /**

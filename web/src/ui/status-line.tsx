@@ -18,6 +18,8 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
   const page = usePage();
   const { thread, open, connection, loading, message } = page;
   const status = statusOf(page);
+  // Users' own graphs have no mode.
+  const mode = page.info?.defaults ? modeOf(page.settings) : page.settings.mode;
   const hasThread = open !== undefined && loading !== "missing";
   return (
     <footer className={connection === "lost" ? "status status-lost" : "status"}>
@@ -32,7 +34,7 @@ export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; 
               {status ? STATUS_LABELS[status] : connection === "connecting" ? "Connecting…" : "Ready"}
             </strong>
             {hasThread && <span>{progressWords(page)}</span>}
-            {hasThread && <span>{modeName(modeOf(page.settings), thread)}</span>}
+            {hasThread && mode && <span>{modeName(mode, thread)}</span>}
             {message && <span className="hidden">{message}</span>}
           </>
         )}

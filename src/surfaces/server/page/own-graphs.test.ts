@@ -96,6 +96,23 @@ it("LangChain's own agent has its plan, its events and edits of its plan on the 
   ]);
 });
 
+it("a thread of a user's graph takes a next message, an undo, and a fork", async () => {
+  const model = new ScriptedModel(["Three boats.", "Two nets.", "Two nets."]);
+  await serve({ counter: asking(), other: createAgent({ model, tools: [] }) });
+  const { body } = await call("POST", "/holdfast/threads", { task: "Count the boats", graph: "other" });
+  const { id } = body.thread;
+  expect((await settled(id)).thread).not.toHaveProperty("isForeign");
+
+  expect((await call("POST", `/holdfast/threads/${id}/runs`, { task: "And the nets" })).status).toBe(202);
+  expect(JSON.stringify((await settled(id)).events)).toContain("Two nets.");
+  const fork = await call("POST", `/holdfast/threads/${id}/fork`, {});
+  expect(fork.status).toBe(201);
+  expect(fork.body.thread).not.toHaveProperty("isForeign");
+  expect((await call("POST", `/holdfast/threads/${id}/undo`)).status).toBe(200);
+  const { body: list } = await call("GET", "/holdfast/threads");
+  expect(JSON.stringify(list)).not.toContain("isForeign");
+});
+
 it("any graph asks on the page, and goes on with the answer", async () => {
   await serve({ counter: asking(), other: asking() });
   const { body } = await call("POST", "/holdfast/threads", { task: "Paint it", graph: "other" });

@@ -1,6 +1,6 @@
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/index.ts";
-import { isAsking, isForeign, settingsOfThread } from "../../../threads/thread/index.ts";
+import { isAsking, settingsOfThread } from "../../../threads/thread/index.ts";
 import { createdAt, hasFailed, updatedAt, type ThreadInfo } from "../http/index.ts";
 
 /** A thread in the page's list. */
@@ -22,6 +22,7 @@ export async function threadOut(
   { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread> {
   const { id, summary, hosted } = info;
+  const graph = host.graph(host.graphName(hosted));
   const dir = (await settingsOfThread(saver, id))?.dir;
   const firstTitle = hosted?.metadata["title"];
   const title = summary?.title ?? (typeof firstTitle === "string" ? firstTitle : undefined);
@@ -33,7 +34,7 @@ export async function threadOut(
     todos: summary?.todos ?? { done: 0, total: 0 },
     status: await statusOf(info, { host, saver }),
     ...(dir !== undefined && { dir }),
-    ...((await isForeign(saver, id)) && { isForeign: true as const }),
+    ...((await graph.isForeign?.(id)) && { isForeign: true as const }),
   };
 }
 
