@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Todo } from "../src/plan/index.ts";
 import type { Question } from "../web/src/client/contract.ts";
 import { expectSoundByHand, expectText, hasBrowser, openTimeline } from "./page/browser.ts";
-import { COMMAND, WRITE } from "./page/questions.ts";
+import { CHOICE, COMMAND, WRITE } from "./page/questions.ts";
 import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf, todo } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
 
@@ -86,6 +86,44 @@ describe.runIf(hasBrowser)("with the page", () => {
         expect(await page.locator(":focus").inputValue()).toBe("And then");
       },
     );
+
+    it("takes the text of the composer as its answer, and says so", async () => {
+      waiting([CHOICE]);
+      const page = await suite.openThread();
+      const field = page.getByLabel("Your answer to the question");
+      await field.fill("Round up");
+      await expectSoundByHand(page);
+      await page.getByRole("button", { name: "Send answer" }).click();
+      await expect.poll(() => page.getByLabel("Next task").inputValue()).toBe("");
+      expect(sent("answers")).toEqual([{ answers: { q3: "Round up" } }]);
+      expect(sent("runs")).toEqual([]);
+    });
+
+    it("about permission is rejected by the text of the composer, which stays where it fails", async () => {
+      waiting([WRITE, COMMAND]);
+      const page = await suite.openThread();
+      await page.getByLabel("Decide on the questions above first").fill("Not there");
+      await page.keyboard.press("Enter");
+      expect(await page.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
+      const write = page.getByRole("region", { name: "The agent wants to use write_file" });
+      await write.getByRole("button", { name: "Approve" }).click();
+      const field = page.getByLabel("Reject, and tell the agent why");
+      expect(await field.inputValue()).toBe("Not there");
+      suite.server.replies.set(`POST threads/${THREAD}/answers`, [
+        { status: 500, body: { error: "internal", message: "Not now." } },
+      ]);
+      await field.press("Enter");
+      await expectText(page.getByRole("alert"), "Not now.");
+      expect(await field.inputValue()).toBe("Not there");
+      await page.getByRole("button", { name: "Send rejection" }).click();
+      await expect.poll(() => page.getByLabel("Next task").inputValue()).toBe("");
+      const answers = {
+        q1: { type: "approve" },
+        q2: { type: "reject", reason: "Not there", message: "Not there" },
+      };
+      expect(sent("answers")).toEqual([{ answers }, { answers }]);
+      expect(sent("runs")).toEqual([]);
+    });
 
     it("of a helper is asked in the parent's conversation; several are decided each and sent together", async () => {
       waiting([WRITE, COMMAND]);

@@ -27,3 +27,11 @@ export const COMMAND: Question = {
     args: { command: "npm test", timeout: 60 },
   },
 };
+
+/** The agent asks which way it should go. */
+export const CHOICE: Question = {
+  id: "q3",
+  kind: "clarification",
+  text: "Which way is it rounded?",
+  options: ["up", "down"],
+};

@@ -39,3 +39,5 @@ export function questionDraft(id: string, field = ""): string {
 }
 
 export const PLAN_DRAFT = "plan";
+/** The decisions on open questions that are not sent yet. */
+export const DECISIONS = "decided";

@@ -1,6 +1,8 @@
 import { useLayoutEffect, useRef, useState } from "react";
-import type { SentTask, Settings } from "../../client/contract.ts";
-import { fork, giveTask, resume, say, stop, undo } from "../../store/actions.ts";
+import type { Answer, SentTask, Settings } from "../../client/contract.ts";
+import { answersWith, messageEffect, type MessageEffect, ofQuestions } from "../../model/message-effect.ts";
+import { answer, fork, giveTask, resume, say, stop, undo } from "../../store/actions.ts";
+import { DECISIONS } from "../../store/drafts.ts";
 import { statusOf } from "../../store/state.ts";
 import { Failed, Problem } from "../failed.tsx";
 import { useDraft } from "../plan/use-draft.ts";
@@ -11,6 +13,24 @@ import { TaskOptions } from "./task-options.tsx";
 import { ThreadOptions } from "./thread-options.tsx";
 
 const MOST_IMAGES = 8;
+
+/** The words of the field by what a message does. While questions are open, the label is visible too. */
+const EFFECT_WORDS: Record<
+  Exclude<MessageEffect["type"], "task">,
+  Record<"label" | "hint" | "send", string>
+> = {
+  answer: { label: "Your answer to the question", hint: "Answer the question…", send: "Send answer" },
+  reject: {
+    label: "Reject, and tell the agent why",
+    hint: "Reject, and say what to do instead…",
+    send: "Send rejection",
+  },
+  none: {
+    label: "Decide on the questions above first",
+    hint: "Decide on the questions above first…",
+    send: "Send",
+  },
+};
 
 /** The form for tasks and messages, with buttons that stop, resume, undo and fork. */
 export function Composer() {
@@ -27,6 +47,11 @@ export function Composer() {
   const status = statusOf(page);
   const isRunning = status === "running";
   const isNew = open === undefined;
+  const [drafted] = useDraft<Readonly<Record<string, Answer>>>(DECISIONS, {});
+  const { questions } = page.thread;
+  const decided = ofQuestions(drafted, questions);
+  const effect = isRunning ? ({ type: "task" } as const) : messageEffect(questions, decided);
+  const words = effect.type === "task" ? undefined : EFFECT_WORDS[effect.type];
 
   useLayoutEffect(() => {
     if (isNew && !isNarrow) field.current?.focus();
@@ -34,8 +59,17 @@ export function Composer() {
 
   const send = async ({ isQueued = !isRunning } = {}): Promise<void> => {
     const message = text.trim();
-    if (message === "" || isSending) return;
+    if (message === "" || isSending || effect.type === "none") return;
     setSending(true);
+    if (effect.type !== "task") {
+      const result = await answer(store, answersWith(message, effect, decided));
+      setSending(false);
+      store.set({ problem: result.type === "taken" ? undefined : result.text });
+      if (result.type !== "taken") return;
+      store.drafts.forget(open, DECISIONS);
+      if (store.drafts.get(open, "task") === text) store.drafts.forget(open, "task");
+      return;
+    }
     const task: SentTask = {
       task: message,
       ...(images.length > 0 && { images: images.map(({ type, data }) => ({ type, data })) }),
@@ -84,15 +118,16 @@ export function Composer() {
           images={images}
           onRemove={(image) => setImages((now) => now.filter((one) => one !== image))}
         />
-        <label className="hidden" htmlFor="task">
-          {isNew ? "Task" : "Next task"}
+        <label className={words ? "composer-effect" : "hidden"} htmlFor="task">
+          {words?.label ?? (isNew ? "Task" : "Next task")}
         </label>
         <textarea
           id="task"
           ref={field}
           rows={isNew ? 3 : 1}
           placeholder={
-            isNew ? "What should be done?" : isRunning ? "Tell the agent at work…" : "Give the next task…"
+            words?.hint ??
+            (isNew ? "What should be done?" : isRunning ? "Tell the agent at work…" : "Give the next task…")
           }
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -137,7 +172,7 @@ export function Composer() {
               </button>
             </>
           )}
-          <ImageButton onImages={attach} />
+          {!words && <ImageButton onImages={attach} />}
           <span className="keys" aria-hidden="true">
             Enter sends · Shift-Enter new line
           </span>
@@ -154,9 +189,9 @@ export function Composer() {
           <button
             type="submit"
             className="primary"
-            disabled={text.trim() === "" || isSending || past !== undefined}
+            disabled={text.trim() === "" || isSending || past !== undefined || effect.type === "none"}
           >
-            {isNew ? "Start" : "Send"}
+            {words?.send ?? (isNew ? "Start" : "Send")}
           </button>
         </div>
       </div>

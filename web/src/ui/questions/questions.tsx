@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 import type { Answer, Question } from "../../client/contract.ts";
+import { ofQuestions } from "../../model/message-effect.ts";
 import { answer } from "../../store/actions.ts";
+import { DECISIONS } from "../../store/drafts.ts";
 import { Problem } from "../failed.tsx";
 import { useDraft } from "../plan/use-draft.ts";
 import { usePage, useStore } from "../use-store.ts";
@@ -16,7 +18,7 @@ export function Questions() {
   const store = useStore();
   const { thread } = usePage();
   const { questions } = thread;
-  const [draft, setDecided] = useDraft<Answers>("decided", {});
+  const [draft, setDecided] = useDraft<Answers>(DECISIONS, {});
   // Without questions that were answered elsewhere.
   const decided = ofQuestions(draft, questions);
   const [problem, setProblem] = useState<string>();
@@ -78,14 +80,5 @@ export function Questions() {
         </p>
       )}
     </div>
-  );
-}
-
-function ofQuestions(answers: Answers, questions: readonly Question[]): Answers {
-  return Object.fromEntries(
-    questions.flatMap(({ id }) => {
-      const decision = answers[id];
-      return decision === undefined ? [] : [[id, decision]];
-    }),
   );
 }
