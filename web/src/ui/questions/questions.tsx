@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { Answer, Question } from "../../client/contract.ts";
+import type { Answer } from "../../client/contract.ts";
 import { ofQuestions } from "../../model/message-effect.ts";
 import { answer } from "../../store/actions.ts";
 import { DECISIONS } from "../../store/drafts.ts";
