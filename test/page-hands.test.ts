@@ -509,6 +509,23 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(sent("runs")).toEqual([{ task: "Two" }]);
   });
 
+  it("a message to the agent at work is confirmed until it is in the conversation", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    await page.getByLabel("Next task").fill("Be brief");
+    await page.keyboard.press("Enter");
+    const note = page.getByText("Sent: the agent reads it at its next call.");
+    await note.locator("visible=true").waitFor();
+    await expectSoundByHand(page);
+    suite.server.tell({ ...suite.at(50), type: "message", text: "Be brief" });
+    await note.waitFor({ state: "detached" });
+    const queued = { status: 202, body: { run: "r2", queued: true } };
+    suite.server.replies.set(`POST threads/${THREAD}/runs`, [queued]);
+    await page.getByLabel("Next task").fill("Then rest");
+    await page.getByRole("button", { name: "Queue" }).click();
+    await page.getByText("Queued: the task begins when the agent has finished.").waitFor();
+  });
+
   it("a task that is half written stays with its thread, whatever else is looked at", async () => {
     suite.server.add(busyThread());
     const other = { ...threadOf({ status: "done" }), id: "other", title: "Another thread" };

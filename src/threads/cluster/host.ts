@@ -10,6 +10,7 @@ import {
   EndedRuns,
   KEPT_MS,
   checkThread,
+  deliverKept,
   type HostedGraph,
   Run,
   atWork,
@@ -218,7 +219,9 @@ export class ClusterHost extends Host {
   }
 
   /** Workers find what is unfinished by themselves. */
-  async recover(): Promise<void> {}
+  recover(): Promise<void> {
+    return deliverKept(this);
+  }
 
   /** Leaves runs alone: workers do them. */
   async stop(): Promise<void> {

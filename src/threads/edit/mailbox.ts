@@ -10,7 +10,7 @@ import { PlanConflict, type PlanEdit, PlanEdits, type Said } from "../plan/index
 import { Thread } from "../thread/index.ts";
 
 /** A request to the process that runs a thread: an edit of its plan, or a message to its agent. */
-type Content = PlanEdit | { say: Said };
+type Content = PlanEdit | { say: Said; isKept?: true };
 
 type Outcome =
   | { todos: Todo[] }
@@ -99,6 +99,8 @@ export class MailboxService {
 
   async #serve({ id, content }: Letter): Promise<void> {
     const outcome = await this.#make(id, content as Content).then((todos): Outcome => ({ todos }), toOutcome);
+    // A kept message waits for the next run.
+    if ("isKept" in (content as Content) && isUnread(outcome)) return;
     try {
       await (await this.#mailbox())?.answer(id, outcome);
     } catch {
@@ -116,8 +118,18 @@ class MailRound {
   /** Whether a poll is running: it may take longer than the interval. */
   #isLooking = false;
 
+  /** Looks for the letters of one thread at once, if it runs in this process. */
+  static look(saver: MailSaver, thread: string): void {
+    const round = this.#rounds.get(saver);
+    for (const look of round?.looksOf(thread) ?? []) look();
+  }
+
   private constructor(saver: MailSaver) {
     this.#saver = saver;
+  }
+
+  looksOf(thread: string): Iterable<() => void> {
+    return this.#looks.get(thread) ?? [];
   }
 
   static of(saver: MailSaver | undefined): MailRound | undefined {
@@ -146,7 +158,7 @@ class MailRound {
     this.#isLooking = true;
     try {
       for (const thread of await this.#saver.threadsWithMail()) {
-        for (const look of this.#looks.get(thread) ?? []) look();
+        for (const look of this.looksOf(thread)) look();
       }
     } catch {
       // The next poll makes up for it.
@@ -188,6 +200,54 @@ export async function requestSay(
   const mailbox = await mailboxOf(thread);
   if (!mailbox) throw notAtWork();
   await ask(thread, { mailbox, content: { say: { id: crypto.randomUUID(), content } }, ...options });
+}
+
+/** Stores a message for the agent at work on a thread, in any process. Undefined for a thread that is not saved yet. */
+export async function keepMessage(thread: Thread, content: MessageContent): Promise<KeptMessage | undefined> {
+  const saver = saverOf(thread);
+  const mailbox = await mailboxOf(thread);
+  if (!saver || !mailbox) return undefined;
+  const letter: Content = { say: { id: crypto.randomUUID(), content }, isKept: true };
+  const message = new KeptMessage(mailbox, await mailbox.post(letter), content);
+  MailRound.look(saver, thread.id);
+  return message;
+}
+
+/** The messages that no agent has read yet. */
+export async function keptMessages(thread: Thread): Promise<KeptMessage[]> {
+  const mailbox = await mailboxOf(thread);
+  return ((await mailbox?.waiting()) ?? []).flatMap(({ id, content }) => {
+    const letter = content as Content;
+    return "say" in letter && letter.isKept ? [new KeptMessage(mailbox!, id, letter.say.content)] : [];
+  });
+}
+
+/** A stored message, which the agent at work reads, or the next run. */
+export class KeptMessage {
+  readonly content: MessageContent;
+  readonly #mailbox: Mailbox;
+  readonly #letter: number;
+
+  constructor(mailbox: Mailbox, letter: number, content: MessageContent) {
+    this.#mailbox = mailbox;
+    this.#letter = letter;
+    this.content = content;
+  }
+
+  /** Whether it needs no more care: an agent has read it, or another process has taken it back. */
+  async isRead(): Promise<boolean> {
+    try {
+      return (await this.#mailbox.fetch(this.#letter)) !== undefined;
+    } catch (error) {
+      if (HarnessError.from(error)?.code === "edit-withdrawn") return true;
+      throw error;
+    }
+  }
+
+  /** Returns false when an agent is reading it, or another process has taken it back. */
+  takeBack(): Promise<boolean> {
+    return this.#mailbox.withdraw(this.#letter);
+  }
 }
 
 async function ask(
@@ -250,6 +310,11 @@ function saverOf({ agent: { graph } }: Thread): MailSaver | undefined {
 
 async function mailboxOf(thread: Thread): Promise<Mailbox | undefined> {
   return saverOf(thread)?.mailbox(thread.id);
+}
+
+/** Whether no model call followed in the run that got a message. */
+function isUnread(outcome: Outcome): boolean {
+  return "code" in outcome && (outcome.code === "run-ended" || outcome.code === "turn-unfinished");
 }
 
 function toOutcome(error: unknown): Outcome {

@@ -12,6 +12,7 @@ import { Thread, type ThreadContent } from "../thread/index.ts";
 import { copyThread, undoLast, type UndoResult } from "../undo/index.ts";
 import { checkThread, type HostedGraph } from "./graphs.ts";
 import type { Run } from "./hosted-run.ts";
+import { leaveMessage } from "./kept-messages.ts";
 import { risingNumber, type ThreadNote } from "./records.ts";
 import type { Attendance } from "./request/attendance.ts";
 import type { RunRequest } from "./request/request.ts";
@@ -232,6 +233,15 @@ export class HostThread {
   /** Sends a message to the agent at work. Throws `run-ended` if there is none. */
   say(content: MessageContent, options?: RequestOptions): Promise<void> {
     return this.#host.say(this.id, content, options);
+  }
+
+  /**
+   * Stores a message for the agent at work, and returns before the agent reads it. False if none is at work: then the
+   * message is the next task.
+   */
+  async leave(content: MessageContent): Promise<boolean> {
+    await this.checkOwn();
+    return leaveMessage(this.#host, this.id, content);
   }
 
   stop(): Promise<boolean> {

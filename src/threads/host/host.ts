@@ -13,6 +13,7 @@ import { EndedRuns } from "./ended-runs.ts";
 import { execute } from "./execute.ts";
 import { checkThread, type HostedGraph } from "./graphs.ts";
 import { Run } from "./hosted-run.ts";
+import { deliverKept } from "./kept-messages.ts";
 import {
   alreadyRunning,
   atWork,
@@ -234,6 +235,7 @@ export class RunHost extends Host {
 
   async recover(): Promise<void> {
     await this.#takeUp((await this.ledger.unfinished()).filter((run) => !isForLater(run)));
+    await deliverKept(this);
     void this.#lookAgain();
   }
 

@@ -10,6 +10,7 @@ export { execute } from "./execute.ts";
 export { checkThread, type HostedGraph, writable } from "./graphs.ts";
 export { RunHost } from "./host.ts";
 export { type Chunk, Run, type RunHome, type RunResult } from "./hosted-run.ts";
+export { deliverKept } from "./kept-messages.ts";
 export {
   alreadyRunning,
   atWork,

@@ -149,8 +149,7 @@ async function run(input: object | null, options: Run): Promise<Ending> {
       // After a stop no model call follows in this run.
       if (signal.aborted)
         throw new HarnessError("run-ended", "The run was stopped: give it as the next task.");
-      await begin?.();
-      await thread.steer(content, id);
+      await thread.steer(content, { id, begin });
       emit({ type: "message", text: new HumanMessage({ content }).text });
     },
     sayToHelper: (content) => {

@@ -291,9 +291,13 @@ export class Thread {
 
   /**
    * Adds a message to a thread that stopped between two steps, for its next model call. Throws `turn-unfinished` while
-   * calls are due, as their results come first, and `run-ended` if no model call follows.
+   * calls are due, as their results come first, and `run-ended` if no model call follows. `begin` is called before it is
+   * written, and may throw.
    */
-  async steer(content: MessageContent, id: string = crypto.randomUUID()): Promise<void> {
+  async steer(
+    content: MessageContent,
+    { id = crypto.randomUUID(), begin }: { id?: string; begin?: (() => Promise<void>) | undefined } = {},
+  ): Promise<void> {
     const state = await this.state();
     if (state.tasks.length === 0) {
       throw new HarnessError("run-ended", "The run has ended: give it as the next task.");
@@ -306,6 +310,7 @@ export class Thread {
     }
     // With an id, so that a repeated step does not add it twice.
     const message = new HumanMessage({ content, id, response_metadata: { [STEERED]: true } });
+    await begin?.();
     await waitingInput(this.agent, state, ["messages", [message]]);
   }
 }

@@ -25,7 +25,11 @@ export async function giveTask(store: PageStore, task: SentTask, settings: Setti
   const isAccepted = await store.attempt(async () => {
     if (open !== undefined) {
       const { queued } = await store.api.run(open, task);
-      store.set({ message: queued ? "The task waits until the run is finished." : "The task was given." });
+      store.set(
+        queued
+          ? { notes: ["Queued: the task begins when the agent has finished."] }
+          : { message: "The task was given." },
+      );
       return true;
     }
     const { thread } = await store.api.create(task, settings);
@@ -49,9 +53,11 @@ async function inThread<Result>(
 export async function say(store: PageStore, task: SentTask): Promise<boolean> {
   const isAccepted = await inThread(store, async (open) => {
     const { run } = await store.api.say(open, task);
-    store.set({
-      message: run === undefined ? "The agent reads it at its next call." : "The task was given.",
-    });
+    store.set(
+      run === undefined
+        ? { notes: ["Sent: the agent reads it at its next call."] }
+        : { message: "The task was given." },
+    );
     return true;
   });
   return isAccepted ?? false;

@@ -97,6 +97,8 @@ export class PageStore {
       case "run":
         if (event.data.type === "plan-change") this.#changeList((list) => withProgress(list, event.data));
         if (event.data.thread !== this.state.open) return;
+        // A message that the notes say was sent is in the conversation now.
+        if (event.data.type === "message" || event.data.type === "run-start") this.set({ notes: undefined });
         this.#enqueue({ ...event.data, ...(n !== undefined && { n }) });
         return;
       case "thread":

@@ -1,9 +1,20 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { actionContract } from "../../../../test/contracts/actions.ts";
 import { stepOf } from "../../../../test/contracts/plan-edits.ts";
-import { begin, folder, open, saver, send, setStage, settled, start } from "../../../../test/page-stage.ts";
+import {
+  begin,
+  folder,
+  open,
+  recover,
+  saver,
+  send,
+  setStage,
+  settled,
+  start,
+  stop,
+} from "../../../../test/page-stage.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { requestSay } from "../../../threads/edit/mailbox.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";
@@ -26,6 +37,9 @@ function gate() {
   });
   return { open: () => go(), reached, step: async () => (reach(), opened) };
 }
+
+const tasksOf = async (thread: string) =>
+  (await open(thread)).events.flatMap((event) => (event.type === "run-start" ? [event.task] : []));
 
 /** An agent that is in the middle of its first turn, and tells the words of people that its next call has. */
 async function working(): Promise<{ thread: string; finish: () => Promise<string[]> }> {
@@ -97,6 +111,48 @@ describe("a message to the agent at work", () => {
     expect(types.indexOf("message")).toBeLessThan(types.lastIndexOf("model-end"));
   });
 
+  it("is stored before the agent reads it, and read although its sender is gone", async () => {
+    const { thread, finish } = await working();
+    expect(await send("POST", `/threads/${thread}/messages`, { task: "Be brief" })).toEqual({
+      status: 202,
+      body: {},
+    });
+    expect(await (await saver.mailbox(thread))!.waiting()).toMatchObject([
+      { content: { say: { content: "Be brief" } } },
+    ]);
+    expect((await finish()).some((text) => text.includes("Be brief"))).toBe(true);
+    await settled(thread);
+    expect((await saver.threadsWithMail()).has(thread)).toBe(false);
+  });
+
+  it("is the next task where the run ends before a call that could read it", async () => {
+    const last = gate();
+    await start([async () => (await last.step(), "First."), "Second."], { plan: false });
+    const thread = await begin("One");
+    await last.reached;
+    expect((await send("POST", `/threads/${thread}/messages`, { task: "Two" })).body).toEqual({});
+    await send("POST", `/threads/${thread}/stop`);
+    last.open();
+    await vi.waitFor(async () => expect(await tasksOf(thread)).toEqual(["One", "Two"]), 120_000);
+    await settled(thread);
+  });
+
+  it("is stored where its server stops before the agent reads it, and the next server delivers it", async () => {
+    const first = gate();
+    await start([async () => (await first.step(), "Never said.")], { plan: false });
+    const thread = await begin("One");
+    await first.reached;
+    await send("POST", `/threads/${thread}/messages`, { task: "Be brief" });
+    const stopped = stop();
+    first.open();
+    await stopped;
+    const model = await start(["Done.", "Done.", "Done."], { plan: false });
+    await recover();
+    const texts = () => model.requests.flatMap(({ messages }) => messages.map(({ text }) => text));
+    await vi.waitFor(() => expect(texts().join("\n")).toContain("Be brief"), 120_000);
+    await settled(thread);
+  });
+
   it("comes from another process, too", async () => {
     const first = gate();
     let isHeard = false;
@@ -127,10 +183,8 @@ describe("a message to the agent at work", () => {
     await settled(thread);
     const { status, body } = await send("POST", `/threads/${thread}/messages`, { task: "Two" });
     expect([status, Object.keys(body)]).toEqual([202, ["run"]]);
-    const tasks = (await settled(thread)).events.flatMap((event) =>
-      event.type === "run-start" ? [event.task] : [],
-    );
-    expect(tasks).toEqual(["One", "Two"]);
+    await settled(thread);
+    expect(await tasksOf(thread)).toEqual(["One", "Two"]);
   });
 });
 

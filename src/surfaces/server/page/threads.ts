@@ -1,7 +1,6 @@
 import type { MessageContent } from "@langchain/core/messages";
 import { Hono } from "hono";
 import { z } from "zod";
-import { HarnessError } from "../../../errors.ts";
 import { imageBlock, Sight } from "../../../middleware/files/index.ts";
 import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
 import { isRecord } from "../../../plan/read/index.ts";
@@ -135,15 +134,9 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { id } = await access.thread(c);
       const { task: words, images } = validate(NEXT, await body(c));
       const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
-      try {
-        await host.thread(id).say(content, { signal: c.req.raw.signal });
-        return json(c, {}, 202);
-      } catch (error) {
-        if (HarnessError.from(error)?.code !== "run-ended") throw error;
-        // The run has ended meanwhile: the message is the next task.
-        const run = await start(id, content);
-        return json(c, { run: run.id }, 202);
-      }
+      if (await host.thread(id).leave(content)) return json(c, {}, 202);
+      const run = await start(id, content);
+      return json(c, { run: run.id }, 202);
     })
     .post("/:thread/undo", async (c) => {
       const { id } = await access.thread(c);

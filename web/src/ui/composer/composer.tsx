@@ -61,6 +61,7 @@ export function Composer() {
     const message = text.trim();
     if (message === "" || isSending || effect.type === "none") return;
     setSending(true);
+    store.set({ notes: undefined });
     if (effect.type !== "task") {
       const result = await answer(store, answersWith(message, effect, decided));
       setSending(false);
@@ -81,7 +82,6 @@ export function Composer() {
     if (!isAccepted) return;
     if (store.drafts.get(open, "task") === text) store.drafts.forget(open, "task");
     for (const name of ["settings", "images", "compact"]) store.drafts.forget(open, name);
-    store.set({ notes: undefined });
   };
   if (page.listed?.isForeign)
     return (
