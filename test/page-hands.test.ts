@@ -511,6 +511,7 @@ describe.runIf(hasBrowser)("with the page", () => {
 
   it("a message to the agent at work is confirmed until it is in the conversation", async () => {
     suite.server.add(busyThread());
+    suite.server.replies.set(`POST threads/${THREAD}/messages`, [{ status: 202, body: {} }]);
     const page = await suite.openThread();
     await page.getByLabel("Next task").fill("Be brief");
     await page.keyboard.press("Enter");
