@@ -22,6 +22,7 @@ export {
   type Ledger,
   type Letter,
   type ListCheckpointsOptions,
+  type ListThreadsOptions,
   type Mailbox,
   type Moment,
   type Release,

@@ -43,6 +43,25 @@ describe.each(STORES)("in $name,", ({ create }) => {
     place.remove();
   });
 
+  it("lists the threads among some ids, last used first, and no others", async () => {
+    for (const id of ["a", "b", "c"]) await agentOf(["Done."]).invoke(go(), thread(id));
+    for (const id of ["a", "d"])
+      await saver.ledger.changeThread(id, () => ({
+        id,
+        graph: "g",
+        createdAt: 1,
+        updatedAt: 1,
+        hasFailed: false,
+        metadata: {},
+      }));
+    const ids = ["a", "c", "c", "nobody", "a\ud800", "a\0", "' OR 1", "d"];
+    expect((await saver.listThreads({ ids })).map(({ id }) => id)).toEqual(["c", "a"]);
+    expect((await saver.listThreads({ ids, limit: 1 })).map(({ id }) => id)).toEqual(["c"]);
+    expect(await saver.listThreads({ ids: [] })).toEqual([]);
+    const hosted = await saver.ledger.threads(ids);
+    expect(hosted.map(({ id }) => id).toSorted()).toEqual(["a", "d"]);
+  });
+
   it.each(["a\ud800", "a\0"])("a name that a database would change is refused: %j", async (id) => {
     const namesake = id.replace(/.$/s, "\ufffd");
     await agentOf(["Done."]).invoke(go(), thread(namesake));

@@ -46,6 +46,10 @@ export class PostgresRecords implements Records {
     }
     const table: CheckedTable<Row> = RECORDS[step.table];
     if (step.kind === "put") return query(table.upsert(schema), table.values(step.row));
+    if (step.kind === "select-among") {
+      const among = `SELECT * FROM ${schema}.${step.table} WHERE ${step.column} = ANY($1)`;
+      return (await query(among, [step.values])).map((row) => table.open(row, this.#database));
+    }
     let count = 0;
     const rest = step.rest.replaceAll("?", () => `$${++count}`);
     const from = `FROM ${schema}.${step.table} ${rest}`;

@@ -34,6 +34,7 @@ import {
   type CheckpointSummary,
   type Ledger,
   type ListCheckpointsOptions,
+  type ListThreadsOptions,
   type Release,
   type ThreadStore,
   type ThreadSummary,
@@ -187,8 +188,8 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     this.#queues.forget(threadId);
   }
 
-  async listThreads({ limit = 100 }: { limit?: number } = {}): Promise<ThreadSummary[]> {
-    return this.#threads.list(limit);
+  async listThreads({ limit = 100, ids }: ListThreadsOptions = {}): Promise<ThreadSummary[]> {
+    return this.#threads.list(limit, ids);
   }
 
   async getThread(threadId: string): Promise<ThreadSummary | undefined> {

@@ -1,4 +1,4 @@
-import { threadBusy, toThreadSummary, type ThreadSummary } from "../store/index.ts";
+import { isText, threadBusy, toThreadSummary, type ThreadSummary } from "../store/index.ts";
 import { THREADS, type Database, type Row } from "./database/index.ts";
 import { isAlive, LEASE_COLUMNS, leaseAllows, toLease } from "./leases.ts";
 
@@ -28,7 +28,9 @@ export class Threads {
     return new Set(rows.map(({ id }) => id as string));
   }
 
-  async list(limit: number): Promise<ThreadSummary[]> {
+  async list(limit: number, ids?: readonly string[]): Promise<ThreadSummary[]> {
+    if (ids)
+      return this.#select("WHERE t.id = ANY($2) ORDER BY t.used DESC LIMIT $1", [limit, ids.filter(isText)]);
     return this.#select("ORDER BY t.used DESC LIMIT $1", [limit]);
   }
 

@@ -48,6 +48,7 @@ export class SqliteRecords implements Records {
       table.put(this.#connection, step.row as Record<string, string>);
       return [];
     }
+    if (step.kind === "select-among") return table.among(this.#connection, step.column, step.values);
     const params = step.params as SqlValue[];
     if (step.kind === "select") return table.all(this.#connection, step.rest, params);
     if (step.kind === "select-intact") return table.intact(this.#connection, step.rest, params);

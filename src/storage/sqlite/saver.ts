@@ -33,6 +33,7 @@ import {
   type CheckpointSummary,
   type Ledger,
   type ListCheckpointsOptions,
+  type ListThreadsOptions,
   type Release,
   type ThreadStore,
   type ThreadSummary,
@@ -210,9 +211,11 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     }
   }
 
-  async listThreads({ limit = DEFAULT_LIMIT }: { limit?: number } = {}): Promise<ThreadSummary[]> {
+  async listThreads({ limit = DEFAULT_LIMIT, ids }: ListThreadsOptions = {}): Promise<ThreadSummary[]> {
     await this.#batchedWrites.settled();
-    return this.#connection.snapshot(() => this.#threads.list(limit));
+    return this.#connection.snapshot(() =>
+      ids ? this.#threads.among(ids, limit) : this.#threads.list(limit),
+    );
   }
 
   async noteProgress(threadId: string, todos: ThreadSummary["todos"]): Promise<void> {

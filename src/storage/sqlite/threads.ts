@@ -1,5 +1,5 @@
 import { type Checkpoint, type PendingWrite } from "@langchain/langgraph-checkpoint";
-import { hasInterrupt, toColumns, toThreadSummary, type ThreadSummary } from "../store/index.ts";
+import { hasInterrupt, isText, toColumns, toThreadSummary, type ThreadSummary } from "../store/index.ts";
 import { corrupt, THREADS, toText, type Connection, type ThreadRow } from "./database/index.ts";
 import type { LatestCheckpoints } from "./latest-checkpoints.ts";
 import { isAlive, type Leases } from "./leases.ts";
@@ -20,8 +20,7 @@ export class Threads {
 
   find(id: string): ThreadRow | undefined {
     const thread = THREADS.get(this.#connection, "WHERE id = ?", [id]);
-    if (thread && thread.id !== id)
-      throw corrupt(this.#connection.path, "its list of threads is out of order");
+    if (thread && thread.id !== id) throw outOfOrder(this.#connection);
     return thread;
   }
 
@@ -86,6 +85,17 @@ export class Threads {
     return threads.map((thread) => this.#summary(thread));
   }
 
+  /** The threads among some ids, last used first. */
+  among(ids: readonly string[], limit: number): ThreadSummary[] {
+    const wanted = new Set(ids.filter(isText));
+    const threads = THREADS.among(this.#connection, "id", [...wanted]);
+    if (threads.some(({ id }) => !wanted.has(id))) throw outOfOrder(this.#connection);
+    return threads
+      .toSorted((a, b) => b.seq - a.seq || b.key - a.key)
+      .slice(0, limit)
+      .map((thread) => this.#summary(thread));
+  }
+
   get(id: string): ThreadSummary | undefined {
     const thread = this.find(id);
     return thread && this.#summary(thread);
@@ -125,4 +135,8 @@ export class Threads {
     const lease = this.#leases.find(thread.id);
     return toThreadSummary(thread, lease !== undefined && isAlive(lease));
   }
+}
+
+function outOfOrder({ path }: Connection): Error {
+  return corrupt(path, "its list of threads is out of order");
 }

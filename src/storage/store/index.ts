@@ -29,7 +29,7 @@ export {
   type Shape,
   type Step,
 } from "./records.ts";
-export { toText } from "./storable-text.ts";
+export { isText, toText } from "./storable-text.ts";
 export { onThread, threadChanged } from "./thread-errors.ts";
 export { hasInterrupt, toColumns, toThreadSummary } from "./thread-index.ts";
 export {
@@ -37,6 +37,7 @@ export {
   type AcquireOptions,
   type CheckpointSummary,
   type ListCheckpointsOptions,
+  type ListThreadsOptions,
   type Release,
   type ThreadState,
   type ThreadStore,

@@ -3,6 +3,7 @@ import {
   put,
   remove,
   select,
+  selectAmong,
   selectIntact,
   type RecordRow,
   type Records,
@@ -73,8 +74,9 @@ export class RecordLedger {
     return this.#records.read(() => findThread(id));
   }
 
-  /** All threads, last used first. */
-  async threads(): Promise<HostedThread[]> {
+  /** All threads, last used first, or those among some ids. */
+  async threads(ids?: readonly string[]): Promise<HostedThread[]> {
+    if (ids) return (await this.#records.read(() => selectAmong("hosted", "thread", ids))).map(toHosted);
     const lastUsedFirst = "ORDER BY hosted.updated DESC, hosted.thread";
     const rows = await this.#records.read(() => select("hosted", lastUsedFirst));
     return rows.map(toHosted);

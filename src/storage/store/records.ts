@@ -1,4 +1,4 @@
-import { checkName } from "./storable-text.ts";
+import { checkName, isText } from "./storable-text.ts";
 
 /** The types of columns. */
 interface Kinds {
@@ -56,6 +56,7 @@ type Params = readonly (string | number)[];
 /** A step of a script. `rest` follows the name of the table, with `?` for each parameter. */
 export type Step =
   | { kind: "select" | "select-intact" | "delete"; table: RecordTable; rest: string; params: Params }
+  | { kind: "select-among"; table: RecordTable; column: string; values: readonly string[] }
   | { kind: "put"; table: RecordTable; row: Row }
   | { kind: "lock"; name: string };
 
@@ -79,6 +80,20 @@ export function* selectIntact<T extends RecordTable>(
   ...params: Params
 ): Script<RecordRow<T>[]> {
   return (yield { kind: "select-intact", table, rest, params }) as RecordRow<T>[];
+}
+
+/** Reads the rows whose column has one of some values, by one statement. */
+export function* selectAmong<T extends RecordTable>(
+  table: T,
+  column: keyof RecordRow<T> & string,
+  values: readonly string[],
+): Script<RecordRow<T>[]> {
+  return (yield {
+    kind: "select-among",
+    table,
+    column,
+    values: values.filter(isText),
+  }) as RecordRow<T>[];
 }
 
 /** Adds a row, or replaces the one with the same key. */

@@ -32,6 +32,13 @@ export interface CheckpointSummary {
   metadata: CheckpointMetadata;
 }
 
+/** Options of `listThreads`. */
+export interface ListThreadsOptions {
+  limit?: number;
+  /** Returns only threads with one of these ids. */
+  ids?: readonly string[];
+}
+
 /** Options of `listCheckpoints`. */
 export interface ListCheckpointsOptions {
   ns?: string;
@@ -66,8 +73,8 @@ export interface ThreadStore extends BaseCheckpointSaver {
   /** @internal Threads and runs as servers record them. */
   readonly ledger: Ledger;
 
-  /** The threads, last used first. Default limit: 100. */
-  listThreads(options?: { limit?: number }): Promise<ThreadSummary[]>;
+  /** The threads, last used first, or those among some ids. Default limit: 100. */
+  listThreads(options?: ListThreadsOptions): Promise<ThreadSummary[]>;
 
   getThread(threadId: string): Promise<ThreadSummary | undefined>;
 

@@ -6,7 +6,7 @@ import type { Jobs } from "./queue/jobs.ts";
 export function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
   return {
     thread: (id) => ledger.thread(id),
-    threads: () => ledger.threads(),
+    threads: (ids) => ledger.threads(ids),
     changeThread: (id, change) => ledger.changeThread(id, change),
     run: (id) => jobs.find(id),
     runs: async (thread) => (await jobs.ofThread(thread)).toReversed(),

@@ -40,6 +40,13 @@ export class Table<S extends Shape> {
     return rows.map((row) => this.#verify(connection, row));
   }
 
+  /** Reads the rows whose column has one of some values, by one statement. */
+  among(connection: Connection, column: string, values: readonly string[]): RowOf<S>[] {
+    return this.all(connection, `WHERE ${column} IN (SELECT value FROM json_each(?))`, [
+      JSON.stringify(values),
+    ]);
+  }
+
   /** Reads rows, and leaves out damaged ones. */
   intact(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
     const rows = connection.all(`${this.#select} ${rest}`, params);

@@ -5,6 +5,7 @@ import { isThreadId } from "../../../threads/thread/index.ts";
 import { refuse } from "./answers.ts";
 import type { ServerContext } from "./context.ts";
 import { PRIVATE_ID, privateId } from "./private-ids.ts";
+import { filterInTurns, mapInTurns } from "./turns.ts";
 
 /** The sender of a request. */
 export interface User {
@@ -27,7 +28,7 @@ export interface ThreadInfo {
 }
 
 /** Methods of Holdfast's stores beyond LangGraph's interface. */
-type ThreadIndex = Partial<Pick<ThreadStore, "getThread" | "listThreads">>;
+type ThreadIndex = Partial<Pick<ThreadStore, "listThreads">>;
 
 /** Looks up threads for every route, and checks that the user may see them. */
 export class Access {
@@ -47,16 +48,31 @@ export class Access {
    */
   async resolve(c: ServerContext, name: string): Promise<{ id: string; info?: ThreadInfo }> {
     const user = c.get("user");
-    const named = await this.#info(name);
-    if (named && (await this.isVisible(user, named))) return { id: name, info: named };
-    if (!named && (!isThreadId(name) || PRIVATE_ID.test(name))) {
+    const infos = await this.#infos(this.#idsFor(user, name));
+    const info = await this.#chosen(user, name, infos);
+    if (info) return { id: info.id, info };
+    if (!infos.has(name) && (!isThreadId(name) || PRIVATE_ID.test(name))) {
       refuse(422, "A thread name has up to 100 letters, digits, dots, _ and -.");
     }
-    if (!this.#auth || user === undefined) return { id: name };
-    const id = privateId(user, name);
-    const own = await this.#info(id);
-    if (own && (await this.isVisible(user, own))) return { id, info: own };
-    return { id: named ? id : name };
+    return { id: infos.has(name) ? this.#idsFor(user, name).at(-1)! : name };
+  }
+
+  /** The ids that a name can mean: itself, and the sender's private id. */
+  #idsFor(user: string | undefined, name: string): string[] {
+    return this.#auth && user !== undefined ? [name, privateId(user, name)] : [name];
+  }
+
+  /** The first visible thread that a name can mean. */
+  async #chosen(
+    user: string | undefined,
+    name: string,
+    infos: ReadonlyMap<string, ThreadInfo>,
+  ): Promise<ThreadInfo | undefined> {
+    for (const id of this.#idsFor(user, name)) {
+      const info = infos.get(id);
+      if (info && (await this.isVisible(user, info))) return info;
+    }
+    return undefined;
   }
 
   /** Resolves a name, and creates the thread for the sender if nobody has it; `note` is its ledger entry. */
@@ -81,14 +97,14 @@ export class Access {
 
   /** A thread that a user may see; undefined if it was removed or now belongs to another user. */
   async visible(user: string | undefined, id: string): Promise<ThreadInfo | undefined> {
-    const info = await this.#info(id);
+    const info = (await this.#infos([id])).get(id);
     return info && (await this.isVisible(user, info)) ? info : undefined;
   }
 
-  async #info(id: string): Promise<ThreadInfo | undefined> {
-    const summary = await this.#index.getThread?.(id);
-    const hosted = await this.#host.ledger.thread(id);
-    return summary || hosted ? { id, ...(hosted && { hosted }), ...(summary && { summary }) } : undefined;
+  /** The threads among some ids: two statements, however many ids there are. */
+  async #infos(ids: readonly string[]): Promise<Map<string, ThreadInfo>> {
+    const summaries = (await this.#index.listThreads?.({ limit: ids.length, ids })) ?? [];
+    return joined(await this.#host.ledger.threads(ids), summaries);
   }
 
   /** The thread that a request names. Answers 404 if it does not exist or belongs to another user. */
@@ -100,20 +116,18 @@ export class Access {
 
   /** The visible threads among some names. */
   async named(c: ServerContext, names: readonly string[]): Promise<ThreadInfo[]> {
-    const threads = await Promise.all(names.map((name) => this.resolve(c, name).catch(() => undefined)));
-    return threads.flatMap((thread) => thread?.info ?? []);
+    const user = c.get("user");
+    const infos = await this.#infos(names.flatMap((name) => this.#idsFor(user, name)));
+    const threads = await mapInTurns(names, (name) => this.#chosen(user, name, infos));
+    return [...new Set(threads.flatMap((info) => info ?? []))];
   }
 
   /** All threads that a user may see, last used first. */
   async threads(user: string | undefined): Promise<ThreadInfo[]> {
     const summaries = (await this.#index.listThreads?.({ limit: ALL })) ?? [];
-    const threads = new Map<string, ThreadInfo>();
-    for (const hosted of await this.#host.ledger.threads()) threads.set(hosted.id, { id: hosted.id, hosted });
-    for (const summary of summaries)
-      threads.set(summary.id, { ...threads.get(summary.id), id: summary.id, summary });
-    const all = [...threads.values()];
-    const visible = await Promise.all(all.map((thread) => this.isVisible(user, thread)));
-    return all.filter((_, at) => visible[at]).toSorted((a, b) => updatedAt(b) - updatedAt(a));
+    const all = joined(await this.#host.ledger.threads(), summaries);
+    const visible = await filterInTurns([...all.values()], (thread) => this.isVisible(user, thread));
+    return visible.toSorted((a, b) => updatedAt(b) - updatedAt(a));
   }
 
   async isVisible(user: string | undefined, { id, hosted }: ThreadInfo): Promise<boolean> {
@@ -131,6 +145,17 @@ export class Access {
     const fields = metadata ?? (await this.#host.ledger.thread(id))?.metadata ?? {};
     return this.#auth.mayUse({ id: user }, { id, metadata: fields, ...(owner !== undefined && { owner }) });
   }
+}
+
+/** Threads by id, with their ledger entries and summaries. */
+function joined(
+  hosted: readonly HostedThread[],
+  summaries: readonly ThreadSummary[],
+): Map<string, ThreadInfo> {
+  const threads = new Map<string, ThreadInfo>(hosted.map((each) => [each.id, { id: each.id, hosted: each }]));
+  for (const summary of summaries)
+    threads.set(summary.id, { ...threads.get(summary.id), id: summary.id, summary });
+  return threads;
 }
 
 const ALL = 100_000;

@@ -1,8 +1,7 @@
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "zod";
-import { attempt, HarnessError, type HarnessErrorCode } from "../../../errors.ts";
-import { isRecord } from "../../../plan/read/index.ts";
+import { HarnessError, type HarnessErrorCode } from "../../../errors.ts";
 import type { ServerContext } from "./context.ts";
 import { withoutPrivateIds } from "./private-ids.ts";
 
@@ -48,41 +47,12 @@ export function refuse(status: ContentfulStatusCode, message: string): never {
   throw new HTTPException(status, { message });
 }
 
-/** The JSON object in a request; empty without a body. Answers 400 for anything else. */
-export async function body(c: ServerContext): Promise<Record<string, unknown>> {
-  const text = await c.req.text();
-  if (text.trim() === "") return {};
-  const value = attempt(() => JSON.parse(text) as unknown);
-  if (isDeep(value)) refuse(422, `The body is more than ${MOST_DEPTH} levels deep.`);
-  if (isRecord(value)) return value;
-  refuse(400, "The body is no JSON object.");
-}
-
-/** The metadata in a body; empty without any. Answers 422 for anything but an object. */
-export function metadataOf({ metadata }: Record<string, unknown>): Record<string, unknown> {
-  if (metadata === undefined || metadata === null) return {};
-  if (isRecord(metadata)) return metadata;
-  refuse(422, "metadata is no JSON object.");
-}
-
 /** Parses a value by a schema. Answers 422 with one line for an invalid one. */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   refuse(422, `${issue?.path.join(".") || "The body"}: ${issue?.message}`);
-}
-
-/** Recursive serializers overflow the stack on deeper values. */
-const MOST_DEPTH = 500;
-
-function isDeep(value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MOST_DEPTH) return true;
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
-  }
-  return false;
 }
 
 const STATUSES: Partial<Record<HarnessErrorCode, ContentfulStatusCode>> = {

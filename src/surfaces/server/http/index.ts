@@ -13,24 +13,15 @@ export {
   updatedAt,
   type User,
 } from "./access.ts";
-export {
-  body,
-  validate,
-  failure,
-  failureOf,
-  json,
-  jsonText,
-  metadataOf,
-  redactedFailure,
-  refuse,
-  toJson,
-} from "./answers.ts";
+export { validate, failure, failureOf, json, jsonText, redactedFailure, refuse, toJson } from "./answers.ts";
+export { body, listBody, metadataOf, shortList } from "./body.ts";
 export type { ServerContext, ServerEnv } from "./context.ts";
 export type { ServerSentEvent } from "./event-body.ts";
 export { pagination, type Pagination, queryPagination } from "./pagination.ts";
 export { withoutPrivateIds } from "./private-ids.ts";
 export { signAnswers } from "./sign-answers.ts";
 export { Streams } from "./streams.ts";
+export { filterInTurns, mapInTurns } from "./turns.ts";
 
 /** Dependencies of the routes. */
 export interface ServerParts {

@@ -1,6 +1,6 @@
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { StreamMode } from "@langchain/langgraph-sdk";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { collected, serve, type Served } from "../../../../test/served.ts";
 
 let served: Served;
@@ -154,18 +154,18 @@ it("a thread that failed is not shown as failed once another process has gone on
   expect(await client.threads.count({ status: "error" })).toBe(0);
 });
 
-it("threads that are searched by their ids are looked up, and no others", async () => {
+it("a search by ids reads those threads by one statement of each table", async () => {
   served = await serve({ speaker: speaker() });
   const { client, saver } = served;
   const { thread_id: one } = await client.threads.create();
   await client.threads.create();
-  let lists = 0;
-  const list = saver.listThreads.bind(saver);
-  saver.listThreads = (options) => {
-    lists += 1;
-    return list(options);
-  };
-  const found = await client.threads.search({ ids: [one, one, "nobody"] });
+  const summaries = vi.spyOn(saver, "listThreads");
+  const records = vi.spyOn(saver.ledger, "threads");
+  const single = vi.spyOn(saver, "getThread");
+  const names = Array.from({ length: 999 }, (_, at) => `nobody-${at}`);
+  const found = await client.threads.search({ ids: [one, one, "a\0", ...names.slice(2)] });
   expect(found.map(({ thread_id }) => thread_id)).toEqual([one]);
-  expect(lists).toBe(0);
+  for (const list of [summaries, records]) expect(list).toHaveBeenCalledTimes(1);
+  expect(summaries.mock.calls[0]![0]!.ids).toHaveLength(999);
+  expect(single).not.toHaveBeenCalled();
 });

@@ -5,6 +5,8 @@ import { type Host, type Run, firstNumber, type RunRequest } from "../../../thre
 import { answersById, isKeyed, waitingOf } from "../../../threads/run/index.ts";
 import {
   body,
+  listBody,
+  shortList,
   json,
   toJson,
   refuse,
@@ -78,9 +80,7 @@ export class RunRoutes {
     const { host, access } = this.#parts;
     return this.#commonRoutes()
       .post("/batch", async (c) => {
-        const list: unknown = await c.req.json().catch(() => undefined);
-        if (!Array.isArray(list)) refuse(400, "The body is no JSON list.");
-        const bodies = list.map((one) => readRunBody(one as Record<string, unknown>));
+        const bodies = (await listBody(c)).map((one) => readRunBody(one as Record<string, unknown>));
         const runs: object[] = [];
         for (const one of bodies) runs.push(runOut((await this.#begin(c, one)).record));
         return json(c, runs);
@@ -88,8 +88,9 @@ export class RunRoutes {
       .post("/cancel", async (c) => {
         const { thread_id: name, run_ids: ids, status } = await body(c);
         const thread = typeof name === "string" ? (await access.resolve(c, name)).id : undefined;
+        const wantedIds = Array.isArray(ids) ? new Set(shortList("run_ids", ids)) : new Set();
         const isMatch = ({ id, thread: owner, status: own }: RunRecord): boolean =>
-          (!Array.isArray(ids) || ids.length === 0 || ids.includes(id)) &&
+          (wantedIds.size === 0 || wantedIds.has(id)) &&
           (thread === undefined || thread === owner) &&
           (typeof status !== "string" || status === "all" || status === own);
         const isRolledBack = c.req.query("action") === "rollback";

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { StateSnapshot } from "@langchain/langgraph";
@@ -29,6 +30,9 @@ import {
   type Pagination,
   queryPagination,
   type ServerParts,
+  filterInTurns,
+  mapInTurns,
+  shortList,
 } from "../http/index.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { checkpointOf, interruptOut, stateOut } from "./events/wire.ts";
@@ -91,9 +95,9 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     }
     const user = c.get("user");
     const all = Array.isArray(ids)
-      ? await access.named(c, [...new Set(ids.map(String))])
+      ? await access.named(c, [...new Set(shortList("ids", ids).map(String))])
       : await access.threads(user);
-    const matches = all.filter(({ hosted }) => {
+    const matches = await filterInTurns(all, ({ hosted }) => {
       const graph = host.graphName(hosted);
       const own: Body = { graph_id: graph, assistant_id: graph, ...hosted?.metadata };
       return filter.every(([key, value]) => contains(own[key], value) || assistants.isSame(own[key], value));
@@ -101,7 +105,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     const isByStatus = typeof status === "string";
     const statuses = new Map<ThreadInfo, string>();
     if (isByStatus || sort_by === "status") {
-      await Promise.all(matches.map(async (info) => statuses.set(info, await statusOf(info))));
+      await mapInTurns(matches, async (info) => statuses.set(info, await statusOf(info)));
     }
     return sorted(isByStatus ? matches.filter((info) => statuses.get(info) === status) : matches, fields, {
       updated_at: updatedAt,
@@ -147,14 +151,14 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       const select = selectOf(fields);
       const extract = extractOf(fields);
       const hasValues = !select || select.has("values") || isWithin("values", extract);
-      const out = async (info: ThreadInfo): Promise<object> => {
+      const out = async (info: ThreadInfo): Promise<string> => {
         const thread = await threadOut(info, { hasValues });
-        return { ...selected(thread, select), ...extracted(thread, extract) };
+        return toJson({ ...selected(thread, select), ...extracted(thread, extract) });
       };
       const all = await search(c, fields);
       const page = all.slice(offset, offset + Math.min(limit, MOST));
       c.header("X-Pagination-Total", String(all.length));
-      return json(c, await Promise.all(page.map(out)));
+      return jsonText(c, `[${(await mapInTurns(page, out)).join(",")}]`);
     })
     .post("/count", async (c) => json(c, (await search(c, await body(c))).length))
     .post("/prune", async (c) => {
@@ -162,9 +166,14 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       if (strategy !== undefined && strategy !== "delete") {
         refuse(422, 'strategy: only "delete" is supported here.');
       }
-      if (!Array.isArray(ids)) refuse(422, "thread_ids is no list.");
-      const threads = await Promise.all(ids.map((id) => access.thread(c, String(id))));
-      for (const { id } of threads) await host.remove(id);
+      const names = [...new Set(shortList("thread_ids", ids).map(String))];
+      const threads = await access.named(c, names);
+      // Looked up alone, a missing thread gets its own error.
+      if (threads.length < names.length) await mapInTurns(names, (name) => access.thread(c, name));
+      for (const { id } of threads) {
+        await host.remove(id);
+        await setImmediate();
+      }
       return json(c, { pruned_count: threads.length });
     })
     .get("/:thread", async (c) => json(c, await threadOut(await access.thread(c))))
@@ -293,7 +302,7 @@ async function historyOf(host: Host, thread: string, fields: Body & Pagination):
   };
   for await (const state of graph.getStateHistory(config, options)) {
     states.push(toJson(stateOut(state), cache));
-    await new Promise(setImmediate);
+    await setImmediate();
   }
   return `[${states.join(",")}]`;
 }

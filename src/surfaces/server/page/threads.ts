@@ -14,6 +14,7 @@ import {
   body,
   validate,
   json,
+  mapInTurns,
   refuse,
   type ServerContext,
   type ServerEnv,
@@ -94,7 +95,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       );
       const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
       const page = all.slice(from, from + most);
-      const threads = await Promise.all(page.map((info) => threadOut(info, parts)));
+      const threads = await mapInTurns(page, (info) => threadOut(info, parts));
       return json(c, { threads, more: from + most < all.length });
     })
     .post("/", async (c) => {
