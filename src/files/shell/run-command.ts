@@ -170,6 +170,17 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 /** The number of processes to read between yields to the event loop. Asynchronous reads would cost ten times more. */
 const AT_ONCE = 100;
 
+/**
+ * Reads a process's status in `/proc`; undefined for any other text. Its name, in parentheses, may contain spaces and
+ * parentheses.
+ */
+export function processIn(status: string): { program: string; state: string; group: number } | undefined {
+  const end = status.lastIndexOf(") ");
+  if (end < 0) return undefined;
+  const [state = "", , group] = status.slice(end + 2).split(" ");
+  return { program: status.slice(status.indexOf("(") + 1, end), state, group: Number(group) };
+}
+
 interface CommandProcess {
   pid: number;
   program: string;
@@ -183,16 +194,13 @@ async function commandProcesses(tag: string, group: number): Promise<CommandProc
   const pids = attempt(() => readdirSync("/proc").filter((name) => /^\d+$/.test(name)));
   const text = Buffer.from(`${COMMAND_TAG}=${tag}`);
   const programOf = (pid: string): string | undefined => {
-    // The name, in parentheses, may contain spaces.
-    const [, program = "", status = "Z"] =
-      attempt(() => /\((.*)\) ([^)]*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "latin1"))) ?? [];
-    const [state, , processGroup] = status.split(" ");
-    if (state === "Z") return undefined;
+    const status = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
+    const found = processIn(status ?? "");
+    if (!found || found.state === "Z") return undefined;
     // The environments of other users' processes cannot be read.
     const isOurs =
-      Number(processGroup) === group ||
-      attempt(() => readFileSync(`/proc/${pid}/environ`))?.includes(text) === true;
-    return isOurs ? program : undefined;
+      found.group === group || attempt(() => readFileSync(`/proc/${pid}/environ`))?.includes(text) === true;
+    return isOurs ? found.program : undefined;
   };
   const processes: CommandProcess[] = [];
   for (const [at, pid] of pids?.entries() ?? []) {
