@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Todo } from "../src/plan/index.ts";
 import type { Question } from "../web/src/client/contract.ts";
 import { expectSoundByHand, expectText, hasBrowser, openTimeline } from "./page/browser.ts";
-import { CHOICE, COMMAND, WRITE } from "./page/questions.ts";
+import { CHOICE, COMMAND, EDITS, WRITE } from "./page/questions.ts";
 import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf, todo } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
 
@@ -86,6 +86,16 @@ describe.runIf(hasBrowser)("with the page", () => {
         expect(await page.locator(":focus").inputValue()).toBe("And then");
       },
     );
+
+    it("about several edits of a file shows a difference for each", async () => {
+      waiting([EDITS]);
+      const page = await suite.openThread();
+      const card = page.getByRole("region", { name: "The agent wants to use edit_file" });
+      await expectText(card, "src/settings/page.tsx (1 of 2)", "src/settings/page.tsx (2 of 2) (everywhere)");
+      await expectText(card.locator(".line-added"), "const fields = [email, slug];", '"new"');
+      expect(await card.textContent()).not.toContain("\\n");
+      await expectSoundByHand(page);
+    });
 
     it("takes the text of the composer as its answer, and says so", async () => {
       waiting([CHOICE]);

@@ -28,6 +28,25 @@ export const COMMAND: Question = {
   },
 };
 
+/** The agent wants to change two places of a file. */
+export const EDITS: Question = {
+  id: "q4",
+  kind: "permission",
+  text: "",
+  options: [],
+  call: {
+    owner: "main",
+    call: "c11",
+    name: "edit_file",
+    args: {
+      file_path: "src/settings/page.tsx",
+      edits: [
+        { old_string: "const fields = [];\n", new_string: "const fields = [email, slug];\n" },
+        { old_string: '"old"', new_string: '"new"', replace_all: true },
+      ],
+    },
+  },
+};
 /** The agent asks which way it should go. */
 export const CHOICE: Question = {
   id: "q3",

@@ -138,13 +138,14 @@ function partOf(event: RunEvent): string[] {
 function argumentsText(name: string, args: unknown): string {
   if (typeof args !== "object" || args === null) return fenced(jsonText(args, 2), "json");
   const call = shownArguments(name, args as Record<string, unknown>);
-  const hunks =
-    call.type === "edit"
-      ? lineDiff(call.before, call.after)
-      : call.type === "write"
-        ? lineDiff("", call.content)
-        : undefined;
-  if (!hunks) return fenced(jsonText(args, 2), "json");
+  const changes =
+    call.type === "edit" ? call.edits : call.type === "write" ? [{ before: "", after: call.content }] : [];
+  const diffs = changes.flatMap(({ before, after }) => {
+    const diff = lineDiff(before, after);
+    return diff ? [diff] : [];
+  });
+  if (diffs.length === 0 || diffs.length < changes.length) return fenced(jsonText(args, 2), "json");
+  const hunks = diffs.flat();
   const lines = hunks.map((hunk) => hunk.lines.map(({ kind, text }) => `${SIGNS[kind]}${text}`).join("\n"));
   return fenced(lines.join("\n@@\n"), "diff");
 }

@@ -66,8 +66,21 @@ describe("what a call would do", () => {
     });
     expect(shownArguments("edit_file", { file_path: "/a", old_string: "x", new_string: "y" })).toMatchObject({
       type: "edit",
-      before: "x",
-      after: "y",
+      edits: [{ before: "x", after: "y", isEverywhere: false }],
+    });
+    const edits = [
+      { old_string: "x", new_string: "y" },
+      { old_string: "a", new_string: "b", replace_all: true },
+    ];
+    const several = { file_path: "/a", old_string: "1", new_string: "2", edits };
+    expect(shownArguments("edit_file", several)).toEqual({
+      type: "edit",
+      path: "/a",
+      edits: [
+        { before: "1", after: "2", isEverywhere: false },
+        { before: "x", after: "y", isEverywhere: false },
+        { before: "a", after: "b", isEverywhere: true },
+      ],
     });
     expect(shownArguments("other", { a: { b: 1 } })).toEqual({
       type: "fields",
@@ -77,9 +90,15 @@ describe("what a call would do", () => {
 
   it("hides no argument that it does not know", () => {
     expect(shownArguments("write_file", { file_path: "/a", content: "x", mode: "0777" }).type).toBe("fields");
-    expect(shownArguments("edit_file", { file_path: "/a", old_string: 1, new_string: "y" }).type).toBe(
-      "fields",
-    );
+    for (const args of [
+      { old_string: 1, new_string: "y" },
+      { old_string: "x", new_string: "y", mode: "0777" },
+      { edits: [{ old_string: "x", new_string: "y", mode: "0777" }] },
+      { edits: [{ old_string: "x", new_string: "y" }, null] },
+      { edits: "x" },
+      { edits: [] },
+    ])
+      expect(shownArguments("edit_file", { file_path: "/a", ...args }).type).toBe("fields");
   });
 
   it("is edited as text where it was text, and as JSON elsewhere", () => {

@@ -1,4 +1,4 @@
-import { fieldText, shownArguments } from "../arguments.ts";
+import { fieldText, shownArguments, type ShownEdit } from "../arguments.ts";
 import { lineDiff, type DiffLine } from "../line-diff.ts";
 import { inSight } from "../words.ts";
 import type { MakeElement } from "./prose.ts";
@@ -17,16 +17,24 @@ export function argumentParts<Element>(name: string, args: unknown, make: MakeEl
       ];
     case "write":
       return [make("p", { className: "path" }, inSight(shown.path)), textPart(shown.content, make)];
-    case "edit": {
-      const path = inSight(shown.path);
-      return [
-        make("p", { className: "path" }, shown.isEverywhere ? `${path} (everywhere)` : path),
-        ...diffParts(shown, `Changes in ${path}`, make),
-      ];
-    }
+    case "edit":
+      return shown.edits.flatMap((edit, at) => editParts(edit, headOf(shown, at), make));
     case "fields":
       return fieldParts(shown.fields, make);
   }
+}
+
+/** The path of an edited file, and the number of an edit if there are several. */
+function headOf({ path, edits }: { path: string; edits: readonly ShownEdit[] }, at: number): string {
+  const where = edits.length > 1 ? ` (${at + 1} of ${edits.length})` : "";
+  return `${inSight(path)}${where}`;
+}
+
+function editParts<Element>(edit: ShownEdit, head: string, make: MakeElement<Element>): Element[] {
+  return [
+    make("p", { className: "path" }, edit.isEverywhere ? `${head} (everywhere)` : head),
+    ...diffParts(edit, `Changes in ${head}`, make),
+  ];
 }
 
 function textPart<Element>(text: string, make: MakeElement<Element>): Element {
