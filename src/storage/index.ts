@@ -1,3 +1,5 @@
+export type { HistoryOptions } from "./checkpoint/index.ts";
+export type { PartialList } from "./codec/index.ts";
 export {
   backupStore,
   checkStore,

@@ -2,7 +2,7 @@ export { EventLoopTurns } from "./event-loop-turns.ts";
 export { HandledSave } from "./handled-save.ts";
 export { leaseToken, readKey, toConfig, type CheckpointKey, type CheckpointRowKey } from "./key.ts";
 export { ReadCheckpoints } from "./read-checkpoints.ts";
-export { listTuples, readTuple, type CheckpointRows } from "./read-tuples.ts";
+export { type HistoryOptions, listTuples, readTuple, type CheckpointRows } from "./read-tuples.ts";
 export {
   encodeChannels,
   freezeCheckpoint,

@@ -77,6 +77,12 @@ function toTuple(
   };
 }
 
+/** Options of `list`. */
+export interface HistoryOptions extends CheckpointListOptions {
+  /** @internal Returns long lists of messages as a `PartialList`. */
+  isBrief?: boolean | undefined;
+}
+
 /** The checkpoints of a store, newest first. */
 export interface CheckpointPages<Rows extends CheckpointRows> extends Omit<TupleOptions, "decoder"> {
   /** The checkpoints after `last`, which is undefined for the first page. */

@@ -28,9 +28,14 @@ export interface DecodeContext {
 }
 
 export interface DecodeOptions {
+  /** Whether long lists of messages can only be read in part: for a history, where copies of each list would be too many. */
+  isBrief?: boolean | undefined;
   isLazy?: boolean;
   isPrefetched?: boolean;
 }
+
+/** A list that is read in parts. An array is one, too. */
+export type PartialList<Item> = Pick<readonly Item[], "length" | "slice">;
 
 /**
  * Reads the values that an `Encoder` wrote. A message that occurs in several places is one object within a decoder, as in
@@ -42,6 +47,7 @@ export class Decoder {
   readonly #isLazy: boolean;
   /** Whether the blobs of lazy lists are fetched beforehand, for a source that cannot be read synchronously. */
   readonly #isPrefetched: boolean;
+  readonly #isBrief: boolean;
   readonly #blobs = new Map<number, Blob>();
   readonly #values = new Map<number, unknown>();
   /** The items of chunks that consist of messages. */
@@ -52,8 +58,10 @@ export class Decoder {
   readonly #lists = new Set<number>();
   #pending: Promise<void>[] = [];
 
-  constructor(context: DecodeContext, { isLazy = false, isPrefetched = false }: DecodeOptions = {}) {
+  constructor(context: DecodeContext, options: DecodeOptions = {}) {
+    const { isLazy = false, isPrefetched = false, isBrief = false } = options;
     this.#context = context;
+    this.#isBrief = isBrief;
     this.#isLazy = isLazy;
     this.#isPrefetched = isPrefetched;
   }
@@ -155,10 +163,12 @@ export class Decoder {
    * A lazy list, or a plain one where the list before it was never accessed: LangChain reads a thread first and accesses
    * no message, then LangGraph reads it and accesses all.
    */
-  #messageList(id: number): unknown[] {
+  #messageList(id: number): unknown[] | PartialList<unknown> {
     if (!this.#blobs.has(id)) this.#fetchNow(id);
-    const lengths = this.#leaves(id).map((leaf) => (this.#blobs.get(leaf)!.parsed as unknown[]).length);
+    const leaves = this.#leaves(id);
+    const lengths = leaves.map((leaf) => (this.#blobs.get(leaf)!.parsed as unknown[]).length);
     const length = lengths.reduce((sum, one) => sum + one, 0);
+    if (this.#isBrief) return { length, slice: (from = 0, to = length) => this.#part(leaves, from, to) };
     const { lists, thread } = this.#context;
     // A checkpoint and its writes may contain the same list.
     const isFirst = !this.#lists.has(id);
@@ -169,6 +179,25 @@ export class Decoder {
       lists.takeUnread(thread, id);
       return this.#list(id);
     });
+  }
+
+  /** The items of a list from an index to another; negative ones count from its end. */
+  #part(leaves: readonly number[], from: number, to: number): unknown[] {
+    const chunks = leaves.map((leaf) => ({
+      leaf,
+      length: (this.#blobs.get(leaf)!.parsed as unknown[]).length,
+    }));
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    const start = from < 0 ? Math.max(0, length + from) : from;
+    const end = to < 0 ? length + to : Math.min(to, length);
+    const items: unknown[] = [];
+    let at = length;
+    for (const chunk of chunks.toReversed()) {
+      if (at <= start) break;
+      at -= chunk.length;
+      if (at < end) items.unshift(...this.#chunk(chunk.leaf).slice(Math.max(0, start - at), end - at));
+    }
+    return items;
   }
 
   #list(id: number): unknown[] {

@@ -6,7 +6,7 @@ export {
   type BlobSource,
   type ChunkContents,
 } from "./blob-cache.ts";
-export { Decoder } from "./decode.ts";
+export { type DecodeOptions, Decoder, type PartialList } from "./decode.ts";
 export { blobReferences, Encoder } from "./encode.ts";
 export { frozenCopy } from "./frozen-copy.ts";
 export { Memo } from "./memo.ts";

@@ -1,11 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
+import { TASKS, type CheckpointTuple, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import {
-  TASKS,
-  type CheckpointListOptions,
-  type CheckpointTuple,
-  type SerializerProtocol,
-} from "@langchain/langgraph-checkpoint";
-import {
+  type HistoryOptions,
   listTuples,
   readChannels,
   readSummaries,
@@ -16,7 +12,7 @@ import {
   type ReadCheckpoints,
   type StoredWrite,
 } from "../checkpoint/index.ts";
-import { Decoder, Memo, MessageLists } from "../codec/index.ts";
+import { type DecodeOptions, Decoder, Memo, MessageLists } from "../codec/index.ts";
 import { onThread, type CheckpointSummary, type ListCheckpointsOptions } from "../store/index.ts";
 import { CHECKPOINTS, corrupt, WRITES, type Database, type Row } from "./database/index.ts";
 import { ThreadBlobs, type WriteQueues } from "./writes/index.ts";
@@ -111,7 +107,7 @@ export class Reader {
 
   async *list(
     { configurable = {} }: RunnableConfig,
-    options: CheckpointListOptions,
+    options: HistoryOptions,
   ): AsyncGenerator<CheckpointTuple> {
     const {
       thread_id: threadId,
@@ -129,7 +125,7 @@ export class Reader {
         const match = { thread, ns, id, before: last ? { at: last.at, seq: last.stored.seq } : before };
         return onThread(threadId, () => this.#page(match, limit));
       },
-      decoder: (key) => this.#decoder(key, { isLazy: true, isPrefetched: true }),
+      decoder: (key) => this.#decoder(key, { isLazy: true, isPrefetched: true, isBrief: options.isBrief }),
       readCheckpoints: this.#parts.readCheckpoints,
     });
   }
@@ -274,7 +270,7 @@ export class Reader {
   }
 
   /** A decoder without a writer's caches. */
-  #decoder(thread: number, options?: { isLazy: boolean; isPrefetched: boolean }): Decoder {
+  #decoder(thread: number, options?: DecodeOptions): Decoder {
     const blobs = new ThreadBlobs(this.#database, this.#parts.queues.blobCache, 0);
     const { serde } = this.#parts;
     return new Decoder({ blobs, memo: new Memo(), lists: new MessageLists(), thread, serde }, options);

@@ -3,7 +3,6 @@ import {
   BaseCheckpointSaver,
   type ChannelVersions,
   type Checkpoint,
-  type CheckpointListOptions,
   type CheckpointMetadata,
   type CheckpointTuple,
   type PendingWrite,
@@ -14,6 +13,7 @@ import {
   EventLoopTurns,
   HandledSave,
   headerOf,
+  type HistoryOptions,
   isEdit,
   leaseToken,
   ReadCheckpoints,
@@ -176,7 +176,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   /** Lists checkpoints, newest first. `listCheckpoints` does the same without values. */
   override async *list(
     config: RunnableConfig,
-    options: CheckpointListOptions = {},
+    options: HistoryOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     yield* this.#reader.list(config, options);
   }

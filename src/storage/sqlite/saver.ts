@@ -3,7 +3,6 @@ import {
   BaseCheckpointSaver,
   type ChannelVersions,
   type Checkpoint,
-  type CheckpointListOptions,
   type CheckpointMetadata,
   type CheckpointTuple,
   type PendingWrite,
@@ -13,6 +12,7 @@ import {
   EventLoopTurns,
   freezeCheckpoint,
   HandledSave,
+  type HistoryOptions,
   leaseToken,
   listTuples,
   readChannels,
@@ -23,7 +23,7 @@ import {
   toConfig,
   type CheckpointRowKey,
 } from "../checkpoint/index.ts";
-import { Decoder, Encoder, frozenCopy, Memo, MessageLists } from "../codec/index.ts";
+import { type DecodeOptions, Decoder, Encoder, frozenCopy, Memo, MessageLists } from "../codec/index.ts";
 import {
   Mailbox,
   onThread,
@@ -179,7 +179,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
    */
   override async *list(
     config: RunnableConfig,
-    options: CheckpointListOptions = {},
+    options: HistoryOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
     await this.#batchedWrites.settled();
@@ -194,7 +194,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
         this.#snapshot(threadId, () =>
           this.#checkpoints.page({ thread, ns, id, before: last?.stored.seq ?? before }, limit),
         ),
-      decoder: (key) => this.#decoder(key, { isLazy: true }),
+      decoder: (key) => this.#decoder(key, { isLazy: true, isBrief: options.isBrief }),
       readCheckpoints: this.#readCheckpoints,
     });
   }
@@ -321,7 +321,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     await this.#transaction(change, write);
   }
 
-  #decoder(thread: number, options?: { isLazy: boolean }): Decoder {
+  #decoder(thread: number, options?: DecodeOptions): Decoder {
     const { serde } = this;
     return new Decoder({ blobs: this.#blobs, memo: this.#memo, lists: this.#lists, thread, serde }, options);
   }

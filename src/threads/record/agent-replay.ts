@@ -8,6 +8,7 @@ import { timeOf } from "../../middleware/tools/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { PLAN_TOOLS } from "../../plan/presets/index.ts";
 import { isSame } from "../../plan/todo/index.ts";
+import type { PartialList } from "../../storage/index.ts";
 import { failuresIn, helpersIn, labelOf, titleOf, type Verdict, wholeAnswer } from "../../subagents/index.ts";
 import type { RunEventBody, Usage } from "../events/index.ts";
 import { withTasks } from "../thread/index.ts";
@@ -20,7 +21,7 @@ export interface Frame {
   idle: number;
   /** Whether a person made it, between two runs. */
   isEdit: boolean;
-  messages: readonly BaseMessage[];
+  messages: PartialList<BaseMessage>;
   todos: readonly Todo[];
   rules: readonly string[];
   /** The summary in requests from here on. */
@@ -34,7 +35,7 @@ export interface TimedEvent {
   body: RunEventBody;
 }
 
-const TASK = "task";
+export const TASK = "task";
 
 /** The replay of one agent: the difference from frame to frame, as events. */
 export class AgentReplay {
@@ -49,6 +50,8 @@ export class AgentReplay {
   readonly #owner: string;
   /** The ids of messages that were replayed. */
   readonly #seen: Set<string>;
+  /** The number of messages in the last frame. */
+  #length = 0;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
   readonly #helpers = new Map<string, AgentReplay>();
   /** The calls that started sub-agents, by the ids with which these can be called again. */
@@ -102,16 +105,11 @@ export class AgentReplay {
     frame: Frame,
     onForeign: (message: BaseMessage) => Iterable<TimedEvent> = () => [],
   ): Generator<TimedEvent, void> {
-    const { at, messages, summary } = frame;
+    const { at, summary } = frame;
     let askedAt = this.at || at;
     this.at = at;
     yield* this.#summarized(summary);
-    const newMessages = messages.filter((message, index) => {
-      const id = message.id ?? `${this.#owner} ${index}`;
-      const isNew = !this.#seen.has(id);
-      this.#seen.add(id);
-      return isNew;
-    });
+    const newMessages = this.#takeNew(frame);
     for (const message of this.#byEnd(newMessages)) {
       if (AIMessage.isInstance(message)) {
         const sentBack = sentBackAt(message, askedAt, at);
@@ -132,6 +130,35 @@ export class AgentReplay {
     }
     this.#running.clear();
     yield* this.#plan(frame);
+  }
+
+  /** The messages that no earlier frame had. Usually these are the last ones, and only those are read. */
+  #takeNew({ messages, isEdit }: Frame): BaseMessage[] {
+    const { length } = messages;
+    const added = length - this.#length;
+    this.#length = length;
+    const newest = added < 0 || isEdit ? [] : messages.slice(Math.max(0, length - added - 1));
+    const before = newest.length > added ? newest.shift() : undefined;
+    // Elsewhere the list has changed in the middle.
+    const isAppended =
+      newest.length === added &&
+      (before === undefined || this.#isKnown(before, length - added - 1)) &&
+      newest.every((message, at) => !this.#isKnown(message, length - added + at));
+    const from = isAppended ? length - added : 0;
+    const all = isAppended ? newest : messages.slice();
+    return all.filter((message, at) => {
+      const isNew = !this.#isKnown(message, from + at);
+      if (isNew) this.#seen.add(this.#idOf(message, from + at));
+      return isNew;
+    });
+  }
+
+  #isKnown(message: BaseMessage, index: number): boolean {
+    return this.#seen.has(this.#idOf(message, index));
+  }
+
+  #idOf({ id }: BaseMessage, index: number): string {
+    return id ?? `${this.#owner} ${index}`;
   }
 
   /** The same messages, with task results in the order in which the sub-agents ended: a step is saved as a whole. */

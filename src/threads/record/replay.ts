@@ -1,10 +1,10 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
-import type { ContextMemory } from "../../middleware/context-memory/index.ts";
 import { NO_TOKENS, sumTokens } from "../../middleware/prices/index.ts";
 import { isFromUser } from "../../middleware/text/index.ts";
-import { countTodos, isFinished, type Todo } from "../../plan/index.ts";
+import { countTodos, isFinished } from "../../plan/index.ts";
+import type { HistoryOptions } from "../../storage/index.ts";
 import { readBackground } from "../../subagents/index.ts";
 import {
   ending,
@@ -14,23 +14,12 @@ import {
   type Usage,
   OUTCOME_CODES,
 } from "../events/index.ts";
-import type { RunGraph, RunSettings } from "../prepare/index.ts";
+import type { RunSettings } from "../prepare/index.ts";
 import { questionEvent, type Question } from "../questions/index.ts";
-import { isSteered, type Thread, openCalls } from "../thread/index.ts";
+import { isSteered, type Thread } from "../thread/index.ts";
 import { MAIN } from "../view/index.ts";
 import { AgentReplay, type Frame, type TimedEvent } from "./agent-replay.ts";
-
-interface Values {
-  messages?: BaseMessage[];
-  todos?: Todo[];
-  planRules?: string[];
-  run?: RunSettings;
-  _context?: ContextMemory;
-  _plan?: { idle?: number };
-}
-
-/** The most checkpoints to read one by one; older ones are read as one. */
-const MOST_FRAMES = 2000;
+import { frameOfCheckpoint, framesOf, MOST_FRAMES, newest, TOOLS } from "./frames.ts";
 
 export interface ReplayOptions {
   /** The state to replay up to. Default: the newest. */
@@ -55,11 +44,11 @@ export async function replay(thread: Thread, options: ReplayOptions = {}): Promi
   const { state = await thread.state(), until = Infinity } = options;
   const { questions = await thread.questions(state) } = options;
   const frames = await framesOf(graph, state);
-  const { run } = (state.values ?? {}) as Values;
+  const { run } = (state.values ?? {}) as { run?: RunSettings };
   const events = new RunEventList(thread.id, run?.model ?? "", run?.dir);
   const { checkpointer: saver } = graph;
   const open = new Set(Object.values(readBackground(state.values).jobs).map(({ call }) => call));
-  events.main.expect(frames.at(-1)?.messages ?? []);
+  events.main.expect(frames.at(-1)?.messages.slice() ?? []);
   for (const frame of frames) {
     events.tell(frame);
     if (typeof saver !== "object") continue;
@@ -68,48 +57,6 @@ export async function replay(thread: Thread, options: ReplayOptions = {}): Promi
   events.end(state, { ...options, questions });
   // Background work overlaps with later events.
   return events.list.toSorted((a, b) => a.at - b.at);
-}
-
-/** The checkpoints that led to a state, oldest first, and the state itself, which may have more than its checkpoint. */
-async function framesOf(graph: RunGraph, state: StateSnapshot): Promise<Frame[]> {
-  const { thread_id, checkpoint_id } = state.config.configurable ?? {};
-  if (checkpoint_id === undefined) return [];
-  const frames: Frame[] = [frameOfState(state)];
-  let parent: unknown = state.parentConfig?.configurable?.["checkpoint_id"];
-  const before = { configurable: { thread_id, checkpoint_id } };
-  const earlier = graph.getStateHistory({ configurable: { thread_id } }, { before, limit: MOST_FRAMES });
-  for await (const one of earlier) {
-    // After an undo there are checkpoints that did not lead here.
-    if (one.config.configurable?.["checkpoint_id"] !== parent) continue;
-    parent = one.parentConfig?.configurable?.["checkpoint_id"];
-    frames.push(frameOfState(one));
-  }
-  return frames.toReversed();
-}
-
-function frameOfState({ values, createdAt, metadata, tasks }: StateSnapshot): Frame {
-  const saved = (values ?? {}) as Values;
-  const isEdit = (metadata?.source as string | undefined) === "update";
-  const at = createdAt === undefined ? 0 : Date.parse(createdAt);
-  return frameOf(saved, { at, isEdit, jobs: jobsOf(saved.messages ?? [], tasks) });
-}
-
-function frameOf(values: Values, rest: Pick<Frame, "at" | "isEdit" | "jobs">): Frame {
-  const { messages = [], todos = [], planRules: rules = [], _context, _plan } = values;
-  return { ...rest, idle: _plan?.idle ?? 0, messages, todos, rules, summary: _context?.summary };
-}
-
-const TOOLS = "tools";
-
-/** The calls that are due, with their namespaces. LangGraph has a task for each, in the same order. */
-function jobsOf(messages: readonly BaseMessage[], tasks: StateSnapshot["tasks"]): Frame["jobs"] {
-  const due = tasks.filter(({ name }) => name === TOOLS);
-  if (due.length === 0) return [];
-  const turn = messages.findLast((message) => AIMessage.isInstance(message));
-  const calls = (turn?.tool_calls ?? []).flatMap(({ id }) => id ?? []);
-  const open = openCalls(messages).flatMap(({ id }) => id ?? []);
-  const run = [calls, open].find(({ length }) => length === due.length) ?? [];
-  return run.map((call, at) => ({ call, ns: `${TOOLS}:${due[at]!.id}` }));
 }
 
 interface Saved {
@@ -127,7 +74,7 @@ async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Pro
     const helper = agent.helper(call);
     if (!helper) continue;
     const frames = await helperFrames(ns, saved);
-    helper.expect(frames.at(-1)?.messages ?? []);
+    helper.expect(frames.at(-1)?.messages.slice() ?? []);
     for (const frame of frames) {
       events.push(...helper.tell(frame), ...(await helpersOf(helper, frame, saved)));
     }
@@ -140,12 +87,10 @@ async function helpersOf(agent: AgentReplay, { jobs }: Frame, saved: Saved): Pro
 async function helperFrames(ns: string, { saver, thread, until }: Saved): Promise<Frame[]> {
   const frames: Frame[] = [];
   const config = { configurable: { thread_id: thread, checkpoint_ns: ns } };
-  for await (const { checkpoint, metadata, pendingWrites } of saver.list(config, { limit: MOST_FRAMES })) {
-    const at = Date.parse(checkpoint.ts);
-    if (at > until) continue;
-    const jobs = endedJobs(ns, pendingWrites ?? []);
-    const isEdit = metadata?.source === "update";
-    frames.push(frameOf(checkpoint.channel_values, { at, isEdit, jobs }));
+  const options: HistoryOptions = { limit: MOST_FRAMES, isBrief: true };
+  for await (const saved of saver.list(config, options)) {
+    if (Date.parse(saved.checkpoint.ts) > until) continue;
+    frames.push(frameOfCheckpoint(saved, endedJobs(ns, saved.pendingWrites ?? [])));
   }
   return frames.toReversed();
 }
@@ -187,10 +132,9 @@ class RunEventList {
     };
     this.note(this.main.tell(frame, onForeign));
     // The first answer of a run adds the time before the run.
-    const isAnswered = AIMessage.isInstance(
-      frame.messages.findLast((message) => !ToolMessage.isInstance(message)),
-    );
-    const { before = isAnswered ? frame.idle : undefined } = this.#idle;
+    const isAnswered = (): boolean =>
+      AIMessage.isInstance(newest(frame.messages, (message) => !ToolMessage.isInstance(message)));
+    const before = this.#idle.before ?? (isAnswered() ? frame.idle : undefined);
     this.#idle = { now: frame.idle, ...(before !== undefined && { before }) };
   }
 
