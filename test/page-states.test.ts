@@ -12,7 +12,7 @@ import {
   openTimeline,
   WIDTHS,
 } from "./page/browser.ts";
-import { WRITE } from "./page/questions.ts";
+import { COMMAND, LONG, RULED, WRITE } from "./page/questions.ts";
 import { TOKEN } from "./page/stand-in.ts";
 import {
   busyThread,
@@ -40,6 +40,16 @@ const isInSight = new Function(
   `const { left, top, right, bottom } = element.getBoundingClientRect();
   const corners = [[left + 6, top + 6], [right - 6, bottom - 6]];
   return corners.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));`,
+) as (element: unknown) => boolean;
+
+/** Whether nothing is over an element once it is scrolled to. */
+// oxlint-disable-next-line no-implied-eval -- it is for the page: tests have no types of a document
+const isUncovered = new Function(
+  "element",
+  `element.scrollIntoView({ block: "nearest" });
+  const { left, top, bottom } = element.getBoundingClientRect();
+  const heights = [top + 4, (top + bottom) / 2, bottom - 4];
+  return heights.every((y) => element.contains(document.elementFromPoint(left + 6, y)));`,
 ) as (element: unknown) => boolean;
 
 /** The plan of the request before stands folded below the present one, and opens. */
@@ -365,6 +375,32 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectText(page, "Rewrite the page");
     expect(await page.getByRole("textbox", { name: "Next task" }).count()).toBe(0);
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
+  });
+
+  it.each([
+    ["the question on a phone", LONG, { width: 390, height: 844 }, ".question p >> nth=-1"],
+    ["a rule of a plan", RULED, { width: 1280, height: 800 }, ".rules-field textarea"],
+    ["a command behind a write", COMMAND, { width: 1280, height: 800 }, ".card:nth-of-type(2) .command"],
+  ] as const)("covers no part of %s by buttons", async (_, question, viewport, what) => {
+    const questions = question === COMMAND ? [WRITE, COMMAND] : [question];
+    suite.server.add({ ...busyThread(), questions, thread: threadOf({ status: "waiting" }) });
+    const page = await suite.openThread();
+    await page.setViewportSize(viewport);
+    const element = page.locator(what).first();
+    await element.waitFor();
+    await expect.poll(() => element.evaluate(isUncovered)).toBe(true);
+  });
+
+  it.each([801, 900, 975, 1280])("keeps each button on one line at a width of %d", async (width) => {
+    suite.server.add({ ...busyThread(), thread: threadOf({ status: "done" }) });
+    const page = await suite.openThread();
+    await page.setViewportSize({ width, height: 800 });
+    await page.getByRole("button", { name: "Fork" }).waitFor();
+    const broken: unknown = await page.evaluate(`
+      [...document.querySelectorAll(".composer-row button, .talk-actions button, .status button")]
+        .filter((button) => button.checkVisibility() && button.getBoundingClientRect().height > 60)
+        .map((button) => button.textContent)`);
+    expect(broken).toEqual([]);
   });
 
   it("says in the status line that the plan of mode plan is approved, until the next message", async () => {

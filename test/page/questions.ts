@@ -54,3 +54,20 @@ export const CHOICE: Question = {
   text: "Which way is it rounded?",
   options: ["up", "down"],
 };
+
+/** The agent proposes a plan with a rule. */
+export const RULED: Question = {
+  id: "q5",
+  kind: "plan-approval",
+  text: "",
+  options: [],
+  todos: ["Read", "List", "Find out", "Rewrite", "Test"].map((content, at) => ({
+    id: String(at + 1),
+    content,
+    status: "pending" as const,
+  })),
+  rules: ["change nothing in src/api/orders.ts"],
+};
+
+/** The agent asks at the end of a long text. */
+export const LONG: Question = { ...CHOICE, text: "There is more to know.\n\n".repeat(12) + CHOICE.text };

@@ -30,7 +30,7 @@ export function useNow(isTicking: boolean): number {
 
 /** Whether the page is as narrow as a phone, and shows one region at a time. */
 export function useNarrow(): boolean {
-  const [query] = useState(() => matchMedia("(width <= 50rem)"));
+  const [query] = useState(() => matchMedia("(width <= 61rem)"));
   const subscribe = (listener: () => void): (() => void) => {
     query.addEventListener("change", listener);
     return () => query.removeEventListener("change", listener);

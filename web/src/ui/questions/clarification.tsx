@@ -12,7 +12,9 @@ export function Clarification({ question, isSending, onDecide }: AnswerProps) {
   const { options } = question;
   return (
     <>
-      <Markdown text={question.text} />
+      <div className="card-body" tabIndex={0} role="group" aria-label="Question">
+        <Markdown text={question.text} />
+      </div>
       <div className="decision">
         {options.length > 0 && (
           <div className="row choices">

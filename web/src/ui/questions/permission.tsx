@@ -34,7 +34,9 @@ export function Permission(props: AnswerProps) {
           onSave={(edited) => onDecide({ type: "edit", editedAction: { name, args: edited } })}
         />
       ) : (
-        <Proposed name={name} args={args} />
+        <div className="card-body">
+          <Proposed name={name} args={args} />
+        </div>
       )}
       {mode === "decide" && (
         <div className="decision row">

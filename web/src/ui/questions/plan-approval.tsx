@@ -17,9 +17,11 @@ export function PlanApproval(props: AnswerProps) {
   const calls = question.text.split("\n").slice(0, -1);
   return (
     <>
-      {calls.length > 0 && <pre className="calls">{inSight(calls.join("\n"))}</pre>}
-      <DraftList draft={draft} onDraft={setDraft} />
-      <RulesField rules={question.rules ?? []} draft={draft} onDraft={setDraft} />
+      <div className="card-body">
+        {calls.length > 0 && <pre className="calls">{inSight(calls.join("\n"))}</pre>}
+        <DraftList draft={draft} onDraft={setDraft} />
+        <RulesField rules={question.rules ?? []} draft={draft} onDraft={setDraft} />
+      </div>
       {isRejecting ? (
         <Reject {...props} onCancel={() => setRejecting(false)} />
       ) : (
