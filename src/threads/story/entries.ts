@@ -22,6 +22,8 @@ export type CallEntry = Common & {
   endedAt?: number;
   /** The end of the run, if the call had not ended by then. */
   cutAt?: number;
+  /** Whether its run ended with a question: the call continues with the answer, or has not begun. */
+  isWaiting?: boolean;
   ok?: boolean;
   result?: string;
   output?: string | undefined;
@@ -89,7 +91,10 @@ export class Conversation {
     const { at } = event;
     switch (event.type) {
       case "run-start":
-        if (event.task !== undefined) this.#add({ kind: "task", at, owner: MAIN, text: event.task });
+        if (event.task === undefined) return;
+        // A new task instead of an answer.
+        for (const index of this.#open.values()) if (this.#isWaiting(index)) this.#cut(index, at);
+        this.#add({ kind: "task", at, owner: MAIN, text: event.task });
         return;
       case "message":
         return this.#add({ kind: "task", at, owner: MAIN, text: event.text });
@@ -120,9 +125,13 @@ export class Conversation {
       }
       case "tool-start": {
         const { owner, call, name, about, args } = event;
+        const index = this.#open.get(callKey(owner, call));
+        const begun = { kind: "call" as const, at, owner, call, name, about, args };
+        if (index !== undefined && this.#isWaiting(index))
+          return this.#put(index, { ...begun, key: this.#entries[index]!.key });
         // A repeated call replaces one that did not end.
-        this.#cut(this.#open.get(callKey(owner, call)), at);
-        return this.#add({ kind: "call", at, owner, call, name, about, args });
+        this.#cut(index, at);
+        return this.#add(begun);
       }
       case "tool-output": {
         const index = this.#open.get(callKey(event.owner, event.call));
@@ -177,6 +186,8 @@ export class Conversation {
         for (const index of open) {
           const entry = this.#entries[index]!;
           if (entry.kind === "text") this.#put(index, { ...entry, isOpen: false });
+          else if (entry.kind === "call" && entry.cutAt === undefined && outcome === "waiting")
+            this.#put(index, { ...entry, isWaiting: true });
           else this.#cut(index, at);
         }
         return this.#add({ kind: "end", at, owner: MAIN, outcome, reason, error });
@@ -202,7 +213,13 @@ export class Conversation {
 
   #cut(index: number | undefined, at: number): void {
     const entry = index === undefined ? undefined : this.#entries[index];
-    if (entry?.kind === "call" && entry.cutAt === undefined) this.#put(index!, { ...entry, cutAt: at });
+    if (entry?.kind === "call" && entry.cutAt === undefined)
+      this.#put(index!, { ...entry, cutAt: at, isWaiting: false });
+  }
+
+  #isWaiting(index: number): boolean {
+    const entry = this.#entries[index];
+    return entry?.kind === "call" && entry.isWaiting === true;
   }
 
   #remove(index: number | undefined): void {

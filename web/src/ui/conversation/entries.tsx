@@ -96,8 +96,8 @@ const EntryNode = memo(({ entry }: { entry: Plain }) => {
 
 /** A tool call as one line, which expands to all of it. */
 function Call({ entry }: { entry: CallEntry }) {
-  const { name, about, ok, endedAt, cutAt, result, output, exitCode, args } = entry;
-  const isRunning = endedAt === undefined && cutAt === undefined;
+  const { name, about, ok, endedAt, cutAt, isWaiting, result, output, exitCode, args } = entry;
+  const isRunning = endedAt === undefined && cutAt === undefined && !isWaiting;
   const state = isRunning ? "running" : ok === false ? "failed" : "done";
   return (
     <details className="call">
@@ -119,9 +119,10 @@ function Call({ entry }: { entry: CallEntry }) {
   );
 }
 
-function CallState({ entry: { at, endedAt, cutAt, ok, verdict } }: { entry: CallEntry }) {
-  const now = useNow(endedAt === undefined && cutAt === undefined);
+function CallState({ entry: { at, endedAt, cutAt, isWaiting, ok, verdict } }: { entry: CallEntry }) {
+  const now = useNow(endedAt === undefined && cutAt === undefined && !isWaiting);
   if (endedAt === undefined && cutAt !== undefined) return <>stopped</>;
+  if (endedAt === undefined && isWaiting) return <>waits for you</>;
   if (endedAt === undefined) return <>{`running, ${duration(now - at)}`}</>;
   const time = endedAt - at >= 1000 ? duration(endedAt - at) : "";
   const failure = failureWord({ ok: ok === true, verdict });
