@@ -296,16 +296,16 @@ describe("a thread made of its events", () => {
 
   it("shows a call whose run waits for an answer once, and as stopped only after another task", () => {
     const call: Body = { type: "tool-start", owner: "main", call: "c", name: "write_file", about: "" };
-    const waits: Body = { ...(DONE as Extract<Body, { type: "run-end" }>), outcome: "waiting" };
+    const waits: Body = { ...DONE, outcome: "waiting" };
     const waiting = after([START, call, waits]);
     const callsIn = ({ entries }: typeof waiting) => entries.filter(({ kind }) => kind === "call");
     expect(callsIn(waiting)).toMatchObject([{ isWaiting: true }]);
     expect(callsIn(waiting)[0]).not.toHaveProperty("cutAt");
     const end: Body = { ...call, type: "tool-end", ok: true, result: "" };
-    const answered = after([{ ...START, task: undefined } as Body, call, end, DONE], waiting);
+    const answered = after([{ ...START, task: undefined }, call, end, DONE], waiting);
     expect(callsIn(answered)).toMatchObject([{ ok: true, endedAt: 2000 }]);
     expect(callsIn(answered)[0]).not.toHaveProperty("isWaiting");
-    expect(callsIn(after([{ ...START, task: "Else" } as Body], waiting))).toMatchObject([
+    expect(callsIn(after([{ ...START, task: "Else" }], waiting))).toMatchObject([
       { cutAt: 0, isWaiting: false },
     ]);
   });

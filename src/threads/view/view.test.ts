@@ -46,7 +46,7 @@ describe("the view of a run", () => {
     expect(tokensOf(view.agents.get(HELPER)!.usage)).toBe(5);
   });
 
-  it("knows what had been spent when an item was started", () => {
+  it("counts for an item in progress what was spent on it, sub-agents included", () => {
     const view = play(
       start,
       spent(10),
@@ -55,9 +55,34 @@ describe("the view of a run", () => {
       plan([todo("1", "in_progress"), todo("2", "in_progress")]),
     );
     expect([...view.marks].map(([id, { tokens }]) => [id, tokens])).toEqual([
-      ["1", 10],
-      ["2", 17],
+      ["1", 7],
+      ["2", 0],
     ]);
+  });
+
+  it("shares no token out twice while several items are in progress", () => {
+    const helper = {
+      type: "subagent-start",
+      owner: HELPER,
+      name: "x",
+      description: "",
+      todoId: "2",
+    } as const;
+    const items = ["1", "2", "3"].map((id) => todo(id, "in_progress"));
+    const view = play(
+      start,
+      plan(items),
+      spent(9),
+      helper,
+      spent(40, HELPER),
+      spent(5, `${HELPER}/y:b`),
+      spent(8),
+      { type: "subagent-end", owner: HELPER, name: "x", ok: true },
+      spent(6),
+    );
+    const counted = [...view.marks.values()].map(({ tokens }) => tokens);
+    expect(counted).toEqual([3 + 4 + 2, 3 + 40 + 5 + 2, 3 + 4 + 2]);
+    expect(counted.reduce((sum, one) => sum + one)).toBe(tokensOf(view.usage));
   });
 
   it("nests a sub-agent under the one that started it, until it ends", () => {
@@ -127,7 +152,7 @@ describe("the view of a run", () => {
     const atOnce = (body: RunEventBody): RunEvent => ({ version: 1, thread: "t", ...body, at: 5000 });
     const events: RunEventBody[] = [start, { type: "plan-snapshot", owner: "main", todos: [begun] }];
     const view = events.map(atOnce).reduce(reduce, EMPTY_VIEW);
-    expect(view.marks.get("1")).toEqual({ at: 4300, tokens: -34 });
+    expect(view.marks.get("1")).toEqual({ at: 4300, tokens: 34 });
   });
 
   it("is not changed in place by any event", () => {

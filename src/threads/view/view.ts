@@ -29,7 +29,7 @@ export interface RunView {
   /** Agents by owner, in the order of their starts. */
   agents: ReadonlyMap<string, AgentView>;
   usage: Usage;
-  /** The start of each item in progress, and the tokens that the run had used by then. */
+  /** The start of each item in progress, and the tokens that were spent on it so far. */
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
   /** The time that questions have waited for a person. */
   waitedMs: number;
@@ -83,7 +83,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       if (!view.agents.get(event.owner)?.waiting) return view;
       return withAgent(view, event, (agent) => ({ ...agent, waiting: undefined }));
     case "model-end":
-      return withAgent({ ...view, usage: sumTokens(view.usage, event.usage) }, event, (agent) => ({
+      return withAgent(withSpent(view, event), event, (agent) => ({
         ...agent,
         usage: sumTokens(agent.usage, event.usage),
         waiting: undefined,
@@ -196,11 +196,39 @@ function withAgent(
 }
 
 /** Keeps the marks of items that are still in progress, and adds those of new ones. */
-function marksOf({ agents, usage, marks }: RunView, at: number): RunView["marks"] {
+function marksOf({ agents, marks }: RunView, at: number): RunView["marks"] {
   const running = agents.get(MAIN)!.todos.filter((todo) => todo.status === "in_progress");
   const markOf = ({ actuals }: Todo) => ({
     at: at - (actuals?.elapsedMs ?? 0),
-    tokens: tokensOf(usage) - (actuals ? tokensOf(actuals) : 0),
+    tokens: actuals ? tokensOf(actuals) : 0,
   });
   return new Map(running.map((todo) => [todo.id, marks.get(todo.id) ?? markOf(todo)]));
+}
+
+/** Adds the tokens of an answer to the run, and to the items that it was for. */
+function withSpent(view: RunView, { owner, usage }: { owner: string; usage: Usage }): RunView {
+  const items = itemsOf(view, owner);
+  const share = tokensOf(usage) / items.length;
+  const marks = new Map(view.marks);
+  for (const id of items) {
+    const mark = marks.get(id)!;
+    marks.set(id, { ...mark, tokens: mark.tokens + share });
+  }
+  return { ...view, usage: sumTokens(view.usage, usage), marks };
+}
+
+/**
+ * The items in progress that an agent works on: a sub-agent on its own, the main agent on those without a sub-agent, or
+ * on all if each has one. The ledger of the plan shares figures out in the same way.
+ */
+function itemsOf(view: RunView, owner: string): string[] {
+  const running = [...view.marks.keys()];
+  if (owner !== MAIN) {
+    const [main, helper] = owner.split("/");
+    const { todoId } = view.agents.get(`${main}/${helper}`) ?? {};
+    return running.filter((id) => id === todoId);
+  }
+  const delegated = new Set(helpersOf(view, MAIN).map(({ todoId }) => todoId));
+  const own = running.filter((id) => !delegated.has(id));
+  return own.length > 0 ? own : running;
 }

@@ -98,7 +98,7 @@ function itemText(view: RunView, agent: AgentView, todo: Todo, { now, paint }: F
     case "in_progress": {
       const mark = agent.owner === MAIN ? view.marks.get(id) : undefined;
       const worked = mark && clock((view.askedAt ?? now) - mark.at);
-      const spent = mark && [worked, tokens(tokensOf(view.usage) - mark.tokens)];
+      const spent = mark && [worked, tokens(Math.round(mark.tokens))];
       return tail([spinner(now), ...(spent ?? [])]);
     }
     case "completed":

@@ -3,7 +3,7 @@ import type { Status, Todo } from "../../../../src/plan/todo/todo.ts";
 import { parentOf } from "../../../../src/threads/story/entries.ts";
 import { agentOf, type Helper, type ThreadState } from "../../../../src/threads/story/thread.ts";
 import { amount, duration, inSight, statusName } from "../../../../src/threads/story/words.ts";
-import { MAIN, tokensOf } from "../../../../src/threads/view/view.ts";
+import { MAIN } from "../../../../src/threads/view/view.ts";
 import { HelperFacts } from "../conversation/helper.tsx";
 import { useNow } from "../use-store.ts";
 
@@ -82,7 +82,7 @@ function Cost({ todo, thread }: { todo: Todo; thread: ThreadState }) {
   const spent = mark ? (thread.view.askedAt ?? now) - mark.at : 0;
   const time = Math.max(actuals?.elapsedMs ?? 0, spent);
   const counted = actuals ? actuals.inputTokens + actuals.outputTokens : 0;
-  const tokens = Math.max(counted, mark ? tokensOf(thread.view.usage) - mark.tokens : 0);
+  const tokens = Math.max(counted, Math.round(mark?.tokens ?? 0));
   return (
     <>
       {time >= 1000 && <span>{duration(time)}</span>}
