@@ -94,15 +94,17 @@ export interface CheckpointPages<Rows extends CheckpointRows> extends Omit<Tuple
 
 /** Lists checkpoints. Those of a thread on the same page share message objects. */
 export async function* listTuples<Rows extends CheckpointRows>(
-  { limit = Infinity, filter = {} }: CheckpointListOptions,
+  { limit = Infinity, filter = {}, isBrief }: HistoryOptions,
   pages: CheckpointPages<Rows>,
 ): AsyncGenerator<CheckpointTuple> {
   let last: Rows | undefined;
+  let decoder: Decoder | undefined;
   for (let left = limit; left > 0;) {
     const page = await pages.page(last, Math.min(left, LIST_PAGE));
     if (page.length === 0) return;
     last = page.at(-1)!;
-    let decoder: Decoder | undefined;
+    // A brief history holds each message once, and reads it once.
+    if (!isBrief) decoder = undefined;
     for (const rows of page) {
       const { thread } = rows.rowKey;
       pages.readCheckpoints.delete(rows.rowKey);
