@@ -2,6 +2,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { giveOwnId } from "../../langgraph/index.ts";
 import { HalfAnswer, repairCalls, UnreadCalls, watchedModel, withUnreadCalls } from "../plan/index.ts";
+import { markUnsaid } from "../prices/index.ts";
 import { reminderMessage } from "../text/index.ts";
 import { withoutControlTags } from "../tools/index.ts";
 
@@ -22,6 +23,7 @@ export function brokenCallsMiddleware() {
       const model = watchedModel(request.model, { onRequest: (messages) => messages });
       const messages = withUnreadCalls(request.messages, TAG);
       let parts: BaseMessage[] = [];
+      const discarded: AIMessage[] = [];
       for (;;) {
         const sent = withoutControlTags([...messages, ...parts], TAG);
         const answer = await handler({ ...request, model, messages: sent });
@@ -30,11 +32,16 @@ export function brokenCallsMiddleware() {
         repairCalls(answer, []);
         const text = unread.ask(answer);
         if (text !== undefined) {
+          discarded.push(answer);
           messages.push(reminderMessage("tool_call_reminder", text));
           continue;
         }
         parts = half.ask(answer);
-        if (parts.length === 0) return answer;
+        if (parts.length === 0) {
+          for (const one of discarded) markUnsaid(answer, one);
+          return answer;
+        }
+        discarded.push(answer);
       }
     },
   });

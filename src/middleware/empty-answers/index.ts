@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { withoutThoughts } from "../../models/index.ts";
 import { isFinalAnswer, asksBack } from "../plan/index.ts";
-import { markUnsaid, usedTokens } from "../prices/index.ts";
+import { markUnsaid } from "../prices/index.ts";
 import { isFromUser, reminderMessage } from "../text/index.ts";
 import { EMPTY_ANSWER, MISSED_CALL } from "./empty-answers.prompt.ts";
 
@@ -19,7 +19,7 @@ export function emptyAnswersMiddleware() {
       if (isExitReminder(request.messages.at(-1)) || !AIMessage.isInstance(answer)) return answer;
       const again = async (...more: BaseMessage[]) => {
         const next = await handler({ ...request, messages: [...request.messages, ...more] });
-        if (AIMessage.isInstance(next)) markUnsaid(next, usedTokens(answer));
+        if (AIMessage.isInstance(next)) markUnsaid(next, answer);
         return next;
       };
       if (isEmpty(answer)) return again(reminderMessage(REMINDER, EMPTY_ANSWER));

@@ -59,10 +59,13 @@ function rawTokens(metadata: Record<string, unknown>): UsedTokens {
   };
 }
 
-/** In an answer: the usage of the discarded answer before it, which is not in the conversation. */
+/** In an answer: the usage of the discarded answers before it, which are not in the conversation. */
 const UNSAID = "holdfast_unsaid";
 
-export function markUnsaid(message: BaseMessage, unsaid: UsedTokens): void {
+/** Adds the usage of a discarded answer, and of those before it, to the answer that replaces it. */
+export function markUnsaid(message: BaseMessage, discarded: BaseMessage): void {
+  const parts = [unsaidTokens(message), unsaidTokens(discarded), usedTokens(discarded)];
+  const unsaid = parts.reduce<UsedTokens>((sum, part) => (part ? sumTokens(sum, part) : sum), NO_TOKENS);
   message.additional_kwargs = { ...message.additional_kwargs, [UNSAID]: unsaid };
 }
 

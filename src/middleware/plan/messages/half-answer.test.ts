@@ -2,6 +2,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { unsaidTokens, usedTokens } from "../../prices/index.ts";
 
 const cut = (content: AIMessage["content"]): AIMessage =>
   new AIMessage({ content, response_metadata: { finish_reason: "length" } });
@@ -69,3 +70,26 @@ it("does not run a call that was cut off after half an answer", async () => {
   const { messages } = await run([broken, callTool("ls"), "Done."]);
   expect(messages.at(-1)!.text).toBe("Done.");
 });
+
+it.each([undefined, false] as const)(
+  "the tokens of discarded answers stay with the answer that replaces them (plan: %s)",
+  async (plan) => {
+    const used = (message: AIMessage): AIMessage => {
+      const usage_metadata = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
+      return Object.assign(message, { usage_metadata });
+    };
+    const malformed = () =>
+      new AIMessage({
+        content: "",
+        invalid_tool_calls: [{ type: "invalid_tool_call", id: "1", name: "ls", args: '{"pa', error: "" }],
+      });
+    const { messages } = await run(
+      [used(malformed()), used(new AIMessage("")), used(cut("Half of ")), used(new AIMessage("it."))],
+      plan,
+    );
+    const [answer] = messages.filter((message) => AIMessage.isInstance(message));
+    expect(answer!.text).toBe("Half of it.");
+    expect(usedTokens(answer!)).toMatchObject({ inputTokens: 100, outputTokens: 10 });
+    expect(unsaidTokens(answer!)).toMatchObject({ inputTokens: 300, outputTokens: 30 });
+  },
+);

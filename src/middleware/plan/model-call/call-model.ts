@@ -1,10 +1,11 @@
-import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { HarnessError } from "../../../errors.ts";
 import { giveOwnId } from "../../../langgraph/index.ts";
 import { yieldToEventLoop } from "../../../langgraph/loop/index.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/index.ts";
 import type { Tally } from "../../../plan/todo/index.ts";
+import { markUnsaid } from "../../prices/index.ts";
 import { withSection } from "../../text/index.ts";
 import { withoutControlTags, refusedCalls, withoutRefusedTexts } from "../../tools/index.ts";
 import { SPENT_KEY, placeOf } from "../events.ts";
@@ -52,6 +53,7 @@ export async function callModel<Request extends ModelRequest>(
   const calledBack = new CalledBack(conversation);
   let half = new HalfAnswer(reminders.tag);
   let parts: BaseMessage[] = [];
+  let discarded: BaseMessage[] = [];
   for (;;) {
     const answer: Answer = await handler({
       ...request,
@@ -63,11 +65,17 @@ export async function callModel<Request extends ModelRequest>(
     await yieldToEventLoop();
     const retryPrompt = step.askAgain(answer);
     if (retryPrompt) {
+      discarded.push(...messagesOf(answer));
       messages.push(retryPrompt);
       continue;
     }
     parts = half.ask(answer);
-    if (parts.length > 0) continue;
+    if (parts.length > 0) {
+      discarded.push(...messagesOf(answer));
+      continue;
+    }
+    if (AIMessage.isInstance(answer)) for (const one of discarded) markUnsaid(answer, one);
+    discarded = [];
     half = new HalfAnswer(reminders.tag);
     if (isInline) await step.applyReports(answer, { turns, request });
     await step.completeLastItem(answer, request.runtime.signal);
