@@ -8,7 +8,7 @@ const PEERS = ["langchain", "@langchain/*", "zod"];
 const sizeOf = (code: string) => ({ minified: Buffer.byteLength(code), compressed: gzipSync(code).length });
 
 describe("for browsers, without shims,", () => {
-  it("planMiddleware brings one package besides LangChain's, in 49 kB at most on the way", async () => {
+  it("planMiddleware brings one package besides LangChain's, in 50 kB at most on the way", async () => {
     const entry = `export { planMiddleware } from "holdfast/middleware";`;
     const { code, packages, contained } = await bundleForBrowser(entry, PEERS);
     expect({ packages, contained }).toEqual({
@@ -17,7 +17,7 @@ describe("for browsers, without shims,", () => {
     });
     const { minified, compressed } = sizeOf(code);
     expect(minified).toBeLessThanOrEqual(133_000);
-    expect(compressed).toBeLessThanOrEqual(49_000);
+    expect(compressed).toBeLessThanOrEqual(50_000);
   });
 
   it("planMiddleware is bundled with LangChain's packages, too", async () => {
