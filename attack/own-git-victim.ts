@@ -58,6 +58,9 @@ const COMMANDS: readonly string[] = [
   "git init -q --separate-git-dir=w z; git --git-dir=w config core.fsmonitor %; git -C z commit -q --allow-empty -m x; git update-index --add --cacheinfo 160000,$(git --git-dir=w rev-parse HEAD),z",
   "git init -q z; git -C z commit -q --allow-empty -m x; git update-index --add --cacheinfo 160000,$(git -C z rev-parse HEAD),z; git update-index --split-index; git -C z config core.fsmonitor %",
   "mv .git gone; git init -q .; git config core.fsmonitor %",
+  "git init -q z; git -C z commit -q --allow-empty -m x; git update-index --add --cacheinfo 160000,$(git -C z rev-parse HEAD),z; git init -q z/node_modules/x; git -C z/node_modules/x commit -q --allow-empty -m x; git -C z update-index --add --cacheinfo 160000,$(git -C z/node_modules/x rev-parse HEAD),node_modules/x; git -C z/node_modules/x config core.fsmonitor %",
+  "git init -q z; git -C z commit -q --allow-empty -m x; git update-index --add --cacheinfo 160000,$(git -C z rev-parse HEAD),z; mkdir node_modules && git -C z config core.fsmonitor % && mv z/.git 'node_modules/e ' && echo 'gitdir: ../node_modules/e ' > z/.git",
+  "git init -q z && git -C z commit -q --allow-empty -m x && git -C z config core.fsmonitor % && mv z $(printf 'z\\377') && git update-index --add --cacheinfo 160000,$(git -C $(printf 'z\\377') rev-parse HEAD),$(printf 'z\\377')",
 ];
 
 const OBEYING: readonly string[][] = [["status"], ["diff"], ["log", "-p"], ["rev-parse", "HEAD:./a.txt"]];

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
@@ -20,6 +20,8 @@ function repository(...options: string[]) {
   git("init", "-q", "-b", "main", ...options);
   return { dir, git };
 }
+
+const utf8 = (path: string): string => Buffer.from(path, "latin1").toString();
 
 /** A repository with files whose paths share prefixes and have every length. */
 function withFiles(...options: string[]) {
@@ -42,17 +44,17 @@ it.each([
   const { dir, git } = withFiles(...options);
   git("update-index", `--index-version=${version}`);
   const listed = git("ls-files", "--stage", "-z").split("\0").filter(Boolean);
-  const { entries, isSparse, isSplit } = readIndex(join(dir, ".git"));
+  const { entries, isOpaque, isSplit } = readIndex(join(dir, ".git"));
   expect(
-    entries.map(({ path, mode, id }) => `${mode.toString(8).padStart(6, "0")} ${id} 0\t${path}`),
+    entries.map(({ path, mode, id }) => `${mode.toString(8).padStart(6, "0")} ${id} 0\t${utf8(path)}`),
   ).toEqual(listed);
-  expect([isSparse, isSplit]).toEqual([false, false]);
+  expect([isOpaque, isSplit]).toEqual([false, false]);
 });
 
 it("reads entries with extended flags", () => {
   const { dir, git } = withFiles();
   git("update-index", "--skip-worktree", "a/b");
-  expect(readIndex(join(dir, ".git")).entries.map(({ path }) => path)).toEqual(
+  expect(readIndex(join(dir, ".git")).entries.map(({ path }) => utf8(path))).toEqual(
     git("ls-files", "-z").split("\0").filter(Boolean),
   );
 });
@@ -71,7 +73,7 @@ it("notices a sparse index", () => {
   const { dir, git } = withFiles();
   git("commit", "-qm", "one");
   git("sparse-checkout", "set", "--cone", "--sparse-index", "a");
-  expect(readIndex(join(dir, ".git")).isSparse).toBe(true);
+  expect(readIndex(join(dir, ".git")).isOpaque).toBe(true);
 });
 
 it("has no entries without an index, and those before the damage of a damaged one", () => {
@@ -84,8 +86,20 @@ it("has no entries without an index, and those before the damage of a damaged on
   bytes.writeUInt32BE(1000, 8);
   writeFileSync(join(folder, "index"), bytes.subarray(0, 75));
   expect(readIndex(folder).entries.length).toBeLessThanOrEqual(1);
+  expect(readIndex(folder).isOpaque).toBe(true);
   writeFileSync(join(folder, "index"), "no index");
-  expect(readIndex(folder).entries).toEqual([]);
+  expect(readIndex(folder)).toEqual({ entries: [], isOpaque: false, isSplit: false });
+});
+
+it("notices an entry whose length differs from its path", () => {
+  const { dir, git } = repository();
+  writeFileSync(join(dir, "a"), "1");
+  git("add", "a");
+  const path = join(dir, ".git/index");
+  const bytes = readFileSync(path);
+  bytes.writeUInt16BE(9, 72);
+  writeFileSync(path, bytes);
+  expect(readIndex(join(dir, ".git")).isOpaque).toBe(true);
 });
 
 it("recognizes the staged text of a file, in a folder of the repository and in a worktree", () => {

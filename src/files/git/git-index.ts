@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { relative, resolve, sep } from "node:path";
 import { attempt } from "../../errors.ts";
 import { repositoryOf } from "./repository.ts";
 
 /** A path in git's index. */
 export interface IndexEntry {
+  /** A byte string: each character is one byte, as names need not be UTF-8. */
   path: string;
   mode: number;
   /** The id of its content. */
@@ -14,8 +15,11 @@ export interface IndexEntry {
 
 export interface Index {
   entries: IndexEntry[];
-  /** Whether a folder of the index stands for all files in it. Only git can tell which those are. */
-  isSparse: boolean;
+  /**
+   * Whether only git can tell which paths it has: a folder stands for all files in it, or the file is not as git writes
+   * it, so that git may read it in another way.
+   */
+  isOpaque: boolean;
   /** Whether a second file has entries that these replace. */
   isSplit: boolean;
 }
@@ -26,35 +30,50 @@ const SUBMODULE = 0o160000;
 const HEADER = 12;
 const STATS = 40;
 const EXTENDED = 0x4000;
+/** The part of an entry's flags with the length of its path, and the value for all longer ones. */
+const LENGTH = 0xfff;
 
 /**
  * Reads the index of a repository, given by git's folder, without git: git may run programs of the repository. Empty
  * where there is none. The format: https://git-scm.com/docs/index-format
  */
-export function readIndex(folder: string): Index {
-  const index: Index = { entries: [], isSparse: false, isSplit: false };
-  const bytes = attempt(() => readFileSync(join(folder, "index")));
+export function readIndex(folder: string | Buffer): Index {
+  const index: Index = { entries: [], isOpaque: false, isSplit: false };
+  const bytes = readIn(folder, "index");
   if (!bytes) return index;
   const idSize = idSizeOf(folder);
-  // A damaged file counts up to the damage.
-  attempt(() => readEntries(bytes, index, idSize));
+  readAll(bytes, index, idSize);
   if (!index.isSplit) return index;
   for (const name of attempt(() => readdirSync(folder)) ?? []) {
-    const shared = name.startsWith("sharedindex.") && attempt(() => readFileSync(join(folder, name)));
-    if (shared) attempt(() => readEntries(shared, index, idSize));
+    const shared = name.startsWith("sharedindex.") && readIn(folder, name);
+    if (shared) readAll(shared, index, idSize);
   }
   return index;
 }
 
-/** The bytes of an id. A repository has one hash for all of its objects. */
-function idSizeOf(folder: string): number {
-  const shared = attempt(() => readFileSync(join(folder, "commondir"), "utf8").trim()) ?? ".";
-  const settings = attempt(() => readFileSync(join(folder, shared, "config"), "utf8")) ?? "";
-  return /^\s*objectformat\s*=\s*"?sha256/im.test(settings) ? 32 : 20;
+function readIn(folder: string | Buffer, name: string): Buffer | undefined {
+  return attempt(() => readFileSync(Buffer.concat([Buffer.from(folder as string), Buffer.from(`/${name}`)])));
 }
 
-function readEntries(bytes: Buffer, index: Index, idSize: number): void {
-  if (bytes.toString("latin1", 0, 4) !== "DIRC") return;
+/** A damaged file counts up to the damage. */
+function readAll(bytes: Buffer, index: Index, idSize: number): void {
+  if (attempt(() => readEntries(bytes, index, idSize)) !== true) index.isOpaque = true;
+}
+
+/** The bytes of an id. A repository has one hash for all of its objects. */
+function idSizeOf(folder: string | Buffer): number {
+  const shared = readIn(folder, "commondir")?.toString().trim();
+  const settings =
+    shared === undefined
+      ? readIn(folder, "config")
+      : attempt(() => readFileSync(resolve(String(folder), shared, "config")));
+  return /^\s*objectformat\s*=\s*"?sha256/im.test(settings?.toString() ?? "") ? 32 : 20;
+}
+
+/** False if git does not write such a file. Throws if it ends too early. */
+function readEntries(bytes: Buffer, index: Index, idSize: number): boolean {
+  // Git refuses any other file.
+  if (bytes.toString("latin1", 0, 4) !== "DIRC") return true;
   const version = bytes.readUInt32BE(4);
   let at = HEADER;
   let path = Buffer.alloc(0);
@@ -63,26 +82,31 @@ function readEntries(bytes: Buffer, index: Index, idSize: number): void {
     const mode = bytes.readUInt32BE(start + 24);
     const id = bytes.toString("hex", start + STATS, start + STATS + idSize);
     at = start + STATS + idSize;
-    at += bytes.readUInt16BE(at) & EXTENDED ? 4 : 2;
+    const flags = bytes.readUInt16BE(at);
+    at += flags & EXTENDED ? 4 : 2;
     if (version === 4) {
       // The path is the one before it with other last bytes.
       const removed = readNumber(bytes, at);
       at = removed.end;
+      if (removed.value > path.length) return false;
       path = path.subarray(0, path.length - removed.value);
     } else path = Buffer.alloc(0);
     const end = bytes.indexOf(0, at);
-    if (end < 0) return;
+    if (end < 0) return false;
     path = Buffer.concat([path, bytes.subarray(at, end)]);
+    // Git goes by the length, and may find other entries.
+    if (Math.min(path.length, LENGTH) !== (flags & LENGTH)) return false;
     at = version === 4 ? end + 1 : start + ((end - start + 8) & ~7);
-    index.entries.push({ path: path.toString(), mode, id });
-    index.isSparse ||= mode === FOLDER;
+    index.entries.push({ path: path.toString("latin1"), mode, id });
+    index.isOpaque ||= mode === FOLDER;
   }
   // Extensions follow, each with a name and a size. The last bytes of the file are its hash.
   for (; at + 8 <= bytes.length - idSize; at += 8 + bytes.readUInt32BE(at + 4)) {
     const name = bytes.toString("latin1", at, at + 4);
     index.isSplit ||= name === "link";
-    index.isSparse ||= name === "sdir";
+    index.isOpaque ||= name === "sdir";
   }
+  return true;
 }
 
 /** Git's numbers of variable size: each byte but the last adds one to what follows. */
@@ -101,7 +125,7 @@ function readNumber(bytes: Buffer, at: number): { value: number; end: number } {
 export function isStaged(root: string, file: string, bytes: Uint8Array): boolean {
   const repository = repositoryOf(root);
   if (!repository) return false;
-  const path = relative(repository.top, file).split(sep).join("/");
+  const path = Buffer.from(relative(repository.top, file).split(sep).join("/")).toString("latin1");
   const id = readIndex(repository.folder).entries.find((entry) => entry.path === path)?.id;
   if (id === undefined) return false;
   const hash = createHash(id.length === 64 ? "sha256" : "sha1");

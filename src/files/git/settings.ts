@@ -19,11 +19,12 @@ const SAFE = [
 
 /**
  * The name and value of each setting that `git config` lists. Git uses no repository but the named one, and finds none
- * by itself. Undefined if git fails or is missing.
+ * by itself. `input` is the text of the file `-`. Undefined if git fails or is missing.
  */
 export function readSettings(
   words: readonly string[],
   repository: { folder: string } = { folder: devNull },
+  input?: Buffer,
 ): [name: string, value: string | undefined][] | undefined {
   // Not the project: a program there may be called git.
   const cwd = parse(process.execPath).root;
@@ -32,6 +33,7 @@ export function readSettings(
     [...SAFE, `--git-dir=${repository.folder}`, "config", ...words, "--list", "-z"],
     {
       cwd,
+      input,
       encoding: "utf8",
       timeout: 20_000,
       maxBuffer: 2 ** 28,

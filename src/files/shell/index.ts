@@ -160,14 +160,16 @@ async function runIsolated(
   }
   const frozen = await freeze(cwd);
   const takeBack = await watchRepositories(cwd);
+  let result: FileResult<Execution>;
+  let takenBack: string[];
   try {
-    const [result] = await Promise.allSettled([run(inNamespaces(command, cwd, { ...bounds, frozen }))]);
-    const takenBack = await takeBack();
-    if (result.status === "rejected") throw result.reason;
-    return result.value.ok && takenBack.length > 0 ? { ...result.value, takenBack } : result.value;
+    result = await run(inNamespaces(command, cwd, { ...bounds, frozen }));
   } finally {
+    // The check must not read git's files where the command has pointed git to.
     await frozen.thaw();
+    takenBack = await takeBack();
   }
+  return result.ok && takenBack.length > 0 ? { ...result, takenBack } : result;
 }
 
 function shellWords(command: string): string[] {

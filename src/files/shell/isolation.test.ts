@@ -452,6 +452,96 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(result).toMatchObject({ takenBack: [".git/index"] });
   });
 
+  describe.each<[what: string, where: string, command: string, takenBack: string[]]>([
+    [
+      "with a bare repository in a folder that has none",
+      "none",
+      "mkdir -p objects refs; echo 'ref: refs/heads/x' > HEAD; printf \"[core]\\nbare=false\\nworktree=.\\nfsmonitor=$ARM\\n\" > config",
+      ["config"],
+    ],
+    [
+      "with a space at the end of a name",
+      "own",
+      "make z; link z; mkdir node_modules; mv z/.git 'node_modules/e '; echo 'gitdir: ../node_modules/e ' > z/.git",
+      ["node_modules/e /config"],
+    ],
+    [
+      "with a line break in a name",
+      "own",
+      "make z; link z; mkdir node_modules; mv z/.git 'node_modules/e\nf'; printf 'gitdir: ../node_modules/e\\nf\\n' > z/.git",
+      ["node_modules/e\nf/config"],
+    ],
+    [
+      "with the end of a text within a name",
+      "own",
+      "make z; link z; mkdir node_modules; mv z/.git node_modules/e; printf 'gitdir: ../node_modules/e\\0f\\n' > z/.git",
+      ["node_modules/e/config"],
+    ],
+    [
+      "with a link in a path",
+      "own",
+      "make z; link z; mkdir -p node_modules/d/c; mv z/.git node_modules/d/e; ln -s node_modules/d/c l; echo 'gitdir: ../l/../e' > z/.git",
+      ["node_modules/d/e/config"],
+    ],
+    [
+      "with a name that is not UTF-8",
+      "own",
+      `z=$(printf 'z\\377'); make "$z"; link "$z"`,
+      ["z\ufffd/.git/config"],
+    ],
+    [
+      "with a submodule of a submodule",
+      "own",
+      "git init -q z; git -C z commit -q --allow-empty -m x; link z; make z/node_modules/x; (cd z; link node_modules/x)",
+      ["z/node_modules/x/.git/config"],
+    ],
+    [
+      "with the files of a submodule elsewhere",
+      "own",
+      "git init -q z; git -C z commit -q --allow-empty -m x; link z; make node_modules/w/x; ID=$(git -C node_modules/w/x rev-parse HEAD); git -C z update-index --add --cacheinfo 160000,$ID,x; git -C z config core.worktree ../../node_modules/w",
+      ["node_modules/w/x/.git/config"],
+    ],
+    [
+      "with another hash in place of the repository's",
+      "own",
+      "make node_modules/x; link node_modules/x; cp -r .git e; rm e/index; printf '[core]\\nrepositoryformatversion=1\\n[extensions]\\nobjectformat=sha256\\n' > e/config; echo ../e > .git/commondir",
+      ["node_modules/x/.git/config"],
+    ],
+    [
+      "where git's folder has another place",
+      "separate",
+      "make node_modules/x; link node_modules/x",
+      ["node_modules/x/.git/config"],
+    ],
+  ])("cannot plant a repository", (what, where, command, takenBack) => {
+    it(what, async () => {
+      if (where !== "none")
+        spawnSync("git", ["init", "-q", ...(where === "own" ? [] : ["--separate-git-dir=real"])], {
+          cwd: root,
+        });
+      const tools = `ARM='touch ${root}/escaped; false'
+        export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
+        make() { git init -q "$1"; git -C "$1" commit -q --allow-empty -m x; git -C "$1" config core.fsmonitor "$ARM"; }
+        link() { git update-index --add --cacheinfo "160000,$(git -C "$1" rev-parse HEAD),$1"; }\n`;
+      const result = await shellBackend(root, { isolation: "always" }).execute!(tools + command);
+      expect(result).toMatchObject({ takenBack, output: "" });
+      // Isolated commands that list what git enters may have run it in there.
+      rmSync(join(root, "escaped"), { force: true });
+      spawnSync("git", ["-c", "safe.directory=*", "status"], { cwd: root });
+      expect(existsSync(join(root, "escaped"))).toBe(false);
+    });
+  });
+
+  it("cannot have git run other text of a hook that a repository in the root has", async () => {
+    const hook = join(root, "sub/.git/hooks/pre-commit");
+    spawnSync("git", ["init", "-q", "sub"], { cwd: root });
+    writeFileSync(hook, "#!/bin/sh\n", { mode: 0o755 });
+    const shell = shellBackend(root, { isolation: "always" });
+    expect(await shell.execute!("true")).not.toHaveProperty("takenBack");
+    const result = await shell.execute!("echo 'echo' >> sub/.git/hooks/pre-commit");
+    expect(result).toMatchObject({ takenBack: ["sub/.git/hooks"] });
+  });
+
   it("cannot point git elsewhere by taking turns with another", async () => {
     mkdirSync(join(root, ".git"));
     const path = join(root, ".git/commondir");
