@@ -452,7 +452,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(result).toMatchObject({ takenBack: [".git/index"] });
   });
 
-  describe.each<[what: string, where: string, command: string, takenBack: string[]]>([
+  it.each<[what: string, where: string, command: string, takenBack: string[]]>([
     [
       "with a bare repository in a folder that has none",
       "none",
@@ -513,23 +513,21 @@ describe.runIf(canIsolate())("an isolated command", () => {
       "make node_modules/x; link node_modules/x",
       ["node_modules/x/.git/config"],
     ],
-  ])("cannot plant a repository", (what, where, command, takenBack) => {
-    it(what, async () => {
-      if (where !== "none")
-        spawnSync("git", ["init", "-q", ...(where === "own" ? [] : ["--separate-git-dir=real"])], {
-          cwd: root,
-        });
-      const tools = `ARM='touch ${root}/escaped; false'
+  ])("cannot plant a repository %s", async (_what, where, command, takenBack) => {
+    if (where !== "none")
+      spawnSync("git", ["init", "-q", ...(where === "own" ? [] : ["--separate-git-dir=real"])], {
+        cwd: root,
+      });
+    const tools = `ARM='touch ${root}/escaped; false'
         export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
         make() { git init -q "$1"; git -C "$1" commit -q --allow-empty -m x; git -C "$1" config core.fsmonitor "$ARM"; }
         link() { git update-index --add --cacheinfo "160000,$(git -C "$1" rev-parse HEAD),$1"; }\n`;
-      const result = await shellBackend(root, { isolation: "always" }).execute!(tools + command);
-      expect(result).toMatchObject({ takenBack, output: "" });
-      // Isolated commands that list what git enters may have run it in there.
-      rmSync(join(root, "escaped"), { force: true });
-      spawnSync("git", ["-c", "safe.directory=*", "status"], { cwd: root });
-      expect(existsSync(join(root, "escaped"))).toBe(false);
-    });
+    const result = await shellBackend(root, { isolation: "always" }).execute!(tools + command);
+    expect(result).toMatchObject({ takenBack, output: "" });
+    // Isolated commands that list what git enters may have run it in there.
+    rmSync(join(root, "escaped"), { force: true });
+    spawnSync("git", ["-c", "safe.directory=*", "status"], { cwd: root });
+    expect(existsSync(join(root, "escaped"))).toBe(false);
   });
 
   it("cannot have git run other text of a hook that a repository in the root has", async () => {

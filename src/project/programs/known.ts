@@ -6,9 +6,9 @@ const each = (names: string, known: Known): [string, Known][] =>
   names.split(" ").map((name) => [name, known]);
 const reader = (options = "*"): Known => ({ deed: "inert", options });
 
-/** Files of the project that no other program obeys, by paths that do not lead out of it. */
+/** Files of the project that no other program obeys, by paths that do not lead out of it. `@` names a file of options. */
 const areOwnFiles = (words: readonly string[]): boolean =>
-  words.every((word) => !/^[/~]|\\|(?:^|\/)\.\.(?:\/|$)/.test(word) && !isObeyedFile(word));
+  words.every((word) => !/^[/~@]|\\|(?:^|\/)\.\.(?:\/|$)/.test(word) && !isObeyedFile(word));
 
 /** Text that some shells evaluate where they expect a number or a name. */
 const isNotEvaluated = (words: readonly string[]): boolean => words.every((word) => !/[`$]|\w\[/.test(word));
