@@ -272,8 +272,64 @@ describe("a call that was cut off", () => {
       expect(calls(streamed('{"text": "all", "lines": [1, 2', reason))).toEqual([0, 1]);
       expect(calls(streamed('{"text": "all of it"}', reason))).toEqual([1, 0]);
       expect(calls(streamed('{"text": "a raw\nbreak \\" in it"}', reason))).toEqual([1, 0]);
-      expect(calls(streamed("", reason))).toEqual([1, 0]);
+      expect(calls(streamed("", reason))).toEqual(reason === "length" ? [0, 1] : [1, 0]);
     }
+  });
+});
+
+describe("a streamed message", () => {
+  const streamed = (
+    calls: [id: string, args: string][],
+    finish_reason = "tool_calls",
+    content: AIMessageChunk["content"] = "",
+  ) => {
+    const tool_call_chunks = calls.map(([id, args], index) => ({ id, index, name: `tool_${index}`, args }));
+    const message = new AIMessageChunk({ content, tool_call_chunks, response_metadata: { finish_reason } });
+    repairCalls(message, []);
+    return message;
+  };
+  const namesOf = (calls: readonly { name?: string }[] = []) => calls.map(({ name }) => name);
+
+  it("runs no call that was cut off beside one with the same id", () => {
+    const { tool_calls } = streamed([
+      ["a", '{"a":1}'],
+      ["a", '{"command":"rm -rf /ho'],
+    ]);
+    expect(tool_calls).toEqual([]);
+  });
+
+  it("runs no call that was cut off beside one that is nested too deep", () => {
+    const { tool_calls, invalid_tool_calls } = streamed([
+      ["a", `{"a":${"[".repeat(40)}${"]".repeat(40)}}`],
+      ["b", '{"command":"rm -rf /ho'],
+    ]);
+    expect(tool_calls).toEqual([]);
+    expect(new Set(namesOf(invalid_tool_calls))).toEqual(new Set(["tool_0", "tool_1"]));
+  });
+
+  it("runs no call that was cut off before its arguments", () => {
+    const calls: [string, string][] = [
+      ["a", ""],
+      ["b", ""],
+    ];
+    expect(namesOf(streamed(calls, "length").tool_calls)).toEqual(["tool_0"]);
+    expect(namesOf(streamed(calls).tool_calls)).toEqual(["tool_0", "tool_1"]);
+  });
+
+  it("keeps no block of a call that gets no result", () => {
+    const { content } = streamed(
+      [
+        ["a", '{"a":1}'],
+        ["b", '{"command":"rm'],
+      ],
+      "tool_use",
+      [
+        { type: "text", text: "hi" },
+        { type: "tool_use", id: "a", name: "tool_0", input: '{"a":1}' },
+        { type: "tool_use", id: "b", name: "tool_1", input: '{"command":"rm' },
+      ],
+    );
+    expect((content as { id?: string }[]).map(({ id }) => id)).toEqual([undefined, "a"]);
   });
 });
 

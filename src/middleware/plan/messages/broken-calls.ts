@@ -22,9 +22,14 @@ const REPAIRED = "repaired_calls";
  * update.
  */
 export function repairCalls(message: AIMessage, toolNames: readonly string[]): void {
-  dropDeepCalls(message);
+  // First, as the others forget what was streamed.
   dropUnclosedCalls(message);
-  if (isCutOff(message)) return;
+  dropDeepCalls(message);
+  if (!isCutOff(message)) repairJsonOfCalls(message, toolNames);
+  dropBlocksOfUnread(message);
+}
+
+function repairJsonOfCalls(message: AIMessage, toolNames: readonly string[]): void {
   const { tool_calls = [], invalid_tool_calls = [] } = message;
   const repaired = new Map<object, ToolCall>();
   for (const call of invalid_tool_calls) {
@@ -58,24 +63,32 @@ function dropUnclosedCalls(message: AIMessage): void {
     tool_calls: tool_calls.filter((call) => !unclosed.includes(call)),
     invalid_tool_calls: [
       ...invalid_tool_calls,
-      ...unclosed.map(({ id, name }) => ({ ...invalid(id, name), args: argumentsOf(message, id) })),
+      ...unclosed.map(({ id, name }) => ({ ...invalid(id, name), args: unclosedOf(id, message) })),
     ],
   });
 }
 
 /** Makes calls that are nested too deep invalid, without their arguments, which could not be saved. */
 function dropDeepCalls(message: AIMessage): void {
-  const { tool_calls = [], invalid_tool_calls = [], content } = message;
+  const { tool_calls = [], invalid_tool_calls = [] } = message;
   const deep = tool_calls.filter(({ args }) => isDeeper(args, MAX_DEPTH));
   if (deep.length === 0) return;
-  const ids = new Set(deep.map(({ id }) => id));
-  const isKept = (block: { id?: unknown }): boolean => !ids.has(block.id as string);
   setCalls(message, {
     tool_calls: tool_calls.filter((call) => !deep.includes(call)),
     invalid_tool_calls: [...invalid_tool_calls, ...deep.map(({ id, name }) => invalid(id, name, TOO_DEEP))],
-    // Some providers repeat their calls in the content.
-    content: Array.isArray(content) ? content.filter(isKept) : content,
   });
+}
+
+/**
+ * Removes calls that could not be read from the content, where some providers repeat their calls: they refuse every
+ * later request that has a call without a result.
+ */
+function dropBlocksOfUnread(message: AIMessage): void {
+  const { tool_calls = [], invalid_tool_calls = [], content } = message;
+  if (invalid_tool_calls.length === 0 || !Array.isArray(content)) return;
+  const ids = new Set<unknown>(invalid_tool_calls.flatMap(({ id }) => id ?? []));
+  for (const { id } of tool_calls) ids.delete(id);
+  setCalls(message, { content: content.filter((block) => !ids.has(block["id"])) });
 }
 
 /** Whether a value has more levels than `limit`. Without recursion, which such a value could overflow. */
@@ -183,15 +196,24 @@ type Chunk = { id?: string; args?: string };
 const chunksOf = (message: AIMessage): Chunk[] =>
   (message as { tool_call_chunks?: Chunk[] }).tool_call_chunks ?? [];
 
-/** The text of a call's arguments as the model sent it in a stream; empty if there was none. */
-function argumentsOf(message: AIMessage, id: string | undefined): string {
-  return chunksOf(message).find((chunk) => chunk.id === id)?.args ?? "";
+/** The parts of a stream with calls of an id. */
+function chunksWith(id: string | undefined, message: AIMessage): Chunk[] {
+  return chunksOf(message).filter((chunk) => chunk.id === id);
 }
 
+/** Whether the arguments of a call close. Models may give calls the same id: then all of them must. */
 function isWhole({ id, args }: ToolCall, message: AIMessage): boolean {
-  const text = argumentsOf(message, id);
-  // Tools without a schema take their input as it is.
-  return text === "" || text === args["input"] || isClosed(text);
+  return chunksWith(id, message).every((chunk) => {
+    const { args: text = "" } = chunk;
+    // A call without arguments may have none. Tools without a schema take their input as it is.
+    if (text === "") return !isCutOff(message) || chunk !== chunksOf(message).at(-1);
+    return text === args["input"] || isClosed(text);
+  });
+}
+
+/** The first text of a call's arguments that does not close; empty if there is none. */
+function unclosedOf(id: string | undefined, message: AIMessage): string {
+  return chunksWith(id, message).find(({ args = "" }) => !isClosed(args))?.args ?? "";
 }
 
 /** Whether all brackets and quotes of an almost JSON text close. */
