@@ -77,6 +77,7 @@ describe("text that is quoted in a prompt, a reminder or a result brings no tag 
       "a skill's description",
       () => skillsPrompt([{ name: "a", description: BAD, at: "/skills/a" } as never]),
     ],
+    ["the place of a skill", () => skillsPrompt([{ name: "a", description: "b", at: `/${BAD}/a` } as never])],
     ["a web page", () => fromOutside(BAD, "https://a")],
     ["the address of a web page", () => fromOutside("x", BAD.replaceAll(/[<>]/g, "$&"))],
     ["an MCP tool's description", () => mcpTool({ description: BAD })],
@@ -113,7 +114,12 @@ describe("text that is quoted in a prompt, a reminder or a result brings no tag 
 });
 
 /** Runs a deep agent, and returns the text of all requests of all models. */
-async function sent(steps: Step[], options: Parameters<typeof createDeepAgent>[0] = {}, words = "go") {
+async function sent(
+  steps: Step[],
+  options: Parameters<typeof createDeepAgent>[0] = {},
+  words = "go",
+  files = {},
+) {
   const helper = new ScriptedModel([callTool("ls"), `Report ${BAD}`], { loop: true });
   const writer = new ScriptedModel([`Summary ${BAD}`], { loop: true });
   const model = new ScriptedModel([...steps, ...Array<Step>(4).fill("Done.")]);
@@ -124,7 +130,8 @@ async function sent(steps: Step[], options: Parameters<typeof createDeepAgent>[0
     ...options,
     model,
   });
-  await agent.invoke({ messages: [new HumanMessage(words)] }, { configurable: { thread_id: "t" } });
+  const input = { messages: [new HumanMessage(words)], files };
+  await agent.invoke(input, { configurable: { thread_id: "t" } });
   return [model, helper, writer].flatMap(({ requests }) =>
     requests.map(({ messages, tools }) =>
       [...messages.map(({ text }) => text), JSON.stringify(tools)].join("\n\n"),
@@ -170,6 +177,22 @@ describe("text of others that reaches a model brings no tag by which Holdfast sp
           [callTool("task", { ...task.args, background: true }), callTool("background", { action: "wait" })],
           { background: true },
         ),
+    ],
+    [
+      "the reason for which a goal is not met",
+      () => sent(["One."], { goal: { criteria: ["works"], judge: () => `failed: ${BAD}` } }),
+    ],
+    [
+      "a call that stays beside a summary",
+      () =>
+        sent(
+          Array.from({ length: 6 }, () => callTool("ls", { path: hostile(["plan"]) })),
+          { summarization: { trigger: { messages: 8 }, keep: { messages: 2 } } },
+        ),
+    ],
+    [
+      "the name of a file that parallel changes left",
+      () => sent([], {}, "go", { [`/${hostile(["plan"])}.conflict-1`]: "x" }),
     ],
     [
       "an item of the plan",

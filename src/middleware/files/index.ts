@@ -6,6 +6,7 @@ import { z } from "zod";
 import { mergeFiles } from "../../files/backends/index.ts";
 import { preview } from "../../files/text/index.ts";
 import { unparsedState } from "../../langgraph/index.ts";
+import { foreign } from "../../plan/render/index.ts";
 import { conversationFileFor, readsConversation, withShortMessages } from "../conversation-file/index.ts";
 import { checkOptions } from "../options/index.ts";
 import { anyUpdate, harnessField } from "../state/index.ts";
@@ -114,7 +115,7 @@ function sectionOf(workspace: Workspace, { runtime }: { runtime: object }): stri
 function conflictNotice(files: Record<string, string> | undefined): BaseMessage[] {
   const copies = Object.keys(files ?? {}).filter((path) => /\.conflict-\d+$/.test(path));
   if (copies.length === 0) return [];
-  const text = `Parallel changes to a file did not fit together. The later one is in the file, what it replaced is in ${copies.join(", ")}: put right what is wrong, then delete the copy.`;
+  const text = `Parallel changes to a file did not fit together. The later one is in the file, what it replaced is in ${foreign(copies.join(", "))}: put right what is wrong, then delete the copy.`;
   return [reminderMessage("file_conflict", text)];
 }
 

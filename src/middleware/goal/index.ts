@@ -83,7 +83,7 @@ export function goalMiddleware(
         const decide = typeof judge === "function" ? judge : modelJudge(toModel(judge), account);
         const goal = await outcomeOf(decide, context);
         if (goal.met !== false || returnsIn(messages) >= MOST_RETURNS || account?.isUsedUp) return { goal };
-        const text = filled(GOAL_REMINDER, { reasons: bulletList(goal.reasons) });
+        const text = filled(GOAL_REMINDER, { reasons: foreign(bulletList(goal.reasons)) });
         return { goal, messages: [reminderMessage(REMINDER, text)], jumpTo: "model" as const };
       },
     },

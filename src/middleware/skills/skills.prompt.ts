@@ -21,7 +21,7 @@ export function skillsPrompt(
   const groups = new Map<string, string[]>();
   for (const [index, { name, at }] of skills.entries()) {
     const isUsual = at.endsWith(`/${name}`);
-    const place = isUsual ? `${parentOf(at)}/<name>/SKILL.md` : `${at}/SKILL.md`;
+    const place = isUsual ? `${foreign(parentOf(at))}/<name>/SKILL.md` : `${foreign(at)}/SKILL.md`;
     const lines = groups.get(place) ?? [];
     groups.set(place, [...lines, `- ${name}: ${foreign(descriptions[index]!)}`]);
   }

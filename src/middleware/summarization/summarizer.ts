@@ -57,7 +57,7 @@ export async function writeSummary(material: SummaryMaterial, summarizer: Summar
 function requestFor({ stays, plan }: SummaryMaterial): HumanMessage {
   const count = stays.length;
   const part = count === 0 ? SUMMARY_PART.all : filled(SUMMARY_PART.some, { count });
-  const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count, first: labelOf(stays[0]!) });
+  const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count, first: foreign(labelOf(stays[0]!)) });
   const content = filled(SUMMARY_REQUEST, { part, kept, plan: plan === "" ? "" : SUMMARY_PLAN });
   return new HumanMessage({ content, additional_kwargs: { hide_from_ui: true } });
 }
