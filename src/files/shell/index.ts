@@ -116,7 +116,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
       const folder = await realpath(root);
       const run: CommandOptions = {
         cwd: folder,
-        env: { ...inherited([...INHERITED, ...passEnv]), ...env },
+        env: { ...(isIsolatedHere ? {} : OWN_GIT), ...inherited([...INHERITED, ...passEnv]), ...env },
         timeoutMs: Math.min(call.timeoutMs ?? timeoutMs, maxTimeoutMs),
         maxOutput,
         signal: call.signal,
@@ -127,6 +127,16 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     },
   };
 }
+
+/**
+ * Has git use no bare repository that it finds by itself: file tools can write one as plain files, with settings that
+ * name programs.
+ */
+const OWN_GIT = {
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: "safe.bareRepository",
+  GIT_CONFIG_VALUE_0: "explicit",
+};
 
 /** Refuses new files in `/tmp`, which is another folder for commands, unless the project has a folder of that name. */
 function withoutTmp(backend: FileBackend, root: string): FileBackend {

@@ -57,6 +57,19 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     expect(await run("kill -9 $$")).toMatchObject({ exitCode: null, timedOut: false });
   });
 
+  it("has git obey no repository that file tools wrote as plain files", async () => {
+    const dir = mkdtempSync(join(root, "bare-"));
+    const backend = shellBackend(dir, { isolation: "never" });
+    const config = `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = "touch ${dir}/ran; false"\n`;
+    const files = { HEAD: "ref: refs/heads/x\n", config, "objects/a": "", "refs/a": "" };
+    for (const [path, text] of Object.entries(files)) await backend.write(`/${path}`, text);
+    expect(await backend.execute!("git status")).toMatchObject({ exitCode: 128 });
+    expect(readdirSync(dir)).not.toContain("ran");
+    expect(await backend.execute!("git init -q work && git -C work status -s")).toMatchObject({
+      exitCode: 0,
+    });
+  });
+
   it("sees the files of its backend, and the other way round", async () => {
     const backend = shellBackend(root);
     await backend.write("/in.txt", "hello");
