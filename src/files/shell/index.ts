@@ -132,11 +132,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
  * Has git use no bare repository that it finds by itself: file tools can write one as plain files, with settings that
  * name programs.
  */
-const OWN_GIT = {
-  GIT_CONFIG_COUNT: "1",
-  GIT_CONFIG_KEY_0: "safe.bareRepository",
-  GIT_CONFIG_VALUE_0: "explicit",
-};
+const OWN_GIT = { GIT_CONFIG_PARAMETERS: "'safe.bareRepository=explicit'" };
 
 /** Refuses new files in `/tmp`, which is another folder for commands, unless the project has a folder of that name. */
 function withoutTmp(backend: FileBackend, root: string): FileBackend {
