@@ -92,12 +92,12 @@ function similarItem(
   return match?.id;
 }
 
-/** The item most similar to one, if they have any words in common. */
+/** The item most similar to one, if they share at least half of their words. */
 export function mostSimilar(todo: Todo, others: readonly Todo[]): Todo | undefined {
   const ranked = others
     .map((other) => ({ other, share: similarity(todo.content, other.content) }))
     .toSorted((a, b) => b.share - a.share);
-  return ranked[0] && ranked[0].share > 0 ? ranked[0].other : undefined;
+  return ranked[0] && ranked[0].share >= 0.5 ? ranked[0].other : undefined;
 }
 
 /** The share of words that two texts have in common. */

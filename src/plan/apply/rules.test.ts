@@ -355,7 +355,7 @@ describe("an update", () => {
     expect(accepted(done).plan.todos[1]).toMatchObject({ status: "blocked", note: "no access" });
   });
 
-  it("does not complete a cancelled item, and names the one that replaced it", () => {
+  it("does not complete a cancelled item, and names the one that may replace it", () => {
     const rewritten = accepted(
       applyWrite(
         written(["Fix total()", "Report"]),
@@ -366,7 +366,7 @@ describe("an update", () => {
     expect(lines(rewritten)).toContain("1 Fix total() cancelled");
     const tried = applyUpdate(rewritten, { done: "1" }, LEAN_POLICY);
     expect(tried.ok ? [] : tried.issues.map(({ message }) => message)).toEqual([
-      "Item 1 is cancelled and cannot be completed. Item 3 replaced it: Fix total() in src/total.js. Report that one, or start 1 again first.",
+      "Item 1 is cancelled and cannot be completed. If you did item 3 (Fix total() in src/total.js), report that one; else start 1 again first.",
     ]);
     const started = accepted(applyUpdate(rewritten, { cancel: "3", start: "1" }, LEAN_POLICY)).plan;
     expect(lines(accepted(applyUpdate(started, { done: "1" }, LEAN_POLICY)).plan)).toContain(
@@ -375,6 +375,16 @@ describe("an update", () => {
     expect(
       lines(accepted(applyUpdate(rewritten, { done: "1" }, LEAN_POLICY, { author: "person" })).plan),
     ).toContain("1 Fix total() completed");
+  });
+
+  it("names no other item for a cancelled one that shares few words with it", () => {
+    const cancelled = accepted(
+      applyUpdate(written(["Benchmark parse()", "Tests for parse and format"]), { cancel: "1" }, LEAN_POLICY),
+    ).plan;
+    const tried = applyUpdate(cancelled, { done: "1" }, LEAN_POLICY);
+    expect(tried.ok ? [] : tried.issues.map(({ message }) => message)).toEqual([
+      "Item 1 is cancelled and cannot be completed. Start it again first, or report the item that you did.",
+    ]);
   });
 
   it("starts the most urgent item next", () => {

@@ -73,10 +73,10 @@ export function frozen(id: string, field: string, sent: unknown): Issue {
   return { rule: "frozen", item: id, field, sent, valid: "no change", message };
 }
 
-/** The issue of a completion of a cancelled item. `replacement`: the item that seems to have taken its place. */
-export function isCancelled(id: string, replacement: Todo | undefined): Issue {
-  const instead = replacement
-    ? `Item ${replacement.id} replaced it: ${replacement.content}. Report that one, or start ${id} again first.`
+/** The issue of a completion of a cancelled item. `similar`: an item that may have taken its place. */
+export function isCancelled(id: string, similar: Todo | undefined): Issue {
+  const instead = similar
+    ? `If you did item ${similar.id} (${similar.content}), report that one; else start ${id} again first.`
     : `Start it again first, or report the item that you did.`;
   const message = `Item ${id} is cancelled and cannot be completed. ${instead}`;
   return { rule: "frozen", item: id, field: "done", sent: id, valid: "an open item", message };
