@@ -189,6 +189,15 @@ describe("calls that cannot be read", () => {
     }
   });
 
+  it("are told the place that breaks them, after raw line breaks that do not", async () => {
+    const { model } = await run([broken([["work", '{"text": "one\n\ttwo "no""}']]), "ok"]);
+    expect(asked(model.requests[1]!.messages)[0]).toContain(
+      String.raw`they break at character 20, at " \"one\n\ttwo \"no\"\"}". Call it again.`,
+    );
+    const raw = await run([broken([["work", '{"text": "one\ntwo"}']]), "ok"]);
+    expect(asked(raw.model.requests[1]!.messages)[0]).toContain("they break at character 13, at ");
+  });
+
   it("are asked for at most twice in a row", async () => {
     const { model, messages } = await run([bad, bad, bad]);
     expect(model.requests).toHaveLength(3);

@@ -177,17 +177,22 @@ function describeUnread(message: AIMessage): string | undefined {
   return filled(BROKEN_CALL[fault], { tools, where: describeBreak(broken?.args ?? "") });
 }
 
-/** Where a text stops being JSON, in words; empty if it does not. */
+/** Where a text stops being JSON, in words; empty if it does not. A stream accepts raw line breaks in strings. */
 function describeBreak(text: string): string {
+  const at = breakOf(text.replaceAll(/[\n\r\t]/g, " ")) ?? breakOf(text);
+  if (at === undefined || text.trim() === "") return "";
+  if (at >= text.length) return `: they end at character ${text.length}, unclosed`;
+  return `: they break at character ${at}, at ${JSON.stringify(text.slice(Math.max(0, at - 12), at + 12))}`;
+}
+
+/** The place at which a text stops being JSON; undefined if it does not. */
+function breakOf(text: string): number | undefined {
   try {
     JSON.parse(text);
-    return "";
+    return undefined;
   } catch (error) {
-    if (text.trim() === "") return "";
     const [, position] = /position (\d+)/.exec((error as Error).message) ?? [];
-    const at = position === undefined ? text.length : Number(position);
-    if (at >= text.length) return `: they end at character ${text.length}, unclosed`;
-    return `: they break at character ${at}, at ${JSON.stringify(text.slice(Math.max(0, at - 12), at + 12))}`;
+    return position === undefined ? text.length : Number(position);
   }
 }
 
