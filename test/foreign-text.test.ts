@@ -73,11 +73,8 @@ describe("text that is quoted in a prompt, a reminder or a result brings no tag 
     ["the path of instructions", () => quotedText("instructions", BAD, "x")],
     ["a skill", () => quotedText("skill", "/skills/a/SKILL.md", BAD)],
     ["the path of a skill", () => quotedText("skill", BAD, "x")],
-    [
-      "a skill's description",
-      () => skillsPrompt([{ name: "a", description: BAD, at: "/skills/a" } as never]),
-    ],
-    ["the place of a skill", () => skillsPrompt([{ name: "a", description: "b", at: `/${BAD}/a` } as never])],
+    ["a skill's description", () => skillsPrompt([{ name: "a", description: BAD, at: "/skills/a" }])],
+    ["the place of a skill", () => skillsPrompt([{ name: "a", description: "b", at: `/${BAD}/a` }])],
     ["a web page", () => fromOutside(BAD, "https://a")],
     ["the address of a web page", () => fromOutside("x", BAD.replaceAll(/[<>]/g, "$&"))],
     ["an MCP tool's description", () => mcpTool({ description: BAD })],

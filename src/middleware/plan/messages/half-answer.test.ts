@@ -87,7 +87,7 @@ it.each([undefined, false] as const)(
       [used(malformed()), used(new AIMessage("")), used(cut("Half of ")), used(new AIMessage("it."))],
       plan,
     );
-    const [answer] = messages.filter((message) => AIMessage.isInstance(message));
+    const answer = messages.find((message) => AIMessage.isInstance(message));
     expect(answer!.text).toBe("Half of it.");
     expect(usedTokens(answer!)).toMatchObject({ inputTokens: 100, outputTokens: 10 });
     expect(unsaidTokens(answer!)).toMatchObject({ inputTokens: 300, outputTokens: 30 });
