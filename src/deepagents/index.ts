@@ -14,6 +14,7 @@ import { FILES_IN_THREAD } from "../middleware/repeats/index.ts";
 import { joinedPrompt } from "../middleware/text/index.ts";
 import { toModel } from "../models/index.ts";
 import type { CompiledSubagent } from "../subagents/index.ts";
+import { isSandboxBackend } from "./adapt.ts";
 import { fileOptionsOf, memorySources, renamed, ruleOf, skillsOf } from "./agent-files.ts";
 import { StateBackend } from "./backends.ts";
 import type {
@@ -23,8 +24,9 @@ import type {
   FilesUpdate,
   SystemPromptConfig,
 } from "./options.ts";
-import { dataOf, type FileData } from "./protocol.ts";
+import { dataOf, type BackendProtocol, type FileData, type SandboxProtocol } from "./protocol.ts";
 import { createAsyncSubAgentMiddleware, isAsyncSubAgent, type AsyncSubAgent } from "./remote-agents.ts";
+import type { SkillMetadata } from "./settings.ts";
 
 /**
  * `createDeepAgent` with DeepAgents' options and ours. `files` in the result of `invoke` are DeepAgents' records; in
@@ -148,7 +150,6 @@ export type {
 } from "./options.ts";
 export type {
   BackendProtocol,
-  BackendProtocol as BackendProtocolV2,
   DeleteResult,
   EditResult,
   ExecuteResponse,
@@ -165,7 +166,6 @@ export type {
   ReadRawResult,
   ReadResult,
   SandboxProtocol as SandboxBackendProtocol,
-  SandboxProtocol as SandboxBackendProtocolV2,
   WriteResult,
 } from "./protocol.ts";
 export {
@@ -184,7 +184,6 @@ export {
   type Settings,
   type SettingsOptions,
   type SkillMetadata,
-  type SkillMetadata as LoaderSkillMetadata,
 } from "./settings.ts";
 export {
   createAgentMemoryMiddleware,
@@ -207,10 +206,18 @@ export {
   adaptBackendProtocol,
   adaptSandboxProtocol,
   isSandboxBackend,
-  isSandboxBackend as isSandboxProtocol,
   type AnyBackendProtocol,
   type FirstProtocol as BackendProtocolV1,
 } from "./adapt.ts";
+
+/** DeepAgents' other name of `BackendProtocol`. */
+export type BackendProtocolV2 = BackendProtocol;
+/** DeepAgents' other name of `SandboxBackendProtocol`. */
+export type SandboxBackendProtocolV2 = SandboxProtocol;
+/** DeepAgents' other name of `SkillMetadata`. */
+export type LoaderSkillMetadata = SkillMetadata;
+/** DeepAgents' other name of `isSandboxBackend`. */
+export const isSandboxProtocol = isSandboxBackend;
 
 /** The field `files` of the state, for a program's own state schema. */
 export const filesValue = filesField() as unknown as ReducedValue<Record<string, FileData>, FilesUpdate>;
