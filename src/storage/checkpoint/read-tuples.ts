@@ -94,9 +94,10 @@ export interface CheckpointPages<Rows extends CheckpointRows> extends Omit<Tuple
 
 /** Lists checkpoints. Those of a thread on the same page share message objects. */
 export async function* listTuples<Rows extends CheckpointRows>(
-  { limit = Infinity, filter = {}, isBrief }: HistoryOptions,
+  options: HistoryOptions,
   pages: CheckpointPages<Rows>,
 ): AsyncGenerator<CheckpointTuple> {
+  const { limit = Infinity, filter = {}, isBrief } = options;
   let last: Rows | undefined;
   let decoder: Decoder | undefined;
   for (let left = limit; left > 0;) {
@@ -109,8 +110,8 @@ export async function* listTuples<Rows extends CheckpointRows>(
       const { thread } = rows.rowKey;
       pages.readCheckpoints.delete(rows.rowKey);
       if (decoder?.thread !== thread) decoder = pages.decoder(thread);
-      const options = { ...pages, decoder };
-      const tuple = await onThread(rows.threadId, () => readTuple(rows, options));
+      const reading = { ...pages, decoder };
+      const tuple = await onThread(rows.threadId, () => readTuple(rows, reading));
       if (!tuple || !matches(tuple.metadata, filter)) continue;
       left -= 1;
       yield tuple;

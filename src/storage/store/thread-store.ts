@@ -104,7 +104,7 @@ export interface ThreadStore extends BaseCheckpointSaver {
 
   /** @internal The mailbox of a thread's holder; undefined for a thread that does not exist. */
   mailbox(threadId: string): Promise<Mailbox | undefined>;
-  /** @internal The threads with unanswered letters: one query for any number of them. */
+  /** The threads with unanswered letters: one query for any number of them. */
   threadsWithMail(): Promise<ReadonlySet<string>>;
 
   /** Releases all leases and closes the connection. Never throws. The store cannot be used afterwards. */
