@@ -100,7 +100,7 @@ export function Composer() {
       <Failed part="info" />
       <Problem text={problem} />
       {notes.length > 0 && (
-        <ul className="notes" role="status">
+        <ul className="notes" aria-live="polite">
           {notes.map((note) => (
             <li key={note}>{note}</li>
           ))}
