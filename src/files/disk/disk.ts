@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Failure, FileEntry, FileResult, GrepQuery, ListOptions } from "../backend/index.ts";
 import { isStaged } from "../git/index.ts";
 import { foldName, segmentsOf } from "../paths/index.ts";
+import { distrustPrograms } from "../programs/index.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions, type Sweep } from "../search/index.ts";
 import { decodeText } from "../text/index.ts";
 import { explain } from "./errors.ts";
@@ -43,6 +44,7 @@ export class Disk implements FileOperations {
   /** `descriptors` overrides the check of the system, for tests. */
   constructor(root: string, options: DiskOptions, descriptors?: boolean) {
     this.#folder = root;
+    distrustPrograms(root);
     this.#options = { maxBytes: 10_000_000, ignore: [".git", "node_modules"], ripgrep: true, ...options };
     this.#ignored = this.#options.ignore.map(foldName);
     this.#descriptors = descriptors;
@@ -155,6 +157,7 @@ export class Disk implements FileOperations {
     if (!this.#resolvedRoot) {
       await mkdir(this.#folder, { recursive: true });
       const path = await realpath(this.#folder);
+      distrustPrograms(path);
       const descriptors = this.#descriptors ?? (await hasDescriptorPaths(path));
       const files = descriptors ? new DiskFiles(path, openByDescriptor) : keeperFiles(path);
       this.#resolvedRoot = { path, files };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { GrepQuery } from "../backend/index.ts";
 import { inOrder, parsePath } from "../paths/index.ts";
+import { hostProgram } from "../programs/index.ts";
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
@@ -39,8 +40,9 @@ export async function ripgrepCandidates(
   { root, folder, skip, timeout }: RipgrepScope,
 ): Promise<string[] | undefined> {
   const pattern = query.regex ? ripgrepPattern(query.pattern) : query.pattern;
-  // Windows searches the working folder for programs first.
   if (pattern === undefined || process.platform === "win32") return undefined;
+  const program = hostProgram("rg");
+  if (program === undefined) return undefined;
   const args = [
     ...FLAGS,
     query.regex ? "--no-fixed-strings" : "--fixed-strings",
@@ -51,7 +53,10 @@ export async function ripgrepCandidates(
     "--",
     join(root, folder),
   ];
-  const output = await filesFrom(args, { signal: query.signal, timeout: Math.max(1, Math.floor(timeout)) });
+  const output = await filesFrom([program, ...args], {
+    signal: query.signal,
+    timeout: Math.max(1, Math.floor(timeout)),
+  });
   return output
     ?.map((file) => file.slice(root === "/" ? 0 : root.length))
     .filter((file) => {
@@ -62,11 +67,11 @@ export async function ripgrepCandidates(
 }
 
 async function filesFrom(
-  args: string[],
+  [program = "", ...args]: string[],
   { signal, timeout }: { signal: AbortSignal | undefined; timeout: number },
 ): Promise<string[] | undefined> {
   try {
-    const { stdout } = await run("rg", args, {
+    const { stdout } = await run(program, args, {
       cwd: "/",
       maxBuffer: MAX_OUTPUT,
       timeout,

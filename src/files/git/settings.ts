@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { devNull } from "node:os";
 import { parse } from "node:path";
+import { hostPath, hostProgram } from "../programs/index.ts";
 
 /**
  * Settings with which git runs no program and fetches nothing, whatever the settings of a repository are. This is the
@@ -26,10 +27,11 @@ export function readSettings(
   repository: { folder: string } = { folder: devNull },
   input?: Buffer,
 ): [name: string, value: string | undefined][] | undefined {
-  // Not the project: a program there may be called git.
+  const git = hostProgram("git");
+  if (git === undefined) return undefined;
   const cwd = parse(process.execPath).root;
   const { status, stdout } = spawnSync(
-    "git",
+    git,
     [...SAFE, `--git-dir=${repository.folder}`, "config", ...words, "--list", "-z"],
     {
       cwd,
@@ -39,6 +41,7 @@ export function readSettings(
       maxBuffer: 2 ** 28,
       env: {
         ...withoutGitVariables(),
+        PATH: hostPath(),
         GIT_CEILING_DIRECTORIES: cwd,
         GIT_NO_LAZY_FETCH: "1",
         GIT_OPTIONAL_LOCKS: "0",

@@ -5,6 +5,7 @@ import { type Execution, type Failure, type FileBackend, type FileResult, fail }
 import { FROZEN_FILES, withPermissions } from "../backends/index.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
 import { parsePath } from "../paths/index.ts";
+import { distrustPrograms } from "../programs/index.ts";
 import { bubblewrapWorks, inNamespaces, type Bounds } from "./isolation/bubblewrap.ts";
 import type { CommandLimits } from "./isolation/limits.ts";
 import { watchRepositories } from "./isolation/nested-repositories.ts";
@@ -101,6 +102,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     run: runWords = runCommand,
     ...disk
   } = options;
+  distrustPrograms(root);
   return {
     // File tools cannot write what commands cannot write.
     ...withoutTmp(withPermissions(diskBackend(root, disk), [FROZEN_FILES]), root),

@@ -1,18 +1,22 @@
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
+import { hostProgram } from "../programs/index.ts";
 
 /** The environment variable with the command's tag, which all its processes inherit. */
 export const COMMAND_TAG = "HOLDFAST_COMMAND";
 
 /**
  * Reads the starts and ends of commands. When the pipe closes, also because this process was killed, it ends the
- * running ones: by their group, and on Linux by their tag, which also finds processes that have left the group.
+ * running ones: by their group, and on Linux by their tag, which also finds processes that have left the group. Its
+ * arguments are the paths of `grep` and `sleep`.
  */
 const SCRIPT = `
+grep=$1
+sleep=$2
 live=
 while read -r sign tag group; do
   case $sign in
-    -) live=$(printf '%s\\n' "$live" | grep -v "^$tag ") ;;
+    -) live=$(printf '%s\\n' "$live" | "$grep" -v "^$tag ") ;;
     *) live="$live
 $tag $group" ;;
   esac
@@ -21,7 +25,7 @@ end() {
   printf '%s\\n' "$live" | while read -r tag group; do
     [ -n "$tag" ] || continue
     [ -z "$group" ] || kill "-$1" -- "-$group"
-    for file in $(grep -lsa "${COMMAND_TAG}=$tag" /proc/[0-9]*/environ); do
+    for file in $("$grep" -lsa "${COMMAND_TAG}=$tag" /proc/[0-9]*/environ); do
       pid=\${file#/proc/}
       kill "-$1" "\${pid%/environ}"
     done
@@ -29,7 +33,7 @@ end() {
 }
 [ -n "$live" ] || exit 0
 end TERM
-sleep 1
+"$sleep" 1
 end KILL
 `;
 
@@ -58,7 +62,11 @@ class Supervisor {
 
   #start(): Socket {
     // In its own session: the terminal's signals must not reach it.
-    const child = spawn("/bin/sh", ["-c", SCRIPT], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    const programs = ["grep", "sleep"].map((name) => hostProgram(name) ?? `/bin/${name}`);
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", ...programs], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
     child.unref();
     const pipe = child.stdin as Socket;
     pipe.unref();

@@ -3,19 +3,28 @@ import { existsSync, lstatSync, readdirSync, realpathSync, statSync, readFileSyn
 import { homedir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { isWithin } from "../../paths/index.ts";
+import { hostProgram } from "../../programs/index.ts";
 import { GIT_SETTINGS, harmlessGitSettings, withGitSettings } from "./git-settings.ts";
 import { KEYS, TOOLS } from "./home.ts";
 import { inControlGroup, limitedShell, limitsThatHold, type CommandLimits } from "./limits.ts";
 import type { Frozen } from "./read-only-paths.ts";
 import { bubblewrap, isFiltered, TRIAL_MS } from "./system-calls.ts";
 
-let works: boolean | undefined;
+/** The outcome of the trial by the path of the program. */
+const works = new Map<string, boolean>();
 
-/** Whether commands can run in their own namespaces. Tried once per process. */
+/** Whether commands can run in their own namespaces. Tried once per process and program. */
 export function bubblewrapWorks(): boolean {
-  if (process.platform !== "linux") return false;
-  works ??= spawnSync("bwrap", [...trial(), "true"], { stdio: "ignore", timeout: TRIAL_MS }).status === 0;
-  return works;
+  const program = process.platform === "linux" ? hostProgram("bwrap") : undefined;
+  if (program === undefined) return false;
+  const known = works.get(program) ?? bubblewrapRuns(program);
+  works.set(program, known);
+  return known;
+}
+
+function bubblewrapRuns(program: string): boolean {
+  const words = [...trial(), "/bin/sh", "-c", ":"];
+  return spawnSync(program, words, { stdio: "ignore", timeout: TRIAL_MS }).status === 0;
 }
 
 /** The words that start bubblewrap, with a system call filter where the kernel supports one. */

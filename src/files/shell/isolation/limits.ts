@@ -68,7 +68,10 @@ export function limitsThatHold(words: readonly string[]): Record<keyof CommandLi
   // The sandbox does not see the control group around it.
   const inGroup = (controller: Controller): boolean =>
     inControlGroup().length > 0 &&
-    holds(`! grep -qE ':(|.*${controller}.*):.*/holdfast-' /proc/self/cgroup`, inControlGroup());
+    holds(
+      `while read -r line; do case $line in *::*/holdfast-*|*:*${controller}*:*/holdfast-*) exit 1;; esac; done < /proc/self/cgroup`,
+      inControlGroup(),
+    );
   return { ...each, processes: each.processes || inGroup("pids"), totalMemory: inGroup("memory") };
 }
 

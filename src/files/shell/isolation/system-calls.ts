@@ -1,4 +1,6 @@
 import { spawnSync } from "node:child_process";
+import { HarnessError } from "../../../errors.ts";
+import { hostProgram } from "../../programs/index.ts";
 
 /** System calls that isolated commands may not use, with their numbers on x64 and arm64. */
 const DENIED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
@@ -104,21 +106,28 @@ export function systemCallFilter(architecture: string = process.arch): Buffer | 
   return bytes;
 }
 
-let words: readonly string[] | undefined;
+/** The words that start bubblewrap, by the path of the program. */
+const starts = new Map<string, readonly string[]>();
 
 /**
  * The words that start bubblewrap, with the filter where the kernel supports one. The filter is piped in, so it needs
- * neither a file nor support from whoever runs the words.
+ * neither a file nor support from whoever runs the words. Throws if there is no bubblewrap.
  */
 export function bubblewrap(trial: readonly string[]): readonly string[] {
-  const filter = words ? undefined : systemCallFilter();
-  if (filter) {
-    const octal = [...filter].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
-    const script = `printf '${octal}' | { exec 9<&0 </dev/null; exec bwrap --seccomp 9 "$@"; }`;
-    const filtered = ["/bin/sh", "-c", script, "bwrap"];
-    if (isFiltered(filtered, trial)) words = filtered;
-  }
-  return (words ??= ["bwrap"]);
+  const program = hostProgram("bwrap");
+  if (program === undefined) throw new HarnessError("missing-setting", "There is no bubblewrap on PATH.");
+  const known = starts.get(program) ?? startOf(program, trial);
+  starts.set(program, known);
+  return known;
+}
+
+function startOf(program: string, trial: readonly string[]): readonly string[] {
+  const filter = systemCallFilter();
+  if (!filter) return [program];
+  const octal = [...filter].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+  const script = `printf '${octal}' | { exec 9<&0 </dev/null; exec "$0" --seccomp 9 "$@"; }`;
+  const filtered = ["/bin/sh", "-c", script, program];
+  return isFiltered(filtered, trial) ? filtered : [program];
 }
 
 /** The time limit of a check of the system. Generous, as a busy machine must not lose its isolation. */
@@ -126,13 +135,12 @@ export const TRIAL_MS = 60_000;
 
 /** Tries whether the filter is active for a command that these words start. */
 export function isFiltered([program = "", ...start]: readonly string[], trial: readonly string[]): boolean {
-  const { stdout } = spawnSync(
-    program,
-    [...start, ...trial, "grep", "-c", "^Seccomp:.*2$", "/proc/self/status"],
-    {
-      encoding: "utf8",
-      timeout: TRIAL_MS,
-    },
-  );
+  // The shell itself reads the file: the trial depends on no other program.
+  const script =
+    'while read -r name value; do [ "$name $value" = "Seccomp: 2" ] && echo 1; done < /proc/self/status';
+  const { stdout } = spawnSync(program, [...start, ...trial, "/bin/sh", "-c", script], {
+    encoding: "utf8",
+    timeout: TRIAL_MS,
+  });
   return stdout === "1\n";
 }

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
@@ -12,6 +13,13 @@ import { callTool } from "../../../testing/index.ts";
 const ENTER = "\r";
 const IDLE = /^> what shall be done/m;
 const SERVER = join(process.cwd(), "test/mcp/hostile-server.mjs");
+
+/** A folder of programs outside of the project: Holdfast starts none in the project. */
+function folderWith(name: string, script: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-programs-"));
+  writeFileSync(join(folder, name), script, { mode: 0o755 });
+  return folder;
+}
 
 const stages = sessionStages();
 
@@ -123,11 +131,11 @@ describe("what is typed in a session", () => {
     const png = Buffer.from("89504e470d0a1a0a0000", "hex");
     writeFileSync(join(stages.home, "clip"), png);
     const xclip = `#!/bin/sh\nexec cat "${stages.home}/clip"\n`;
-    writeFileSync(join(stages.home, "xclip"), xclip, { mode: 0o755 });
+    const programs = folderWith("xclip", xclip);
     const first = held(callTool("ls", { path: "/" }));
     const stage = await stages.open([first.step, "A cat."], {
       profile: { imageInputs: true },
-      env: { PATH: `${stages.home}:/bin` },
+      env: { PATH: `${programs}:/bin` },
       columns: 120,
     });
     stage.type(`go${ENTER}`);
@@ -154,8 +162,8 @@ describe("what is typed in a session", () => {
   it("says so where there is no place for an image at Ctrl-V, goes on, and takes it when there is", async () => {
     writeFileSync(join(stages.home, "clip"), Buffer.from("89504e470d0a1a0a0000", "hex"));
     const xclip = `#!/bin/sh\nexec cat "${stages.home}/clip"\n`;
-    writeFileSync(join(stages.home, "xclip"), xclip, { mode: 0o755 });
-    const stage = await stages.open([], { env: { PATH: `${stages.home}:/bin` }, columns: 120 });
+    const programs = folderWith("xclip", xclip);
+    const stage = await stages.open([], { env: { PATH: `${programs}:/bin` }, columns: 120 });
     vi.stubEnv("TMPDIR", join(stages.home, "a folder"));
     try {
       stage.type("\u0016");

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { hostPath, hostProgram } from "../../../files/programs/index.ts";
 import { mediaTypeOf } from "../../../files/text/index.ts";
 import type { Environment } from "../../../models/index.ts";
 
@@ -77,9 +78,11 @@ export class Clipboard {
   }
 
   /** The output of a program; empty if it is missing or fails. */
-  async #output([program, ...args]: Reader["command"]): Promise<Buffer> {
+  async #output([name, ...args]: Reader["command"]): Promise<Buffer> {
+    const program = hostProgram(name, this.#env);
+    if (program === undefined) return Buffer.alloc(0);
     const child = spawn(program, args, {
-      env: this.#env,
+      env: { ...this.#env, PATH: hostPath(this.#env) },
       stdio: ["ignore", "pipe", "ignore"],
       timeout: TIMEOUT_MS,
     });

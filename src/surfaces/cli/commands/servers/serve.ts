@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { hostPath, hostProgram } from "../../../../files/programs/index.ts";
 import { isDatabaseUrl, openItems } from "../../../../storage/open/index.ts";
 import type { ClusterWorker } from "../../../../threads/cluster/index.ts";
 import type { GuardOptions } from "../../../server/guard/index.ts";
@@ -145,9 +146,12 @@ const MIN_TOKEN_LENGTH = 16;
 
 /** Opens the page. Ignores failures, as the address is printed anyway. */
 function openBrowser(address: string): void {
-  const [command, ...args] =
-    process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["explorer"] : ["xdg-open"];
-  const child = spawn(command, [...args, address], { stdio: "ignore", detached: true });
+  const program = hostProgram(
+    process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open",
+  );
+  if (program === undefined) return;
+  const env = { ...process.env, PATH: hostPath() };
+  const child = spawn(program, [address], { stdio: "ignore", detached: true, env });
   child.on("error", () => {});
   child.unref();
 }
