@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { branchOf, isStaged, readIndex, repositoryOf, submodulesIn } from "./index.ts";
+import { branchOf, foldersIn, isStaged, readIndex, repositoryOf, submodulesIn } from "./index.ts";
 
 const folders: string[] = [];
 afterEach(() => folders.splice(0).forEach((path) => rmSync(path, { recursive: true })));
@@ -69,11 +69,74 @@ it("finds submodules, also in a split index", () => {
   expect(submodulesIn(index)).toContain("lib/x");
 });
 
-it("notices a sparse index", () => {
+it("lists the folders of a sparse index that stand for their files", () => {
   const { dir, git } = withFiles();
   git("commit", "-qm", "one");
   git("sparse-checkout", "set", "--cone", "--sparse-index", "a");
-  expect(readIndex(join(dir, ".git")).isOpaque).toBe(true);
+  const index = readIndex(join(dir, ".git"));
+  expect(index.isOpaque).toBe(false);
+  expect(foldersIn(index)).toEqual(Array.from({ length: 19 }, (_, at) => "a".repeat(at + 2)));
+});
+
+it.each(["2", "4"])("accepts git's own table of blocks in version %s", (version) => {
+  const { dir, git } = withFiles();
+  git("update-index", `--index-version=${version}`);
+  git("-c", "index.threads=4", "-c", "index.recordOffsetTable=true", "update-index", "--force-write-index");
+  expect(readIndex(join(dir, ".git"))).toMatchObject({ isOpaque: false });
+});
+
+/** An index of files of one size, as bytes, with these extensions. */
+function indexWith(extensions: (end: number) => Buffer[], count = 4): Buffer {
+  const entry = (name: string): Buffer => {
+    const bytes = Buffer.alloc(72);
+    bytes.writeUInt32BE(0o100644, 24);
+    bytes.writeUInt16BE(name.length, 60);
+    bytes.write(name, 62);
+    return bytes;
+  };
+  const header = Buffer.from("DIRC\0\0\0\x02\0\0\0\0", "latin1");
+  header.writeUInt32BE(count, 8);
+  const entries = Array.from({ length: count }, (_, at) => entry(`a${at}`));
+  const all = [header, ...entries];
+  const end = Buffer.concat(all).length;
+  return Buffer.concat([...all, ...extensions(end), Buffer.alloc(20)]);
+}
+
+function extension(name: string, numbers: readonly number[], more = 0): Buffer {
+  const data = Buffer.alloc(numbers.length * 4 + more);
+  for (const [at, number] of numbers.entries()) data.writeUInt32BE(number, at * 4);
+  const head = Buffer.from(`${name}\0\0\0\0`, "latin1");
+  head.writeUInt32BE(data.length, 4);
+  return Buffer.concat([head, data]);
+}
+
+it.each<[what: string, extensions: (end: number) => Buffer[], isOpaque: boolean]>([
+  ["blocks of all entries", () => [extension("IEOT", [1, 12, 2, 156, 2])], false],
+  ["the end of the entries", (end) => [extension("EOIE", [end], 20)], false],
+  ["a block elsewhere", () => [extension("IEOT", [1, 12, 2, 400, 2])], true],
+  ["a block within an entry", () => [extension("IEOT", [1, 12, 2, 160, 2])], true],
+  ["too few entries in its blocks", () => [extension("IEOT", [1, 12, 2])], true],
+  ["another end of the entries", (end) => [extension("EOIE", [end + 8], 20)], true],
+  [
+    "another end that another extension covers",
+    (end) => [extension("ZZZZ", [0, 0x454f4945, 24, end + 8], 20)],
+    true,
+  ],
+])("reads an index that names %s, opaque: %s", (_what, extensions, isOpaque) => {
+  const { dir } = repository();
+  writeFileSync(join(dir, ".git/index"), indexWith(extensions));
+  const index = readIndex(join(dir, ".git"));
+  expect(index.isOpaque).toBe(isOpaque);
+  expect(index.entries).toHaveLength(4);
+});
+
+it("reads settings with many line breaks, and an index that is a pipe, at once", () => {
+  const { dir } = withFiles();
+  writeFileSync(join(dir, ".git/config"), `${"\r\n".repeat(200_000)}[core]\n`);
+  expect(readIndex(join(dir, ".git")).entries).toHaveLength(60);
+  rmSync(join(dir, ".git/index"));
+  execFileSync("mkfifo", [join(dir, ".git/index")]);
+  expect(readIndex(join(dir, ".git"))).toEqual({ entries: [], isOpaque: false, isSplit: false });
 });
 
 it("has no entries without an index, and those before the damage of a damaged one", () => {

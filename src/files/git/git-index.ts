@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { relative, resolve, sep } from "node:path";
+import { readdirSync } from "node:fs";
+import { relative, sep } from "node:path";
 import { attempt } from "../../errors.ts";
+import { MAX_GIT_FILE, readRegular } from "./read-regular.ts";
 import { repositoryOf } from "./repository.ts";
+import { readSettings } from "./settings.ts";
 
 /** A path in git's index. */
 export interface IndexEntry {
@@ -14,11 +16,9 @@ export interface IndexEntry {
 }
 
 export interface Index {
+  /** A folder stands for all files in it in a sparse index. */
   entries: IndexEntry[];
-  /**
-   * Whether only git can tell which paths it has: a folder stands for all files in it, or the file is not as git writes
-   * it, so that git may read it in another way.
-   */
+  /** Whether it cannot be read, or is not as git writes it, so that git may find other entries. */
   isOpaque: boolean;
   /** Whether a second file has entries that these replace. */
   isSplit: boolean;
@@ -39,20 +39,30 @@ const LENGTH = 0xfff;
  */
 export function readIndex(folder: string | Buffer): Index {
   const index: Index = { entries: [], isOpaque: false, isSplit: false };
-  const bytes = readIn(folder, "index");
+  const bytes = readIn(folder, "index", index);
   if (!bytes) return index;
   const idSize = idSizeOf(folder);
   readAll(bytes, index, idSize);
   if (!index.isSplit) return index;
   for (const name of attempt(() => readdirSync(folder)) ?? []) {
-    const shared = name.startsWith("sharedindex.") && readIn(folder, name);
+    const shared = name.startsWith("sharedindex.") ? readIn(folder, name, index) : undefined;
     if (shared) readAll(shared, index, idSize);
   }
   return index;
 }
 
-function readIn(folder: string | Buffer, name: string): Buffer | undefined {
-  return attempt(() => readFileSync(Buffer.concat([Buffer.from(folder as string), Buffer.from(`/${name}`)])));
+function readIn(folder: string | Buffer, name: string, index: Index): Buffer | undefined {
+  try {
+    return readRegular(pathIn(folder, name));
+  } catch {
+    index.isOpaque = true;
+    return undefined;
+  }
+}
+
+/** The path of a file in git's folder, whose name need not be UTF-8. */
+function pathIn(folder: string | Buffer, name: string | Buffer): Buffer {
+  return Buffer.concat([Buffer.from(folder as string), Buffer.from("/"), Buffer.from(name as string)]);
 }
 
 /** A damaged file counts up to the damage. */
@@ -62,12 +72,20 @@ function readAll(bytes: Buffer, index: Index, idSize: number): void {
 
 /** The bytes of an id. A repository has one hash for all of its objects. */
 function idSizeOf(folder: string | Buffer): number {
-  const shared = readIn(folder, "commondir")?.toString().trim();
-  const settings =
+  const shared = attempt(() => readRegular(pathIn(folder, "commondir"), MAX_GIT_FILE))
+    ?.toString("latin1")
+    .trim();
+  const common =
     shared === undefined
-      ? readIn(folder, "config")
-      : attempt(() => readFileSync(resolve(String(folder), shared, "config")));
-  return /^\s*objectformat\s*=\s*"?sha256/im.test(settings?.toString() ?? "") ? 32 : 20;
+      ? folder
+      : shared.startsWith("/")
+        ? Buffer.from(shared, "latin1")
+        : pathIn(folder, Buffer.from(shared, "latin1"));
+  const text = attempt(() => readRegular(pathIn(common, "config"), MAX_GIT_FILE));
+  // Only git reads its settings as it does.
+  if (!text || !/objectformat/i.test(text.toString("latin1"))) return 20;
+  const settings = readSettings(["--file", "-", "--no-includes"], undefined, text) ?? [];
+  return settings.findLast(([name]) => name === "extensions.objectformat")?.[1] === "sha256" ? 32 : 20;
 }
 
 /** False if git does not write such a file. Throws if it ends too early. */
@@ -77,6 +95,8 @@ function readEntries(bytes: Buffer, index: Index, idSize: number): boolean {
   const version = bytes.readUInt32BE(4);
   let at = HEADER;
   let path = Buffer.alloc(0);
+  /** Where entries start. Only those whose path uses nothing of the one before it can start a block. */
+  const starts: { at: number; isWhole: boolean }[] = [];
   for (let left = bytes.readUInt32BE(8); left > 0; left -= 1) {
     const start = at;
     const mode = bytes.readUInt32BE(start + 24);
@@ -91,6 +111,7 @@ function readEntries(bytes: Buffer, index: Index, idSize: number): boolean {
       if (removed.value > path.length) return false;
       path = path.subarray(0, path.length - removed.value);
     } else path = Buffer.alloc(0);
+    starts.push({ at: start, isWhole: path.length === 0 });
     const end = bytes.indexOf(0, at);
     if (end < 0) return false;
     path = Buffer.concat([path, bytes.subarray(at, end)]);
@@ -98,15 +119,43 @@ function readEntries(bytes: Buffer, index: Index, idSize: number): boolean {
     if (Math.min(path.length, LENGTH) !== (flags & LENGTH)) return false;
     at = version === 4 ? end + 1 : start + ((end - start + 8) & ~7);
     index.entries.push({ path: path.toString("latin1"), mode, id });
-    index.isOpaque ||= mode === FOLDER;
   }
-  // Extensions follow, each with a name and a size. The last bytes of the file are its hash.
-  for (; at + 8 <= bytes.length - idSize; at += 8 + bytes.readUInt32BE(at + 4)) {
-    const name = bytes.toString("latin1", at, at + 4);
+  return readExtensions(bytes, { at, starts, index, idSize });
+}
+
+/**
+ * Reads the extensions after the entries, each with a name and a size. The last bytes of the file are its hash. False if
+ * they send git to other entries: it may read them in blocks, and from the place that the last extension names.
+ */
+function readExtensions(
+  bytes: Buffer,
+  { at, starts, index, idSize }: { at: number; starts: Starts; index: Index; idSize: number },
+): boolean {
+  const end = bytes.length - idSize;
+  // The mark of the end of the entries: a name, a size, an offset and a hash.
+  const mark = end - 12 - idSize;
+  const hasMark = mark >= at && bytes.toString("latin1", mark, mark + 4) === "EOIE";
+  if (hasMark && bytes.readUInt32BE(mark + 8) !== at) return false;
+  for (let next = at; next + 8 <= end; next += 8 + bytes.readUInt32BE(next + 4)) {
+    const name = bytes.toString("latin1", next, next + 4);
+    const data = bytes.subarray(next + 8, next + 8 + bytes.readUInt32BE(next + 4));
     index.isSplit ||= name === "link";
-    index.isOpaque ||= name === "sdir";
+    if (name === "IEOT" && !areBlocks(data, starts)) return false;
   }
   return true;
+}
+
+type Starts = readonly { at: number; isWhole: boolean }[];
+
+/** Whether a table of blocks, after its version, gives the offset and the number of all entries in their order. */
+function areBlocks(table: Buffer, starts: Starts): boolean {
+  let first = 0;
+  for (let at = 4; at + 8 <= table.length; at += 8) {
+    const start = starts[first];
+    if (!start?.isWhole || start.at !== table.readUInt32BE(at)) return false;
+    first += table.readUInt32BE(at + 4);
+  }
+  return first === starts.length;
 }
 
 /** Git's numbers of variable size: each byte but the last adds one to what follows. */
@@ -135,4 +184,9 @@ export function isStaged(root: string, file: string, bytes: Uint8Array): boolean
 /** The paths of the submodules in an index: of all entries if others may replace them. */
 export function submodulesIn({ entries, isSplit }: Index): string[] {
   return entries.filter(({ mode }) => isSplit || mode === SUBMODULE).map(({ path }) => path);
+}
+
+/** The folders that stand for all files in them. */
+export function foldersIn({ entries }: Index): string[] {
+  return entries.filter(({ mode }) => mode === FOLDER).map(({ path }) => path.replace(/\/$/, ""));
 }

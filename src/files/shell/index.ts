@@ -8,8 +8,8 @@ import { parsePath } from "../paths/index.ts";
 import { distrustPrograms } from "../programs/index.ts";
 import { bubblewrapWorks, inNamespaces, type Bounds } from "./isolation/bubblewrap.ts";
 import type { CommandLimits } from "./isolation/limits.ts";
-import { watchRepositories } from "./isolation/nested-repositories.ts";
 import { freeze } from "./isolation/read-only-paths.ts";
+import { watchRepositories } from "./isolation/repositories/index.ts";
 import { inSeatbelt, seatbeltIsThere } from "./isolation/seatbelt.ts";
 import { placeText } from "./place.ts";
 import { runCommand, type CommandOptions } from "./run-command.ts";
@@ -167,7 +167,7 @@ async function runIsolated(
     return words ? run(words) : fail("On macOS all commands have the network, or none.");
   }
   const frozen = await freeze(cwd);
-  const takeBack = await watchRepositories(cwd);
+  const takeBack = await watchRepositories(cwd, frozen.paths);
   let result: FileResult<Execution>;
   let takenBack: string[];
   try {

@@ -439,17 +439,18 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(existsSync(join(root, "escaped"))).toBe(false);
   });
 
-  it("cannot make an index that hides submodules from the check", async () => {
+  it("cannot hide a submodule from the check in a folder of a sparse index", async () => {
     spawnSync("git", ["init", "-q"], { cwd: root });
     const shell = shellBackend(root, { isolation: "always" });
     const result = await shell.execute!(
       [
         "mkdir a && echo x > a/b && git add a && git -c user.name=a -c user.email=a@b commit -qm x",
         "git clone -q . /tmp/w && cd /tmp/w",
-        `git sparse-checkout set --cone --sparse-index c && cp .git/index ${root}/.git/index`,
+        `git sparse-checkout set --cone --sparse-index c && cp .git/index ${root}/.git/index && cd ${root}`,
+        "git init -q a/node_modules/x && git -C a/node_modules/x config core.fsmonitor x",
       ].join("; "),
     );
-    expect(result).toMatchObject({ takenBack: [".git/index"] });
+    expect(result).toMatchObject({ takenBack: ["a/node_modules/x/.git/config"] });
   });
 
   it.each<[what: string, where: string, command: string, takenBack: string[]]>([
@@ -504,8 +505,8 @@ describe.runIf(canIsolate())("an isolated command", () => {
     [
       "with another hash in place of the repository's",
       "own",
-      "make node_modules/x; link node_modules/x; cp -r .git e; rm e/index; printf '[core]\\nrepositoryformatversion=1\\n[extensions]\\nobjectformat=sha256\\n' > e/config; echo ../e > .git/commondir",
-      ["node_modules/x/.git/config"],
+      "git init -q --object-format=sha256 z; git -C z commit -q --allow-empty -m x; link() { git -C z update-index --add --cacheinfo 160000,$(git -C z rev-parse HEAD),node_modules/x; }; make z/node_modules/x; link",
+      ["z/node_modules/x/.git/config"],
     ],
     [
       "where git's folder has another place",
@@ -540,18 +541,47 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(result).toMatchObject({ takenBack: ["sub/.git/hooks"] });
   });
 
-  it("cannot point git elsewhere by taking turns with another", async () => {
-    mkdirSync(join(root, ".git"));
-    const path = join(root, ".git/commondir");
-    const first = isolated("echo z > .git/commondir; until [ -e go ]; do sleep 0.01; done");
-    await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 120_000 });
-    const second = isolated(
-      "echo > begun; while [ -e .git/commondir ]; do sleep 0.01; done; echo z > .git/commondir",
+  it("cannot change files by which the user's settings make git run programs", async () => {
+    const git = (...words: string[]) => spawnSync("git", words, { cwd: root });
+    git("init", "-q");
+    mkdirSync(join(root, "tools/hooks"), { recursive: true });
+    mkdirSync(join(root, "conf"));
+    writeFileSync(join(root, "conf/git"), "[include]\n\tpath = more\n");
+    writeFileSync(join(root, "conf/more"), "[core]\n\tabbrev = 12\n");
+    git("config", "include.path", "../conf/git");
+    git("config", "core.hooksPath", "tools/hooks");
+    const result = await shellBackend(root, { isolation: "always" }).execute!(
+      "echo x > conf/git; echo x > conf/more; echo x > tools/hooks/pre-commit; mv tools x; git config core.abbrev",
     );
-    await vi.waitFor(() => expect(existsSync(join(root, "begun"))).toBe(true), { timeout: 120_000 });
-    writeFileSync(join(root, "go"), "");
-    await Promise.all([first, second]);
+    expect(result).toMatchObject({ output: expect.stringMatching(/(?:.*Read-only.*\n){3}.*busy\n12\n$/) });
+    expect(result).not.toHaveProperty("takenBack");
+    expect(readFileSync(join(root, "conf/git"), "utf8")).toContain("more");
+  });
+
+  it("cannot point git elsewhere, and lets git work", async () => {
+    const git = (...args: string[]) => spawnSync("git", args, { cwd: root, encoding: "utf8" }).stdout;
+    git("init", "-q", "-b", "main");
+    const output = await isolated(
+      "echo z > .git/commondir; rm -f .git/commondir; mv .git/commondir /tmp/z; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; echo 1 > a; git add a && git commit -qm one && git worktree add -q w && git gc -q && git status --short",
+    );
+    expect(output).toMatch(/Read-only.*\n.*busy\n.*busy\n\?\? w\/\n$/);
+    expect(existsSync(join(root, ".git/commondir"))).toBe(false);
+    expect(git("log", "--format=%s", "refs/heads/w")).toBe("one\n");
+  });
+
+  it("cannot point git elsewhere by a file that stays after its process is killed", async () => {
+    const path = join(root, ".git/commondir");
+    mkdirSync(join(root, ".git"));
+    const { child, ended } = elsewhere("touch started; echo z > .git/commondir; sleep 60");
+    await vi.waitFor(() => expect(existsSync(join(root, "started"))).toBe(true), { timeout: 120_000 });
+    child.kill("SIGKILL");
+    await ended;
+    expect(readFileSync(path, "utf8")).toBe(".\n");
+    await isolated("true");
     expect(existsSync(path)).toBe(false);
+    writeFileSync(path, "../mine\n");
+    await isolated("echo z > .git/commondir");
+    expect(readFileSync(path, "utf8")).toBe("../mine\n");
   });
 
   it("reaches the network only where it is wanted", async () => {

@@ -7,20 +7,20 @@ export const GIT_SETTINGS: readonly string[] = [".gitconfig", ".config/git/confi
 export const HARMLESS =
   /^(?:(?:user|author|committer)\.(?:name|email)|user\.useconfigonly|safe\.directory|init\.defaultbranch|core\.(?:autocrlf|eol|safecrlf|quotepath|excludesfile|attributesfile|ignorecase|precomposeunicode|commentchar|abbrev)|(?:advice|color|column|status|feature)\.[a-z]+|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.prune|merge\.(?:conflictstyle|ff)|rebase\.(?:autosquash|autostash|updaterefs)|rerere\.(?:enabled|autoupdate)|diff\.(?:algorithm|renames|colormoved|mnemonicprefix|noprefix)|log\.(?:date|decorate)|(?:branch|tag)\.sort)$/;
 
-const texts = new Map<string, string>();
+const listed = new Map<string, readonly [name: string, value: string | undefined][]>();
 
-/** The harmless part of the user's git settings for a folder, as the text of a settings file. Read once per process. */
-export function harmlessGitSettings(root: string): string {
+/** The user's git settings for a folder, with their secrets. Read once per process. */
+export function userGitSettings(root: string): readonly [name: string, value: string | undefined][] {
   const key = `${process.env["HOME"]}\0${process.env["XDG_CONFIG_HOME"]}\0${root}`;
-  const text = texts.get(key) ?? readHarmless(root);
-  texts.set(key, text);
-  return text;
+  // Empty where there is no git, or no settings.
+  const settings = listed.get(key) ?? readSettings(["--global", "--includes"], repositoryOf(root)) ?? [];
+  listed.set(key, settings);
+  return settings;
 }
 
-function readHarmless(root: string): string {
-  // Empty where there is no git, or no settings.
-  const settings = readSettings(["--global", "--includes"], repositoryOf(root)) ?? [];
-  return settings
+/** The harmless part of the user's git settings for a folder, as the text of a settings file. */
+export function harmlessGitSettings(root: string): string {
+  return userGitSettings(root)
     .filter(([name]) => HARMLESS.test(name))
     .map(([name, value]) => {
       const [section, variable] = name.split(".");

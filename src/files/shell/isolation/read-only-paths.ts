@@ -1,13 +1,15 @@
-import { existsSync, rmdirSync } from "node:fs";
-import { lstat, mkdir, readdir, realpath, rmdir, unlink } from "node:fs/promises";
+import { readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { lstat, mkdir, realpath } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { attempt } from "../../../errors.ts";
 import { exclusive } from "../../backends/index.ts";
 import { HELD, HELD_IF_THERE, isWithin } from "../../paths/index.ts";
+import { programFilesOfRoot } from "./repositories/index.ts";
 import { forgetHolds, leaveHold, locked, otherHolds, recordHold } from "./shared-holds.ts";
 
-/** Points git to other configuration and hooks. Git fails if it is empty, so it cannot have a placeholder. */
+/** Points git to other configuration and hooks. Git fails if it is empty: its placeholder is a file that names `.git`. */
 const COMMONDIR = ".git/commondir";
+const OWN_FOLDER = ".\n";
 
 /** All frozen names, for systems with rules for paths that need not exist. */
 export const FROZEN_NAMES: readonly string[] = [...HELD, ...HELD_IF_THERE, COMMONDIR];
@@ -23,23 +25,23 @@ export interface Frozen {
 }
 
 /**
- * Freezes paths below a root, given by its real path. Only existing paths can be mounted read-only, so an empty folder
- * is the placeholder of a missing path while any command of any process runs there. Git ignores it.
+ * Freezes paths below a root, given by its real path. Only existing paths can be mounted read-only, so a missing
+ * path has a placeholder while any command of any process runs there: an empty folder, which git ignores.
  */
 export function freeze(root: string): Promise<Frozen> {
   return oneAtATime(root, async () => {
     const others = otherHolds(root);
     const hold = holds.get(root) ?? {
       commands: 0,
-      placeholders: new Set(others.isLive ? [] : await leftovers(root, others.orphans)),
-      hadCommondir: existsSync(join(root, COMMONDIR)),
+      placeholders: new Set(others.isLive ? [] : leftovers(root, others.orphans)),
     };
     holds.set(root, hold);
     hold.commands += 1;
     const { placeholders } = hold;
     const foreign = pathsOf(root, [...others.live, ...others.orphans]);
     const frozen = new Set<string>();
-    for (const name of [...HELD, ...HELD_IF_THERE]) {
+    const named = programFilesOfRoot(root).map((path) => relative(root, path));
+    for (const name of [...HELD, COMMONDIR, ...HELD_IF_THERE, ...named]) {
       const path = await frozenPath(root, name, { placeholders, foreign });
       if (path !== undefined) frozen.add(path);
     }
@@ -58,9 +60,8 @@ export function freeze(root: string): Promise<Frozen> {
 /** The frozen paths of a root, shared by its running commands. */
 interface Hold {
   commands: number;
-  /** The empty folders that this process has created. */
+  /** The paths that this process has created. */
   placeholders: Set<string>;
-  hadCommondir: boolean;
 }
 
 const holds = new Map<string, Hold>();
@@ -71,7 +72,7 @@ function oneAtATime<T>(root: string, task: () => Promise<T>): Promise<T> {
 }
 
 /** All possible placeholders: a name or its first folder. */
-const PLACEHOLDERS = new Set(HELD.flatMap((name) => [name, name.split("/")[0]!]));
+const PLACEHOLDERS = new Set([COMMONDIR, ...HELD.flatMap((name) => [name, name.split("/")[0]!])]);
 
 /** The paths of placeholders by name. Drops other names, as any program may have written them. */
 function pathsOf(root: string, names: readonly string[]): string[] {
@@ -79,16 +80,26 @@ function pathsOf(root: string, names: readonly string[]): string[] {
 }
 
 /** Names that are normally files: an empty folder of such a name is a placeholder. */
-const FILES = [".git/config", ".envrc", ".mcp.json"];
+const FILES = [".git/config", ".envrc", ".mcp.json", COMMONDIR];
 
 /** Placeholders of killed processes, with a record or, from an older version, without. */
-async function leftovers(root: string, orphans: readonly string[]): Promise<string[]> {
-  const isEmpty = async (path: string): Promise<boolean> =>
-    (await readdir(path).catch(() => undefined))?.length === 0;
-  const files = await Promise.all(pathsOf(root, FILES).map(isEmpty));
-  const paths = pathsOf(root, files.includes(true) ? [...PLACEHOLDERS] : orphans);
-  const areEmpty = await Promise.all(paths.map(isEmpty));
-  return paths.filter((_, at) => areEmpty[at]);
+function leftovers(root: string, orphans: readonly string[]): string[] {
+  const hasFiles = pathsOf(root, FILES).some(isPlaceholder);
+  return pathsOf(root, hasFiles ? [...PLACEHOLDERS] : orphans).filter(isPlaceholder);
+}
+
+function isPlaceholder(path: string): boolean {
+  if (isCommondir(path)) return attempt(() => readFileSync(path, "utf8")) === OWN_FOLDER;
+  return attempt(() => readdirSync(path))?.length === 0;
+}
+
+function isCommondir(path: string): boolean {
+  return path.endsWith(`/${COMMONDIR}`);
+}
+
+/** Keeps folders that are no longer empty. */
+function removePlaceholder(path: string): void {
+  attempt(() => (!isCommondir(path) ? rmdirSync(path) : isPlaceholder(path) && unlinkSync(path)));
 }
 
 /** Removes the placeholders when the process exits, as it does not wait for its commands then. */
@@ -99,8 +110,7 @@ function listenForExit(): void {
     for (const [root, { placeholders }] of holds) {
       // The last process that holds them removes them.
       if (otherHolds(root).isLive) continue;
-      // Fails if the folder is no longer empty.
-      for (const path of placeholders) attempt(() => rmdirSync(path));
+      for (const path of placeholders) removePlaceholder(path);
       forgetHolds(root);
     }
   });
@@ -117,7 +127,7 @@ async function frozenPath(
     const path = join(root, ...names.slice(0, at + 1));
     const stats = await lstat(path).catch(() => undefined);
     if (!stats)
-      return !HELD_IF_THERE.includes(name) && (await makePlaceholder(path, placeholders)) ? path : undefined;
+      return PLACEHOLDERS.has(name) && (await makePlaceholder(path, placeholders)) ? path : undefined;
     if (placeholders.has(path) || foreign.includes(path)) return path;
     if (stats.isSymbolicLink()) {
       // Outside of the root everything is read-only.
@@ -132,7 +142,8 @@ async function frozenPath(
 /** Creates a placeholder. False where nothing can be created, by a command neither. */
 async function makePlaceholder(path: string, placeholders: Set<string>): Promise<boolean> {
   try {
-    await mkdir(path);
+    if (isCommondir(path)) writeFileSync(path, OWN_FOLDER, { flag: "wx" });
+    else await mkdir(path);
   } catch {
     return false;
   }
@@ -142,14 +153,11 @@ async function makePlaceholder(path: string, placeholders: Set<string>): Promise
 }
 
 async function thaw(root: string, hold: Hold): Promise<void> {
-  if (!hold.hadCommondir) await unlink(join(root, COMMONDIR)).catch(() => {});
   hold.commands -= 1;
   if (hold.commands > 0) return;
   holds.delete(root);
   const others = otherHolds(root);
   if (others.isLive) return leaveHold(root);
-  // Keeps folders that are no longer empty.
-  for (const path of [...hold.placeholders, ...pathsOf(root, others.orphans)])
-    await rmdir(path).catch(() => {});
+  for (const path of [...hold.placeholders, ...pathsOf(root, others.orphans)]) removePlaceholder(path);
   forgetHolds(root);
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { attempt } from "../../../errors.ts";
 import { KEYS } from "./home.ts";
 import { FROZEN_NAMES } from "./read-only-paths.ts";
+import { programFilesOfRoot } from "./repositories/index.ts";
 
 /** The permissions of a command. Without `network` it can reach everything; an empty list of domains means none. */
 interface Rules {
@@ -55,7 +56,7 @@ export function seatbeltRules(
     filesystem: {
       denyRead: [...KEYS.map((name) => join(homedir(), name)), ...hidden],
       allowWrite: [root, "/tmp", "/private/tmp"],
-      denyWrite: FROZEN_NAMES.map((name) => join(root, name)),
+      denyWrite: [...FROZEN_NAMES.map((name) => join(root, name)), ...programFilesOfRoot(root)],
     },
   };
 }
