@@ -607,6 +607,12 @@ bin/cat a
 x/../evil
 \./evil
 "./evil"
+git push upstream HEAD:refs/heads/x
+git push -q upstream main
+git fetch upstream
+git pull upstream main
+git remote show upstream
+git push remote HEAD:refs/heads/x
 ./git status
 ./ls
 x.sh

@@ -27,8 +27,8 @@ interface Try {
   line: string;
   /** What is said about it if it gets through. */
   name: string;
-  /** Whether the rule lets it run. */
-  passes: boolean;
+  /** Whether the rule lets it run in a folder. */
+  passes: (dir: string) => boolean;
 }
 
 /**
@@ -40,7 +40,8 @@ export const allowRules: Attack = {
   run: (options) =>
     attempt(
       allowLines().map(([pattern, line]): Try => {
-        const passes = compileRule(`execute(${pattern})`).allows({ tool: "execute", command: line });
+        const rule = compileRule(`execute(${pattern})`);
+        const passes = (dir: string): boolean => rule.allows({ tool: "execute", command: line, dir });
         return { line, passes, name: `execute(${pattern}) allows ${line}` };
       }),
       options,
@@ -55,7 +56,7 @@ export const denyRules: Attack = {
     const rule = compileRule("execute(git push*)");
     const tries = denyLines().map((line): Try => ({
       line,
-      passes: !rule.catches({ tool: "execute", command: line }),
+      passes: (dir) => !rule.catches({ tool: "execute", command: line, dir }),
       name: line,
     }));
     return attempt(tries, options, hasPushed);
@@ -86,7 +87,7 @@ async function attempt(
       effects.set(line, effect);
       return effect;
     };
-    const passed = chosen.filter(({ passes }) => passes);
+    const passed = chosen.filter(({ passes }) => passes(join(base, "model", "work")));
     const failed: Try[] = [];
     for (const one of passed) if (await isHarmful(one.line)) failed.push(one);
     const sample = tries === undefined ? chosen.slice(0, SAMPLE) : [];
@@ -144,6 +145,17 @@ function build(base: string): void {
   write("push.js", `require("node:child_process").execSync("${push}");\n`);
   write("push.pl", `system("${push}");\n`);
   write("one-line", `${push}\n`);
+  // A folder by the name of a remote that the repository does not have, with settings that run a program.
+  for (const [path, text] of Object.entries({
+    HEAD: "ref: refs/heads/z\n",
+    "refs/heads/keep.txt": "",
+    "objects/info/alternates": "../alt/objects\n",
+    "alt/HEAD": "ref: refs/heads/z\n",
+    "alt/objects/keep.txt": "",
+    "alt/refs/keep.txt": "",
+    config: '[core]\n\tbare = true\n\talternateRefsCommand = "touch PWNED; :"\n',
+  }))
+    write(`upstream/${path}`, text);
   write("aliases", '[alias]\n\tp = push\n\ty = "!./evil"\n');
   write("home/.gitconfig", "[alias]\n\tp = push\n");
   write("home/git/config", "[alias]\n\tp = push\n");

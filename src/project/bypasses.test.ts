@@ -1,4 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
 import { allowLines, denyLines } from "../../attack/command-lines.ts";
 import { allowRules, denyRules } from "../../attack/command-rules.ts";
 import { isRelease } from "../../test/rounds.ts";
@@ -444,7 +448,6 @@ describe("a rule with a star", () => {
     ["git *", "git --no-pager log --oneline -5"],
     ["git *", "git status --short && git log -p"],
     ["git *", "git commit -am 'Fix a > b; not $(this)'"],
-    ["git *", "git push -u origin HEAD:main"],
     ["git *", "git switch -c new"],
     ["git *", "git add ."],
     ["git *", "git add -A; git status"],
@@ -478,6 +481,43 @@ describe("a rule with a star", () => {
     ["bash scripts/test.sh", "bash scripts/test.sh"],
   ])("execute(%s) still lets %j pass", (rule, command) => {
     expect(compileRule(`execute(${rule})`).allows({ tool: "execute", command })).toBe(true);
+  });
+});
+
+describe("a rule for git with a star lets a command use a remote", () => {
+  const dir = mkdtempSync(join(tmpdir(), "holdfast-remotes-"));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const git = (...words: string[]) => spawnSync("git", words, { cwd: dir });
+  git("init", "-q", "-b", "main");
+  git("remote", "add", "origin", "https://example.com/a.git");
+  mkdirSync(join(dir, "upstream"));
+  const allows = (command: string, folder?: string): boolean =>
+    compileRule("execute(git *)").allows({ tool: "execute", command, dir: folder });
+  const isClear = (command: string, folder?: string): boolean =>
+    !compileRule("execute(git push*)").catches({ tool: "execute", command, dir: folder });
+
+  it.each(["git push -u origin HEAD:main", "git remote show origin", "git fetch origin main"])(
+    "if the repository has it: %s",
+    (command) => {
+      expect(allows(command, dir)).toBe(true);
+      expect(allows(command)).toBe(false);
+      expect(allows(command.replace("origin", "upstream"), dir)).toBe(false);
+    },
+  );
+
+  it("if it is not in the folder itself", () => {
+    git("remote", "add", "upstream", "./upstream");
+    expect(allows("git push upstream HEAD:main", dir)).toBe(false);
+    git("remote", "set-url", "upstream", `file://${dir}/upstream`);
+    expect(allows("git push upstream HEAD:main", dir)).toBe(false);
+    git("remote", "set-url", "upstream", "../elsewhere");
+    expect(allows("git push upstream HEAD:main", dir)).toBe(true);
+    git("remote", "remove", "upstream");
+  });
+
+  it("and a rule that denies pushes catches a fetch from any other", () => {
+    expect([isClear("git fetch origin", dir), isClear("git fetch", dir)]).toEqual([true, true]);
+    expect([isClear("git fetch upstream", dir), isClear("git fetch origin")]).toEqual([false, false]);
   });
 });
 

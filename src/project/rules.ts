@@ -1,7 +1,7 @@
 import { attempt } from "../errors.ts";
 import { parsePath, compileRules } from "../files/paths/index.ts";
 import { moves, plainCommands, type PlainCommand } from "./commands.ts";
-import { knownCommand, type KnownCommand } from "./programs/index.ts";
+import { isRemote, knownCommand, type KnownCommand } from "./programs/index.ts";
 
 /** `tool`, or `tool(pattern)` with a pattern for its arguments; a star matches anything, also in the tool's name. */
 export const RULE = /^[\w*.:-]+(?:\(.+\))?$/s;
@@ -11,6 +11,8 @@ export interface RuledCall {
   tool: string;
   /** The shell command that it runs. */
   command?: string | undefined;
+  /** The folder where the command runs. */
+  dir?: string | undefined;
   /** The path of its file, from the root. */
   path?: string | undefined;
   /** Other texts that identify its target. A rule allows the call if all match, and denies it if any does. */
@@ -29,9 +31,9 @@ export interface Rule {
   allows: (call: RuledCall) => boolean;
   /**
    * Whether it allows one command of a line. If the pattern has a star, only a known program with known arguments that
-   * writes no files which other programs obey.
+   * writes no files which other programs obey. `dir` is the folder where it runs.
    */
-  allowsCommand: (tool: string, command: PlainCommand) => boolean;
+  allowsCommand: (tool: string, command: PlainCommand, dir?: string) => boolean;
   /**
    * Whether it matches, or may match, a call in any spelling. A line of commands matches if one command does, or if it
    * is not clear: nothing is guessed in its favor. A command of literal words for which `isNamed` is true counts as clear.
@@ -53,7 +55,7 @@ export function allowing(rules: readonly Rule[], call: RuledCall): Rule[] {
   const commands = plainCommands(call.command);
   if (!commands || moves(commands)) return [];
   const found = commands.map((command) =>
-    rules.find((rule) => rule.isNarrow && rule.allowsCommand(call.tool, command)),
+    rules.find((rule) => rule.isNarrow && rule.allowsCommand(call.tool, command, call.dir)),
   );
   return found.every((rule) => rule !== undefined) ? found : [];
 }
@@ -62,7 +64,7 @@ export function allowing(rules: readonly Rule[], call: RuledCall): Rule[] {
 export function catching(rules: readonly Rule[], allow: readonly Rule[], call: RuledCall): Rule | undefined {
   const exact = allow.filter(({ text, isNarrow }) => isNarrow && !text.includes("*"));
   const isNamed = (command: PlainCommand): boolean =>
-    exact.some((rule) => rule.allowsCommand(call.tool, command));
+    exact.some((rule) => rule.allowsCommand(call.tool, command, call.dir));
   return rules.find((rule) => rule.catches(call, isNamed));
 }
 
@@ -93,23 +95,27 @@ export function compileRule(text: string): Rule {
     names: isTool,
     isNarrow: true,
     paths,
-    allows: ({ tool, command, path, about = [] }) => {
+    allows: ({ tool, command, dir, path, about = [] }) => {
       if (!isTool(tool)) return false;
       if (command !== undefined)
         return (
           command.trim() === pattern ||
-          (!isWindows() && (plainCommands(command)?.every(commands.allows) ?? false))
+          (!isWindows() && (plainCommands(command)?.every((one) => commands.allows(one, dir)) ?? false))
         );
       return path === undefined ? about.length > 0 && about.every(isText) : (files?.are(path) ?? false);
     },
-    allowsCommand: (tool, command) => isTool(tool) && commands.allows(command),
-    catches: ({ tool, command, path, about = [] }, isNamed) => {
+    allowsCommand: (tool, command, dir) => isTool(tool) && commands.allows(command, dir),
+    catches: ({ tool, command, dir, path, about = [] }, isNamed) => {
       if (!isTool(tool)) return false;
-      if (command !== undefined) return isWindows() || commands.meaning(command, isNamed) !== undefined;
+      if (command !== undefined)
+        return isWindows() || commands.meaning(command, { dir, isNamed }) !== undefined;
       return path === undefined ? about.some(isText) : (files?.mayBe(path) ?? false);
     },
-    isUnclear: ({ tool, command }) =>
-      isTool(tool) && command !== undefined && !isWindows() && commands.meaning(command) === "unclear",
+    isUnclear: ({ tool, command, dir }) =>
+      isTool(tool) &&
+      command !== undefined &&
+      !isWindows() &&
+      commands.meaning(command, { dir }) === "unclear",
   };
 }
 
@@ -137,16 +143,20 @@ function commandPattern(pattern: string) {
     );
   };
   return {
-    allows: (command: PlainCommand): boolean => {
+    allows: (command: PlainCommand, dir: string | undefined): boolean => {
       if (!command.texts.some(matchesPattern)) return false;
       if (isExact) return true;
       const known = knownCommand(command.words);
+      if (known?.remote !== undefined && !isRemote(known.remote, dir)) return false;
       return known?.deed === "inert" || (known?.deed === "code" && !command.isPiped);
     },
     /** Whether a line has a command that the pattern names, or may have one. */
     meaning: (
       line: string,
-      isNamed?: (command: PlainCommand) => boolean,
+      {
+        dir,
+        isNamed,
+      }: { dir: string | undefined; isNamed?: ((command: PlainCommand) => boolean) | undefined },
     ): "named" | "unclear" | undefined => {
       if (isText(line.trim())) return "named";
       const list = plainCommands(line);
@@ -159,6 +169,7 @@ function commandPattern(pattern: string) {
         known.every(
           (one) =>
             (one.known?.isUsual &&
+              (one.known.remote === undefined || isRemote(one.known.remote, dir)) &&
               !(one.known.deed === "code" && one.command.isPiped) &&
               // What a word expands to matters where the pattern may be about it.
               !(

@@ -16,6 +16,8 @@ export interface Known {
   isSingleDash?: boolean;
   /** Whether the words that are no options are known. Default: any are. */
   words?: ((words: readonly string[]) => boolean) | undefined;
+  /** The remote that the words name. */
+  remote?: ((words: readonly string[]) => string | undefined) | undefined;
   /** Whether the code that runs has a usual name, such as `test`. Default: it has. */
   isUsual?: (words: readonly string[]) => boolean;
 }

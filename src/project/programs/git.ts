@@ -12,9 +12,12 @@ const beginsWith =
   ([first = ""]: readonly string[]): boolean =>
     names.includes(first);
 
-/** A remote by a usual name, and refs that neither delete nor overwrite: a folder or address may have programs of its own. */
+/** A remote by a usual name, and refs that neither delete nor overwrite: an address may have programs of its own. */
 const isUsualRemote = ([remote = "origin", ...refs]: readonly string[]): boolean =>
   ["origin", "upstream"].includes(remote) && refs.every((ref) => !/^[+:]|::/.test(ref));
+
+/** Commands whose first word is a remote. */
+const toRemote = (known: Known): Known => ({ ...known, words: isUsualRemote, remote: ([name]) => name });
 
 /** A new branch at the present commit changes no file. */
 const isNewBranch = (args: readonly string[]): boolean =>
@@ -72,11 +75,14 @@ export const GIT: KnownProgram = {
     tag: inert(
       "-lad -n: -m: --list --sort --contains --no-contains --points-at --merged --message --format --annotate --delete",
     ),
-    remote: inert(
-      "-v --verbose",
-      ([first, ...names]) =>
-        first === undefined || (["show", "get-url"].includes(first) && isUsualRemote(names)),
-    ),
+    remote: {
+      ...inert(
+        "-v --verbose",
+        ([first, ...names]) =>
+          first === undefined || (["show", "get-url"].includes(first) && isUsualRemote(names)),
+      ),
+      remote: ([_first, name]) => name,
+    },
     worktree: inert("-v --verbose --porcelain", beginsWith("list")),
     add: inert(
       "-AunvN --all --update --dry-run --verbose --intent-to-add --no-all --ignore-removal --refresh",
@@ -84,13 +90,15 @@ export const GIT: KnownProgram = {
     commit: inert(
       "-aqsv -m: --message --all --amend --no-edit --allow-empty --signoff --dry-run --quiet --short --fixup --squash --author --date --reset-author --verbose --only --include",
     ),
-    fetch: inert(
-      "-ptqv --prune --tags --no-tags --all --depth --deepen --unshallow --dry-run --quiet --verbose --prune-tags",
-      isUsualRemote,
+    fetch: toRemote(
+      inert(
+        "-ptqv --prune --tags --no-tags --all --depth --deepen --unshallow --dry-run --quiet --verbose --prune-tags",
+      ),
     ),
-    push: inert(
-      "-unqv --set-upstream --dry-run --quiet --verbose --tags --follow-tags --porcelain --atomic --verify --progress",
-      isUsualRemote,
+    push: toRemote(
+      inert(
+        "-unqv --set-upstream --dry-run --quiet --verbose --tags --follow-tags --porcelain --atomic --verify --progress",
+      ),
     ),
     reset: { deed: resetting, options: "-qN --quiet --soft --mixed --hard --merge --keep --intent-to-add" },
     switch: {
@@ -102,9 +110,8 @@ export const GIT: KnownProgram = {
     merge: files(
       "-qnv -m: --ff --ff-only --no-ff --no-edit --squash --abort --continue --quit --quiet --no-commit --stat --no-stat --no-verify-signatures",
     ),
-    pull: files(
-      "-qv --rebase --no-rebase --ff-only --no-ff --no-edit --quiet --prune --tags --autostash",
-      isUsualRemote,
+    pull: toRemote(
+      files("-qv --rebase --no-rebase --ff-only --no-ff --no-edit --quiet --prune --tags --autostash"),
     ),
     rebase: files(
       "-qv --onto --continue --abort --skip --quit --quiet --autostash --no-autostash --keep-base --update-refs",

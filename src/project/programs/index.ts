@@ -1,6 +1,8 @@
 import type { Deed, Known } from "./forms.ts";
 import { knownProgram, VERSIONED } from "./known.ts";
 
+export { isRemote } from "./remotes.ts";
+
 /** A command of a known program with known arguments. */
 export interface KnownCommand {
   /** The name of the program, without a folder. */
@@ -8,6 +10,8 @@ export interface KnownCommand {
   deed: Deed;
   /** Whether code of the project that it runs has a usual name, such as `test`. */
   isUsual: boolean;
+  /** The remote that it names. The rest only holds if the repository has it. */
+  remote: string | undefined;
   /** The arguments from the subcommand on, where the program has some. */
   args: readonly (string | undefined)[];
 }
@@ -18,7 +22,7 @@ export interface KnownCommand {
  */
 export function knownCommand([program, ...args]: readonly (string | undefined)[]): KnownCommand | undefined {
   if (VERSIONED.has(program) && args.length === 1 && args[0] === "--version")
-    return { name: program!, deed: "inert", isUsual: true, args };
+    return { name: program!, deed: "inert", isUsual: true, remote: undefined, args };
   const found = program === undefined ? undefined : knownProgram(program);
   if (!found) return undefined;
   const { name, known } = found;
@@ -45,7 +49,7 @@ interface Arguments {
 }
 
 function commandOf(name: string, known: Known, { args, rest }: Arguments): KnownCommand | undefined {
-  const { deed, options, isSingleDash = false, words: areKnown, isUsual = () => true } = known;
+  const { deed, options, isSingleDash = false, words: areKnown, isUsual = () => true, remote } = known;
   const literal = rest.filter((arg) => arg !== undefined);
   if (literal.length < rest.length && (options !== "*" || areKnown)) return undefined;
   // Every argument counts, wherever it stands: an option may take `--` as its value.
@@ -53,7 +57,13 @@ function commandOf(name: string, known: Known, { args, rest }: Arguments): Known
   if (!literal.every((arg) => !isOption(arg) || isKnownOption(arg, options, isSingleDash))) return undefined;
   const words = literal.filter((arg) => !isOption(arg));
   if (areKnown && !areKnown(words)) return undefined;
-  return { name, args, isUsual: isUsual(words), deed: typeof deed === "string" ? deed : deed(literal) };
+  return {
+    name,
+    args,
+    isUsual: isUsual(words),
+    remote: remote?.(words),
+    deed: typeof deed === "string" ? deed : deed(literal),
+  };
 }
 
 function isKnownOption(arg: string, options: string, isSingleDash: boolean): boolean {

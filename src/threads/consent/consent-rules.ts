@@ -165,6 +165,7 @@ export function ruledCall(
   return {
     tool: name,
     command: name === "execute" ? (text("command") ?? "") : undefined,
+    dir,
     // A path may be one of the host.
     path: path === undefined || dir === undefined ? path : (pathMeant(path, dir) ?? path),
     about: aboutOf(name, args),
