@@ -61,15 +61,51 @@ function withoutTags(message: BaseMessage, tag: string): BaseMessage {
   return content === message.content ? message : copyOf(message, { content });
 }
 
-/** Escapes tags in the text of a content, but not in its `own` end. Returns the same object if there are none. */
+/** Escapes tags in the texts of a content, but not in its `own` end. Returns the same object if there are none. */
 function escapedContent(content: MessageContent, names: RegExp, own: string): MessageContent {
-  const escaped = (text: string, end: string): string =>
-    escapedTags(text.slice(0, text.length - end.length), names) + end;
-  if (typeof content === "string") return escaped(content, own);
-  const blocks = content.map((block, at) => {
-    if (block.type !== "text" || typeof block["text"] !== "string") return block;
-    const text = escaped(block["text"], at === content.length - 1 ? own : "");
-    return text === block["text"] ? block : { ...block, text };
-  });
+  if (typeof content === "string") return escapedRun([content], names, own)[0]!;
+  // A model reads adjacent texts as one.
+  const blocks = [...content];
+  for (let at = 0; at < blocks.length; at += 1) {
+    let end = at;
+    while (textOf(blocks[end]) !== undefined) end += 1;
+    const texts = blocks.slice(at, end).map((block) => textOf(block)!);
+    for (const [index, text] of escapedRun(texts, names, end === blocks.length ? own : "").entries())
+      if (text !== texts[index]) blocks[at + index] = { ...blocks[at + index]!, text };
+    at = end;
+    if (at < blocks.length) blocks[at] = escapedValue(blocks[at]!, names);
+  }
   return blocks.every((block, index) => block === content[index]) ? content : blocks;
+}
+
+type ContentBlock = Exclude<MessageContent, string>[number];
+
+function textOf(block: ContentBlock | undefined): string | undefined {
+  return block?.type === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
+}
+
+/** Escapes tags in texts, also a tag that begins in one of them and ends in another. */
+function escapedRun(texts: readonly string[], names: RegExp, own: string): readonly string[] {
+  const whole = texts.join("");
+  let rest = escapedTags(whole.slice(0, whole.length - own.length), names) + own;
+  if (rest === whole) return texts;
+  return texts.map((text) => {
+    let at = 0;
+    for (const character of text) at += character === "<" && rest[at] === "&" ? 4 : character.length;
+    const escaped = rest.slice(0, at);
+    rest = rest.slice(at);
+    return escaped;
+  });
+}
+
+/** Escapes tags in all texts of a block that is no text, such as a file. Returns the same value if there are none. */
+function escapedValue<Value>(value: Value, names: RegExp): Value {
+  if (typeof value === "string") return escapedTags(value, names) as Value;
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  const entries = Object.entries(value);
+  const parts = entries.map(([, part]) => escapedValue<unknown>(part, names));
+  if (parts.every((part, at) => part === entries[at]![1])) return value;
+  return (
+    Array.isArray(value) ? parts : Object.fromEntries(entries.map(([key], at) => [key, parts[at]]))
+  ) as Value;
 }

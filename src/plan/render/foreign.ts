@@ -16,6 +16,10 @@ const TAGS: readonly string[] = [
   "words",
   "part",
   "kept",
+  "role",
+  "working_style",
+  "critical_rules",
+  "completion_requirements",
 ];
 
 const OPENING = opening(TAGS);
