@@ -51,7 +51,8 @@ it("is the only list: no other file of the source names three of its entries", (
 const KNOWN = `
 AGENT.md AGENTS.md AGENTS.local.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md CRUSH.md CRUSH.local.md
 CODEX.md WARP.md IFLOW.md CODEBUDDY.md COPILOT.md JULES.md OPENCODE.md AMP.md GOOSE.md KIMI.md GROK.md replit.md
-packages/a/agents.md docs/AGENT.md copilot-instructions.md opencode.json opencode.jsonc crush.json mcp.json .mcp.json
+packages/a/agents.md docs/AGENT.md CONVENTIONS.md mcp_config.json a/mcp-config.json gemini-extension.json
+rust-toolchain rust-toolchain.toml default.nix nix/default.nix pixi.toml sitecustomize.py src/sitecustomize.py copilot-instructions.md opencode.json opencode.jsonc crush.json mcp.json .mcp.json
 .cursorrules .cursor/rules/a.mdc .cursor/mcp.json .cursor/hooks.json .cursor/commands/a.md .cursor/environment.json
 .windsurfrules .windsurf/rules/a.md .windsurf/workflows/a.md .clinerules .clinerules/a.md .clinerules/workflows/a.md
 .kilocode/rules/a.md .kilocode/mcp.json .kilocode/workflows/a.md .kilo/rules/a.md .kilocodemodes .roo/rules/a.md

@@ -40,9 +40,10 @@ export const OBEYED: readonly Obeyed[] = [
   ),
   ...held(".envrc", "direnv runs it in every shell"),
   ...each(
-    ".direnvrc .mise.toml mise.toml mise.local.toml .mise/ .tool-versions .envrc.local flake.nix shell.nix devenv.nix devenv.yaml devbox.json bunfig.toml",
+    ".direnvrc .mise.toml mise.toml mise.local.toml .mise/ .tool-versions .envrc.local flake.nix default.nix shell.nix pixi.toml rust-toolchain rust-toolchain.toml devenv.nix devenv.yaml devbox.json bunfig.toml",
     "shells run programs that they choose",
   ),
+  ...each("sitecustomize.py", "Python runs it when it starts"),
   ...each(
     ".profile .bashrc .bash_profile .bash_login .bash_logout .zshrc .zshenv .zprofile .zlogin",
     "a shell runs it when it starts",
@@ -80,11 +81,11 @@ export const OBEYED: readonly Obeyed[] = [
     frozen: [".claude/skills", ".claude/agents"],
   },
   ...each(
-    ".cursor/ .gemini/ .codex/ .opencode/ .windsurf/ .roo/ .clinerules/ .aider.conf.yml .amazonq/ .continue/ .kiro/ .junie/ .kilocode/ .kilo/ .kilocodemodes .roomodes .qwen/ .crush/ .crush.json crush.json .augment/ .trae/ .goose/ .openhands/ .factory/ .warp/ .rovodev/ .iflow/ .codebuddy/ .qoder/ .zencoder/ .vibe/ .amp/ .copilot/ .firebender/ .tabnine/ .sourcegraph/ opencode.json opencode.jsonc mcp.json .github/agents/ .github/hooks/ .github/extensions/",
+    ".cursor/ .gemini/ .codex/ .opencode/ .windsurf/ .roo/ .clinerules/ .aider.conf.yml .amazonq/ .continue/ .kiro/ .junie/ .kilocode/ .kilo/ .kilocodemodes .roomodes .qwen/ .crush/ .crush.json crush.json .augment/ .trae/ .goose/ .openhands/ .factory/ .warp/ .rovodev/ .iflow/ .codebuddy/ .qoder/ .zencoder/ .vibe/ .amp/ .copilot/ .firebender/ .tabnine/ .sourcegraph/ opencode.json opencode.jsonc mcp.json mcp_config.json mcp-config.json gemini-extension.json .github/agents/ .github/hooks/ .github/extensions/",
     "agents obey it, and start programs that it names",
   ),
   ...each(
-    "AGENTS.md AGENTS.override.md AGENTS.local.md AGENT.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md CRUSH.md CRUSH.local.md CODEX.md WARP.md IFLOW.md CODEBUDDY.md COPILOT.md JULES.md OPENCODE.md AMP.md GOOSE.md KIMI.md GROK.md replit.md copilot-instructions.md .cursorrules .windsurfrules .goosehints .rules .github/copilot-instructions.md .github/instructions/ .github/prompts/ .github/chatmodes/ .github/skills/",
+    "AGENTS.md AGENTS.override.md AGENTS.local.md AGENT.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md CRUSH.md CRUSH.local.md CODEX.md WARP.md IFLOW.md CODEBUDDY.md COPILOT.md JULES.md OPENCODE.md AMP.md GOOSE.md KIMI.md GROK.md replit.md CONVENTIONS.md copilot-instructions.md .cursorrules .windsurfrules .goosehints .rules .github/copilot-instructions.md .github/instructions/ .github/prompts/ .github/chatmodes/ .github/skills/",
     "agents take it for the user's words",
   ),
   ...each(".ssh/", "it has keys, and programs that ssh runs"),
