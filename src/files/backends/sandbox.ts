@@ -58,7 +58,7 @@ export function sandboxBackend(
   sandbox: RemoteSandbox,
   { root = "/workspace", timeoutMs = 120_000, maxBytes = 10_000_000 }: RemoteSandboxOptions = {},
 ): FileBackend {
-  const files = new RemoteFiles(sandbox, root.replace(/\/+$/, ""), maxBytes);
+  const files = new RemoteFiles(sandbox, withoutEnd(root), maxBytes);
   return {
     ...createBackend(files),
     async execute(command, call = {}) {
@@ -69,6 +69,13 @@ export function sandboxBackend(
       return unlessAborted(files.run(command, call.timeoutMs ?? timeoutMs), call.signal);
     },
   };
+}
+
+/** A path without slashes at its end. */
+function withoutEnd(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
 }
 
 class RemoteFiles implements FileOperations {
