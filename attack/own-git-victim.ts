@@ -1,13 +1,16 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createBackend } from "../src/files/backends/create.ts";
 import { Disk } from "../src/files/disk/disk.ts";
 import { listFiles } from "../src/files/disk/list-files.ts";
 import { shellBackend, isIsolated } from "../src/files/shell/index.ts";
 import { harmlessGitSettings } from "../src/files/shell/isolation/git-settings.ts";
 import { placeText } from "../src/files/shell/place.ts";
+import { type Plant, PLANTS, TOOLS } from "./own-git-plants.ts";
 
 /** The outcome of all tries as one user. */
 export interface GitOutcome {
@@ -107,11 +110,63 @@ async function main(tries: number): Promise<GitOutcome> {
         for (const words of OBEYING) careless(root, words);
         check(`git after: ${command}`);
       }
+      for (const one of PLANTS.slice(0, tries)) {
+        const root = join(base, `r${(tried += 1)}`);
+        plant(root, { git: ".git", file: "a.txt", settings: "", program });
+        const asUser = (script: string): void =>
+          void spawnSync("/bin/sh", ["-c", TOOLS + script], { cwd: root, timeout: 60_000, stdio: "ignore" });
+        if (one.setup !== undefined) asUser(one.setup);
+        await runPlant(root, one, program);
+        check(`Holdfast with ${one.what}`);
+        if (one.user !== undefined) asUser(one.user);
+        else for (const words of OBEYING) careless(root, words);
+        check(`git with ${one.what}`);
+      }
     }
   } finally {
-    rmSync(base, { recursive: true, force: true });
+    // Node removes no paths that are longer than the system takes, and no folders without the right to list them.
+    spawnSync("chmod", ["-R", "u+rwx", base]);
+    spawnSync("rm", ["-rf", base]);
   }
   return { tries: tried, armed, failures };
+}
+
+/** Runs the commands of a plant, each as a new process of Holdfast would. */
+async function runPlant(
+  root: string,
+  { commands, isKilled = false, isOnPath = false }: Plant,
+  program: string,
+): Promise<void> {
+  const path = process.env["PATH"]!;
+  if (isOnPath)
+    process.env["PATH"] = [join(root, "node_modules/.bin"), join(root, "bin"), path].join(delimiter);
+  try {
+    for (const [at, command] of commands.entries()) {
+      if (isKilled && at === 0) await killed(root, TOOLS + command, program);
+      else
+        await shellBackend(root, { isolation: "always", env: { PROGRAM: program } }).execute!(
+          TOOLS + command,
+        );
+    }
+    if (isOnPath) await useEverything(root, "a.txt");
+  } finally {
+    process.env["PATH"] = path;
+  }
+}
+
+/** Kills a process of Holdfast while its command runs. */
+async function killed(root: string, command: string, program: string): Promise<void> {
+  const shell = JSON.stringify(new URL("../src/files/shell/index.ts", import.meta.url).href);
+  const options = JSON.stringify({ isolation: "always", env: { PROGRAM: program } });
+  const script = `import { shellBackend } from ${shell}; await shellBackend(".", ${options}).execute(${JSON.stringify(command)});`;
+  const args = ["--import", import.meta.resolve("tsx"), "--input-type=module", "--eval", script];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: "ignore" });
+  const ended = once(child, "exit");
+  for (let tries = 0; tries < 600 && !existsSync(join(root, "started")); tries += 1) await sleep(50);
+  child.kill("SIGKILL");
+  await ended;
+  // Its supervisor ends the command.
+  await sleep(1500);
 }
 
 /** A project with a commit, and a hostile repository in it, written as plain files. */
