@@ -1,8 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import { HarnessError } from "../../../errors.ts";
 import type { HostedThread, ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import type { Host, ThreadNote } from "../../../threads/host/index.ts";
 import { isThreadId } from "../../../threads/thread/index.ts";
 import { refuse } from "./answers.ts";
+import { checkId } from "./body.ts";
 import type { ServerContext } from "./context.ts";
 import { PRIVATE_ID, privateId } from "./private-ids.ts";
 import { filterInTurns, mapInTurns } from "./turns.ts";
@@ -47,6 +49,7 @@ export class Access {
    * user, the sender gets a private id. Answers 422 for an invalid name.
    */
   async resolve(c: ServerContext, name: string): Promise<{ id: string; info?: ThreadInfo }> {
+    checkId(name);
     const user = c.get("user");
     const infos = await this.#infos(this.#idsFor(user, name));
     const info = await this.#chosen(user, name, infos);
@@ -118,6 +121,7 @@ export class Access {
   async named(c: ServerContext, names: readonly string[]): Promise<ThreadInfo[]> {
     const user = c.get("user");
     const infos = await this.#infos(names.flatMap((name) => this.#idsFor(user, name)));
+    await setImmediate();
     const threads = await mapInTurns(names, (name) => this.#chosen(user, name, infos));
     return [...new Set(threads.flatMap((info) => info ?? []))];
   }

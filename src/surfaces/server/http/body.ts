@@ -9,6 +9,10 @@ const MOST_DEPTH = 500;
 const MOST_VALUES = 50_000;
 /** The number of values in a body's metadata, at any depth. */
 const MOST_METADATA = 1000;
+/** The number of characters in a body's metadata: a thread's metadata is written and searched at once. */
+const MOST_METADATA_TEXT = 100_000;
+/** The number of characters in an id. */
+const MOST_ID_TEXT = 255;
 /** The longest list of ids or runs in a body. */
 const MOST_LISTED = 1000;
 
@@ -35,11 +39,25 @@ export function shortList(name: string, value: unknown): unknown[] {
   return value;
 }
 
+/** A list of ids in a body, each once. Answers 422 for anything else, and for a list or an id that is too long. */
+export function idList(name: string, value: unknown): string[] {
+  const ids = new Set(shortList(name, value).map(String));
+  for (const id of ids) checkId(id);
+  return [...ids];
+}
+
+/** Answers 422 for an id that is too long to be looked up. */
+export function checkId(id: string): void {
+  if (id.length > MOST_ID_TEXT) refuse(422, `An id has more than ${MOST_ID_TEXT} characters.`);
+}
+
 /** The metadata in a body; empty without any. Answers 422 for anything but an object of a moderate size. */
 export function metadataOf({ metadata }: Record<string, unknown>): Record<string, unknown> {
   if (metadata === undefined || metadata === null) return {};
   if (!isRecord(metadata)) refuse(422, "metadata is no JSON object.");
-  if (isLarger(metadata, MOST_METADATA)) refuse(422, `metadata has more than ${MOST_METADATA} values.`);
+  const { values, text } = sizeOf(metadata, MOST_METADATA);
+  if (values > MOST_METADATA) refuse(422, `metadata has more than ${MOST_METADATA} values.`);
+  if (text > MOST_METADATA_TEXT) refuse(422, `metadata has more than ${MOST_METADATA_TEXT} characters.`);
   return metadata;
 }
 
@@ -93,17 +111,20 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Whether a value has more than `most` values in it, at any depth. */
-function isLarger(value: unknown, most: number): boolean {
-  let count = 0;
+/** The number of values in a value, at any depth, counted to a little more than `most`, and the length of their texts. */
+function sizeOf(value: unknown, most: number): { values: number; text: number } {
+  let [values, text] = [0, 0];
   const waiting = [value];
-  while (waiting.length > 0) {
+  while (waiting.length > 0 && values <= most) {
     const next = waiting.pop();
+    if (typeof next === "string") text += next.length;
     if (typeof next !== "object" || next === null) continue;
-    const parts = Object.values(next);
-    count += parts.length;
-    if (count > most) return true;
-    waiting.push(...parts);
+    const parts = Object.entries(next);
+    values += parts.length;
+    for (const [key, part] of parts) {
+      text += Array.isArray(next) ? 0 : key.length;
+      waiting.push(part);
+    }
   }
-  return false;
+  return { values, text };
 }

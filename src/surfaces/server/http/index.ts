@@ -14,7 +14,7 @@ export {
   type User,
 } from "./access.ts";
 export { validate, failure, failureOf, json, jsonText, redactedFailure, refuse, toJson } from "./answers.ts";
-export { body, listBody, metadataOf, shortList } from "./body.ts";
+export { body, checkId, idList, listBody, metadataOf, shortList } from "./body.ts";
 export type { ServerContext, ServerEnv } from "./context.ts";
 export type { ServerSentEvent } from "./event-body.ts";
 export { pagination, type Pagination, queryPagination } from "./pagination.ts";

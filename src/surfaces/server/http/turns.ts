@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 
 /** The time after which other requests get their turn. */
-const TURN_MS = 20;
+const TURN_MS = 10;
 /** The number of things in work at a time. */
 const AT_ONCE = 8;
 

@@ -2,6 +2,7 @@ import { v5 as uuid } from "@langchain/core/utils/uuid";
 import { Hono } from "hono";
 import type { Host } from "../../../threads/host/index.ts";
 import {
+  checkId,
   body,
   json,
   metadataOf,
@@ -29,6 +30,7 @@ export class Assistants {
   graph(id: unknown): string {
     const match = this.#names.find((name) => name === id || assistantId(name) === id);
     if (match !== undefined) return match;
+    checkId(String(id));
     refuse(404, `Assistant ${String(id)} not found`);
   }
 

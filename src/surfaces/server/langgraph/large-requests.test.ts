@@ -15,6 +15,8 @@ afterEach(() => served.close());
 const names = (count: number) => Array.from({ length: count }, (_, at) => `t${at}`);
 const fields = (count: number) => Object.fromEntries(names(count).map((name) => [name, 1]));
 
+const LONG = "x".repeat(4_000_000);
+
 async function post(path: string, body: unknown): Promise<{ status: number; message: string | undefined }> {
   const { status, body: answer } = await served.send("POST", path, body);
   const { message } = answer as { message?: string };
@@ -33,14 +35,24 @@ it.each([
   ["/threads/search", { metadata: fields(1001) }, "metadata has more than 1000 values."],
   ["/runs/crons/search", { metadata: fields(1001) }, "metadata has more than 1000 values."],
   ["/assistants/search", { metadata: fields(1001) }, "metadata has more than 1000 values."],
+  ["/threads", { metadata: { a: LONG } }, "metadata has more than 100000 characters."],
+  ["/threads", { metadata: { [LONG]: 1 } }, "metadata has more than 100000 characters."],
+  ["/threads/search", { metadata: { a: [{ b: LONG }] } }, "metadata has more than 100000 characters."],
+  ["/threads", { thread_id: LONG }, "An id has more than 255 characters."],
+  ["/threads/search", { ids: ["a", LONG] }, "An id has more than 255 characters."],
+  ["/threads/prune", { thread_ids: ["a".repeat(256)] }, "An id has more than 255 characters."],
+  ["/runs/cancel", { run_ids: [LONG] }, "An id has more than 255 characters."],
+  ["/runs/wait", { assistant_id: LONG }, "An id has more than 255 characters."],
   ["/threads", { metadata: fields(400_000) }, "The body has more than 50000 values."],
 ])("%s refuses a list or an object that is too long: %#", async (path, body, message) => {
   expect(await post(path, body)).toEqual({ status: 422, message });
 });
 
 it("text in a body counts as one value, whatever characters it has", async () => {
-  const text = '[{,\\"'.repeat(60_000);
+  const text = '[{,\\"'.repeat(8000);
   expect(await post("/threads", { metadata: { [text]: text } })).toEqual({ status: 200 });
+  const id = "a".repeat(255);
+  expect(await post("/threads/search", { ids: [id] })).toMatchObject({ status: 200 });
 });
 
 it("a list of the longest length is pruned, and a missing thread is named before any is removed", async () => {

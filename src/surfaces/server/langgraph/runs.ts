@@ -6,7 +6,7 @@ import { answersById, isKeyed, waitingOf } from "../../../threads/run/index.ts";
 import {
   body,
   listBody,
-  shortList,
+  idList,
   json,
   toJson,
   refuse,
@@ -88,7 +88,7 @@ export class RunRoutes {
       .post("/cancel", async (c) => {
         const { thread_id: name, run_ids: ids, status } = await body(c);
         const thread = typeof name === "string" ? (await access.resolve(c, name)).id : undefined;
-        const wantedIds = Array.isArray(ids) ? new Set(shortList("run_ids", ids)) : new Set();
+        const wantedIds = Array.isArray(ids) ? new Set(idList("run_ids", ids)) : new Set();
         const isMatch = ({ id, thread: owner, status: own }: RunRecord): boolean =>
           (wantedIds.size === 0 || wantedIds.has(id)) &&
           (thread === undefined || thread === owner) &&

@@ -32,7 +32,7 @@ import {
   type ServerParts,
   filterInTurns,
   mapInTurns,
-  shortList,
+  idList,
 } from "../http/index.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { checkpointOf, interruptOut, stateOut } from "./events/wire.ts";
@@ -94,9 +94,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       refuse(422, "Threads cannot be searched by their values here.");
     }
     const user = c.get("user");
-    const all = Array.isArray(ids)
-      ? await access.named(c, [...new Set(shortList("ids", ids).map(String))])
-      : await access.threads(user);
+    const all = Array.isArray(ids) ? await access.named(c, idList("ids", ids)) : await access.threads(user);
     const matches = await filterInTurns(all, ({ hosted }) => {
       const graph = host.graphName(hosted);
       const own: Body = { graph_id: graph, assistant_id: graph, ...hosted?.metadata };
@@ -166,7 +164,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       if (strategy !== undefined && strategy !== "delete") {
         refuse(422, 'strategy: only "delete" is supported here.');
       }
-      const names = [...new Set(shortList("thread_ids", ids).map(String))];
+      const names = idList("thread_ids", ids);
       const threads = await access.named(c, names);
       // Looked up alone, a missing thread gets its own error.
       if (threads.length < names.length) await mapInTurns(names, (name) => access.thread(c, name));
