@@ -1,32 +1,40 @@
-import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { BaseCallbackHandler, type CallbackHandlerMethods } from "@langchain/core/callbacks/base";
+import { ensureConfig, mergeConfigs, type RunnableConfig } from "@langchain/core/runnables";
 
-/** Fields of a streamed piece that say why an answer ended. */
+/** Fields of a generation that say why an answer ended. */
 const REASONS = ["finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason"];
 
-const kept = new WeakSet<object>();
+type OnEnd = NonNullable<CallbackHandlerMethods["handleLLMEnd"]>;
 
 /**
- * Makes a model keep the reason for the end of an answer in its message. LangChain drops it when it streams `invoke` to
- * a callback, so an answer that was cut off at the output limit would look whole. `model` may be a model with tools.
+ * Copies the reason for the end of an answer into its message. LangChain drops it when it streams `invoke` to a
+ * callback, so an answer that was cut off at the output limit would look whole.
  */
-export function keepFinishReasons(model: object): void {
-  let client = model;
-  while ("bound" in client && typeof client.bound === "object" && client.bound) client = client.bound;
-  if (kept.has(client) || !("_streamResponseChunks" in client)) return;
-  kept.add(client);
-  // oxlint-disable-next-line typescript/unbound-method -- called on `this`
-  const { _streamResponseChunks: stream } = client as BaseChatModel;
-  const own: Pick<BaseChatModel, "_streamResponseChunks"> & ThisType<BaseChatModel> = {
-    async *_streamResponseChunks(...args) {
-      for await (const chunk of stream.apply(this, args)) {
-        const { message, generationInfo } = chunk;
-        for (const key of REASONS) {
-          const reason: unknown = generationInfo?.[key];
-          if (typeof reason === "string") message.response_metadata[key] ??= reason;
-        }
-        yield chunk;
+class FinishReasons extends BaseCallbackHandler {
+  override name = "finish_reasons";
+  // Before the model returns the message, which the middleware then reads.
+  override awaitHandlers = true;
+
+  override handleLLMEnd({ generations }: Parameters<OnEnd>[0]): void {
+    for (const generation of generations.flat()) {
+      const { generationInfo, message } = generation as typeof generation & {
+        message?: { response_metadata?: Record<string, unknown> };
+      };
+      if (!message?.response_metadata) continue;
+      for (const key of REASONS) {
+        const reason: unknown = generationInfo?.[key];
+        if (typeof reason === "string") message.response_metadata[key] ??= reason;
       }
-    },
-  };
-  Object.assign(client, own);
+    }
+  }
+}
+
+const finishReasons = new FinishReasons();
+
+/** The callbacks of a model call, with one that keeps the reason for the end of the answer in its message. */
+export function keepingFinishReasons(config: RunnableConfig = {}): RunnableConfig["callbacks"] {
+  const { callbacks } = config;
+  // Without its own callbacks, a call has those of the run around it.
+  const inherited = callbacks === undefined ? ensureConfig({}) : { callbacks };
+  return mergeConfigs<RunnableConfig>(inherited, { callbacks: [finishReasons] }).callbacks;
 }

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { withoutKeysOf } from "../../../models/secrets/index.ts";
-import { keepFinishReasons } from "./finish-reasons.ts";
+import { keepingFinishReasons } from "./finish-reasons.ts";
 
 /** Hooks for a model's requests and answers. */
 export interface Watch {
@@ -36,10 +36,10 @@ export function watchedModel<T extends object>(model: T, watch: Watch): T {
             const sent = Array.isArray(input)
               ? watch.onRequest(input as BaseMessage[], method as Send)
               : input;
-            keepFinishReasons(target);
             try {
               const metadata = { ...config?.metadata, ...watch.metadata };
-              const answer = await method(sent, { ...config, metadata }, ...rest);
+              const callbacks = keepingFinishReasons(config);
+              const answer = await method(sent, { ...config, metadata, callbacks }, ...rest);
               if (typeof answer === "object" && answer) watch.onAnswer?.(answer);
               return answer;
             } catch (error) {
