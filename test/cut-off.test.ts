@@ -1,7 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { afterAll, describe, expect, it } from "vitest";
+import { createDeepAgent } from "../src/index.ts";
+import { chooseModel } from "../src/models/index.ts";
 import { callTool, startProvider, type ProviderName, type ProviderStep } from "../src/testing/index.ts";
 import { inPipes } from "./in-pipes.ts";
 import { KEYS, PROVIDERS } from "./providers.ts";
@@ -49,6 +52,33 @@ describe.each(SENDS_TEXT)("over the wire of %s", (provider) => {
     expect(requests).toHaveLength(3);
   });
 });
+
+/** Runs an agent with `streamEvents` v3, which reads the events of a provider's own stream. */
+async function runV3(provider: ProviderName, steps: ProviderStep[]) {
+  const server = await startProvider(provider, steps);
+  const { model: name, variable, path = "" } = PROVIDERS[provider];
+  try {
+    const { model } = await chooseModel({ model: name, env: { ...KEYS, [variable]: server.url + path } });
+    const agent = createDeepAgent({ model });
+    const stream = await agent.streamEvents({ messages: [new HumanMessage("Go")] }, { version: "v3" });
+    const { messages, files } = (await stream.output) as { messages: BaseMessage[]; files?: object };
+    return { answer: messages.at(-1)!.text, files: Object.keys(files ?? {}), requests: server.requests };
+  } finally {
+    await server.stop();
+  }
+}
+
+it.each(SENDS_TEXT)(
+  "%s in streamEvents v3 runs no call that was cut off, and asks again",
+  async (provider) => {
+    const write = callTool("write_file", { file_path: "/a.txt", content: "x".repeat(200) });
+    for (const cut of ["said", "unsaid"] as const) {
+      const { answer, files, requests } = await runV3(provider, [{ calls: [write], cut }, { text: "Done." }]);
+      expect({ answer, files }).toEqual({ answer: "Done.", files: [] });
+      expect(JSON.stringify(requests[1])).toMatch(/Not run: [^"]*write_file/);
+    }
+  },
+);
 
 it.each(Object.keys(PROVIDERS) as ProviderName[])(
   "%s is asked to continue half an answer",

@@ -116,6 +116,25 @@ describe("a plan call whose arguments are almost JSON", () => {
     expect(first?.invalid_tool_calls).toEqual([]);
   });
 
+  it("is repaired in its place in a message that has it only in the content", () => {
+    const invalid = (name: string, id?: string) => ({
+      type: "invalid_tool_call",
+      id,
+      name,
+      args: '{"done": "1",}',
+    });
+    const other = { type: "tool_call" as const, id: "b", name: "work", args: {} };
+    const content = [invalid("update_todos", "a"), other, invalid("update_todos"), invalid("work", "d")];
+    const message = new AIMessage({ content, response_metadata: { output_version: "v1" } } as object);
+    repairCalls(message, ["update_todos"]);
+    const repaired = { type: "tool_call", name: "update_todos", args: { done: "1" } };
+    const calls = [{ ...repaired, id: "a" }, other, { ...repaired, id: expect.stringMatching(/^call_/) }];
+    expect(message.content).toEqual(calls);
+    expect(message.tool_calls).toHaveLength(3);
+    expect(message.tool_calls).toEqual(expect.arrayContaining(calls));
+    expect(message.invalid_tool_calls).toMatchObject([{ id: "d", name: "work" }]);
+  });
+
   it("stands beside valid calls, in the order in which they were made", async () => {
     const both = broken([
       ["update_todos", '{"done": "1",}'],

@@ -8,6 +8,7 @@ import { BROKEN_CALL } from "./broken-calls.prompt.ts";
 import { isCutOff } from "./final-answer.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
+type InvalidCall = NonNullable<AIMessage["invalid_tool_calls"]>[number];
 
 /** The greatest depth of arguments. LangChain cannot read a checkpoint with more than 50 levels. */
 const MAX_DEPTH = 32;
@@ -24,6 +25,7 @@ const REPAIRED = "repaired_calls";
 export function repairCalls(message: AIMessage, toolNames: readonly string[]): void {
   // First, as the others forget what was streamed.
   dropUnclosedCalls(message);
+  takeInvalidBlocks(message);
   dropDeepCalls(message);
   if (!isCutOff(message)) repairJsonOfCalls(message, toolNames);
   dropBlocksOfUnread(message);
@@ -47,8 +49,20 @@ function repairJsonOfCalls(message: AIMessage, toolNames: readonly string[]): vo
   });
   message.additional_kwargs[REPAIRED] = calls.map(({ id }) => id);
   // Messages in this form carry their calls twice.
-  const isV1 = message.response_metadata["output_version"] === "v1" && Array.isArray(message.content);
-  if (isV1) message.content = [...(message.content as object[]), ...calls] as typeof message.content;
+  if (message.response_metadata["output_version"] !== "v1" || !Array.isArray(message.content)) return;
+  const content = message.content.map((block) => calls.find(({ id }) => id === block["id"]) ?? block);
+  const missing = calls.filter((call) => !content.includes(call));
+  setCalls(message, { content: [...content, ...missing] as typeof message.content });
+}
+
+/** Copies the invalid calls that are only in the content: LangChain's `streamEvents` v3 makes such messages. */
+function takeInvalidBlocks(message: AIMessage): void {
+  const { invalid_tool_calls = [], content } = message;
+  if (!Array.isArray(content)) return;
+  const known = new Set(invalid_tool_calls.map(({ id }) => id));
+  const missing = content.filter(({ type, id }) => type === "invalid_tool_call" && !known.has(id as string));
+  if (missing.length > 0)
+    setCalls(message, { invalid_tool_calls: [...invalid_tool_calls, ...(missing as InvalidCall[])] });
 }
 
 /**
@@ -85,10 +99,11 @@ function dropDeepCalls(message: AIMessage): void {
  */
 function dropBlocksOfUnread(message: AIMessage): void {
   const { tool_calls = [], invalid_tool_calls = [], content } = message;
-  if (invalid_tool_calls.length === 0 || !Array.isArray(content)) return;
+  if (!Array.isArray(content)) return;
   const ids = new Set<unknown>(invalid_tool_calls.flatMap(({ id }) => id ?? []));
   for (const { id } of tool_calls) ids.delete(id);
-  setCalls(message, { content: content.filter((block) => !ids.has(block["id"])) });
+  const kept = content.filter(({ type, id }) => type !== "invalid_tool_call" && !ids.has(id));
+  if (kept.length < content.length) setCalls(message, { content: kept });
 }
 
 /** Whether a value has more levels than `limit`. Without recursion, which such a value could overflow. */
@@ -236,16 +251,15 @@ function isClosed(text: string): boolean {
   return !isQuoted && depth <= 0;
 }
 
-function invalid(
-  id: string | undefined,
-  name: string,
-  error = "cut off",
-): NonNullable<AIMessage["invalid_tool_calls"]>[number] {
+function invalid(id: string | undefined, name: string, error = "cut off"): InvalidCall {
   return { type: "invalid_tool_call", name, error, ...(id !== undefined && { id }) };
 }
 
 /** The ids of all calls in the model's order, if its client provides it. */
 function idsInOrder(message: AIMessage): (string | undefined)[] {
   const raw: unknown = message.additional_kwargs["tool_calls"];
-  return (Array.isArray(raw) ? (raw as Chunk[]) : chunksOf(message)).map(({ id }) => id);
+  if (Array.isArray(raw)) return (raw as Chunk[]).map(({ id }) => id);
+  const chunks = chunksOf(message);
+  const { content } = message;
+  return (chunks.length === 0 && Array.isArray(content) ? (content as Chunk[]) : chunks).map(({ id }) => id);
 }
