@@ -53,15 +53,21 @@ describe.each(SENDS_TEXT)("over the wire of %s", (provider) => {
   });
 });
 
-/** Runs an agent with `streamEvents` v3, which reads the events of a provider's own stream. */
-async function runV3(provider: ProviderName, steps: ProviderStep[]) {
+/** Runs an agent: with `invoke`, which does not stream, or `streamEvents` v3, which reads a provider's own events. */
+async function runAgent(provider: ProviderName, steps: ProviderStep[], way: "invoke" | "v3") {
   const server = await startProvider(provider, steps);
   const { model: name, variable, path = "" } = PROVIDERS[provider];
   try {
     const { model } = await chooseModel({ model: name, env: { ...KEYS, [variable]: server.url + path } });
     const agent = createDeepAgent({ model });
-    const stream = await agent.streamEvents({ messages: [new HumanMessage("Go")] }, { version: "v3" });
-    const { messages, files } = (await stream.output) as { messages: BaseMessage[]; files?: object };
+    const input = { messages: [new HumanMessage("Go")] };
+    const state: unknown =
+      way === "invoke"
+        ? await agent.invoke(input)
+        : await (
+            await agent.streamEvents(input, { version: "v3" })
+          ).output;
+    const { messages, files } = state as { messages: BaseMessage[]; files?: object };
     return { answer: messages.at(-1)!.text, files: Object.keys(files ?? {}), requests: server.requests };
   } finally {
     await server.stop();
@@ -73,12 +79,28 @@ it.each(SENDS_TEXT)(
   async (provider) => {
     const write = callTool("write_file", { file_path: "/a.txt", content: "x".repeat(200) });
     for (const cut of ["said", "unsaid"] as const) {
-      const { answer, files, requests } = await runV3(provider, [{ calls: [write], cut }, { text: "Done." }]);
+      const { answer, files, requests } = await runAgent(
+        provider,
+        [{ calls: [write], cut }, { text: "Done." }],
+        "v3",
+      );
       expect({ answer, files }).toEqual({ answer: "Done.", files: [] });
       expect(JSON.stringify(requests[1])).toMatch(/Not run: [^"]*write_file/);
     }
   },
 );
+
+it("Anthropic without a stream runs all calls of a cut-off answer but the last", async () => {
+  const write = (path: string) => callTool("write_file", { file_path: path, content: "x" });
+  const steps: ProviderStep[] = [
+    { calls: [write("/a.txt"), write("/b.txt")], cut: "said" },
+    { calls: [write("/c.txt")] },
+    { text: "Done." },
+  ];
+  const { answer, files, requests } = await runAgent("anthropic", steps, "invoke");
+  expect({ answer, files }).toEqual({ answer: "Done.", files: ["/a.txt", "/c.txt"] });
+  expect(JSON.stringify(requests[1])).toContain("was cut off at the output limit");
+});
 
 it.each(Object.keys(PROVIDERS) as ProviderName[])(
   "%s is asked to continue half an answer",

@@ -2,7 +2,7 @@
 export const BROKEN_CALL = {
   malformed: "Not run: the arguments of your call to {tools} were not valid JSON{where}. Call it again.",
   deep: "Not run: the arguments of your call to {tools} are nested too deep. Call it again with flatter ones.",
-  cut: "Not run: your call to {tools} was cut off at the output limit, so its arguments were not valid JSON. Call it again with less in it, and do the rest in further calls.",
+  cut: "Not run: your call to {tools} was cut off at the output limit, so its arguments may be incomplete. Call it again with less in it, and do the rest in further calls.",
 } as const;
 
 /** Shown to a model whose answer ended at the output limit. */

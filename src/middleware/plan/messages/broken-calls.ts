@@ -67,7 +67,8 @@ function takeInvalidBlocks(message: AIMessage): void {
 
 /**
  * Makes calls invalid whose arguments do not close. A stream closes their brackets and quotes by guessing, whatever the
- * reason for the end of the answer is. Only the text that the model sent shows it.
+ * reason for the end of the answer is. Only the text that the model sent shows it: without that text, the last call of
+ * an answer that was cut off is invalid.
  */
 function dropUnclosedCalls(message: AIMessage): void {
   const { tool_calls = [], invalid_tool_calls = [] } = message;
@@ -222,13 +223,28 @@ function chunksWith(id: string | undefined, message: AIMessage): Chunk[] {
 }
 
 /** Whether the arguments of a call close. Models may give calls the same id: then all of them must. */
-function isWhole({ id, args }: ToolCall, message: AIMessage): boolean {
-  return chunksWith(id, message).every((chunk) => {
+function isWhole(call: ToolCall, message: AIMessage): boolean {
+  const { id, args } = call;
+  const chunks = chunksWith(id, message);
+  if (chunks.length === 0 && isCutOff(message) && !hasText(call, message)) return !isLast(call, message);
+  return chunks.every((chunk) => {
     const { args: text = "" } = chunk;
     // A call without arguments may have none. Tools without a schema take their input as it is.
     if (text === "") return !isCutOff(message) || chunk !== chunksOf(message).at(-1);
     return text === args["input"] || isClosed(text);
   });
+}
+
+/** Whether a message has a call's arguments as the model sent them. LangChain then parsed them without guessing. */
+function hasText({ id }: ToolCall, { additional_kwargs }: AIMessage): boolean {
+  const raw: unknown = additional_kwargs["tool_calls"];
+  return Array.isArray(raw) && (raw as Chunk[]).some((one) => one.id === id);
+}
+
+/** Whether an answer ends with a call. */
+function isLast({ id }: ToolCall, { content, tool_calls = [] }: AIMessage): boolean {
+  const ids = Array.isArray(content) ? content.map((block) => block["id"] as unknown) : [];
+  return (ids.includes(id) ? ids : tool_calls.map((call) => call.id)).at(-1) === id;
 }
 
 /** The first text of a call's arguments that does not close; empty if there is none. */
