@@ -23,6 +23,7 @@ function inMemory(): { entries: Map<string, string>; open: () => Promise<SystemS
     getLater: (variable) => entries.get(variable) ?? null,
     set: (variable, value) => void entries.set(variable, value),
     remove: (variable) => void entries.delete(variable),
+    isInKernel: () => false,
   };
   return { entries, open: () => Promise.resolve(store) };
 }
@@ -33,7 +34,10 @@ describe("keys that are kept", () => {
     expect(await keys.keep("OPENAI_API_KEY", "sk-1")).toBe("file");
     expect(await keys.all()).toEqual({ OPENAI_API_KEY: "sk-1" });
     expect(statSync(keys.file).mode & 0o777).toBe(0o600);
-    expect(await keys.forget(["OPENAI_API_KEY", "GROQ_API_KEY"])).toEqual(["OPENAI_API_KEY"]);
+    expect(await keys.forget(["OPENAI_API_KEY", "GROQ_API_KEY"])).toEqual({
+      forgotten: ["OPENAI_API_KEY"],
+      left: [],
+    });
     expect(readFileSync(keys.file, "utf8")).not.toContain("sk-1");
   });
 
@@ -46,7 +50,7 @@ describe("keys that are kept", () => {
     entries.clear();
     expect(await keys.all()).toEqual({});
     expect(await new KeptKeys(env, none).all()).toEqual({});
-    expect(await keys.forget(["GROQ_API_KEY"])).toEqual(["GROQ_API_KEY"]);
+    expect((await keys.forget(["GROQ_API_KEY"])).forgotten).toEqual(["GROQ_API_KEY"]);
   });
 
   it("are in the file alone where only this process reads them from the system's store", async () => {
@@ -59,12 +63,34 @@ describe("keys that are kept", () => {
     expect(statSync(keys.file).mode & 0o777).toBe(0o600);
   });
 
+  it("never enter a system's store that stores a value and denies access to it", async () => {
+    const { entries, open } = inMemory();
+    const deny = (): never => {
+      throw new Error("AccessDenied");
+    };
+    const kernel = async (): Promise<SystemStore> => {
+      const { set } = await open();
+      const setAndDeny = (variable: string, value: string): never => {
+        set(variable, value);
+        return deny();
+      };
+      const isInKernel = (variable: string): boolean => entries.has(variable);
+      return { get: deny, getLater: deny, set: setAndDeny, remove: deny, isInKernel };
+    };
+    const keys = new KeptKeys(env, kernel);
+    expect(await keys.keep("A_KEY", "x")).toBe("file");
+    expect([...entries.keys()]).toEqual(["HOLDFAST_PROBE"]);
+    expect(await keys.forget(["A_KEY"])).toEqual({ forgotten: ["A_KEY"], left: [] });
+    entries.set("A_KEY", "of an earlier version");
+    expect(await keys.forget(["A_KEY", "B_KEY"])).toEqual({ forgotten: [], left: ["A_KEY"] });
+  });
+
   it("are forgotten with the copies that an earlier login left in the system's store", async () => {
     const { entries, open } = inMemory();
     entries.set("A_KEY", "old").set("B_KEY", "of another home");
     const keys = new KeptKeys(env, open);
     await new KeptKeys(env, none).keep("A_KEY", "x");
-    expect(await keys.forget(["A_KEY", "B_KEY", "C_KEY"])).toEqual(["A_KEY", "B_KEY"]);
+    expect((await keys.forget(["A_KEY", "B_KEY", "C_KEY"])).forgotten).toEqual(["A_KEY", "B_KEY"]);
     expect([...entries]).toEqual([]);
     expect(await keys.all()).toEqual({});
   });

@@ -12,9 +12,14 @@ export interface SystemStore {
   getLater: (variable: string) => string | null;
   set: (variable: string, value: string) => void;
   remove: (variable: string) => void;
+  /** Whether a copy is in the kernel's keyring, which may refuse both to show and to remove it. */
+  isInKernel: (variable: string) => boolean;
 }
 
 const SERVICE = "holdfast";
+
+/** The entry with which Holdfast tries the store: a store that fails may still have stored the value. */
+const PROBE = "HOLDFAST_PROBE";
 
 async function systemStore(): Promise<SystemStore> {
   const { Entry } = await import("@napi-rs/keyring");
@@ -24,6 +29,7 @@ async function systemStore(): Promise<SystemStore> {
     getLater: (variable) => (isInKernel(variable) ? null : getInOtherProcess(variable)),
     set: (variable, value) => entry(variable).setPassword(value),
     remove: (variable) => void entry(variable).deletePassword(),
+    isInKernel,
   };
 }
 
@@ -91,17 +97,15 @@ export class KeptKeys {
   /** Stores a value. Returns where it is stored. */
   async keep(variable: string, value: string): Promise<"system" | "file"> {
     const system = await this.#system().catch(() => undefined);
-    const isInSystem = attempt(() => {
-      system?.set(variable, value);
-      return system?.getLater(variable) === value;
-    });
+    const isInSystem = system !== undefined && isReliable(system) && store(system, variable, value);
+    // An earlier login may have left a copy.
     if (!isInSystem) attempt(() => system?.remove(variable));
     await this.#entries.change((entries) => entries.set(variable, isInSystem ? { isInSystem } : { value }));
     return isInSystem ? "system" : "file";
   }
 
-  /** Deletes variables. Returns those that existed. */
-  async forget(variables: readonly string[]): Promise<string[]> {
+  /** Deletes variables. Returns those that existed, and those of which a copy is left in the kernel's keyring. */
+  async forget(variables: readonly string[]): Promise<{ forgotten: string[]; left: string[] }> {
     const stored = await this.#entries.read();
     const system = await this.#system().catch(() => undefined);
     // An earlier login, or one with another home folder, may have left a copy.
@@ -111,12 +115,30 @@ export class KeptKeys {
         if (isThere) system.remove(variable);
         return isThere;
       }) ?? false;
-    const removals = variables.filter((variable) => isRemoved(variable) || stored.has(variable));
+    const forgotten = variables.filter((variable) => isRemoved(variable) || stored.has(variable));
     await this.#entries.change((entries) => {
-      for (const variable of removals) entries.delete(variable);
+      for (const variable of forgotten) entries.delete(variable);
     });
-    return removals;
+    return { forgotten, left: variables.filter((variable) => system?.isInKernel(variable)) };
   }
+}
+
+/** Whether another process reads from a store later what this one writes to it. Tries it with a random value. */
+function isReliable(system: SystemStore): boolean {
+  const value = crypto.randomUUID();
+  const isKept = store(system, PROBE, value) && attempt(() => system.getLater(PROBE)) === value;
+  attempt(() => system.remove(PROBE));
+  return isKept;
+}
+
+/** Stores a value, and reads it back. */
+function store(system: SystemStore, variable: string, value: string): boolean {
+  return (
+    attempt(() => {
+      system.set(variable, value);
+      return system.get(variable) === value;
+    }) ?? false
+  );
 }
 
 /** The original environment of each environment with stored keys. */

@@ -170,9 +170,13 @@ export async function logout({ provider }: LoginFlags, terminal: Terminal): Prom
   const variables = providers.flatMap(({ endpoints }) =>
     endpoints.flatMap(({ baseUrl, keys }) => [baseUrl, ...keys]),
   );
-  const removals = await new KeptKeys(env).forget([...new Set(variables)]);
-  const text = removals.length > 0 ? `Forgotten: ${removals.join(", ")}.` : "Nothing was kept.";
+  const { forgotten, left } = await new KeptKeys(env).forget([...new Set(variables)]);
+  const text = forgotten.length > 0 ? `Forgotten: ${forgotten.join(", ")}.` : "Nothing was kept.";
   stdout.write(shown`${oneLine(text)}\n`);
+  if (left.length > 0)
+    stdout.write(
+      shown`${oneLine(`The kernel's keyring still has a copy of ${left.join(", ")}, which other processes of yours may read until the machine restarts. To be safe, revoke the key at the provider.`)}\n`,
+    );
   return EXIT.done;
 }
 
