@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../deep/index.ts";
 import { HarnessError } from "../errors.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
-import { readReport } from "./report.ts";
+import { readReport, verdictLine } from "./report.ts";
 
 describe("a sub-agent's report", () => {
   it("is what it said last, also when its last message is empty", () => {
@@ -14,10 +14,17 @@ describe("a sub-agent's report", () => {
       new ToolMessage({ content: "listed", tool_call_id: "1" }),
       new AIMessage({ content: [{ type: "text", text: " " }] }),
     ];
-    expect(readReport({ messages }).text).toBe(
-      "Found 3 leaks.\n\n(Its last message was empty; it said this before.)",
-    );
-    expect(readReport({ messages: [...messages, new AIMessage("All done.")] }).text).toBe("All done.");
+    const { text, verdict } = readReport({ messages });
+    expect(text).toBe("Found 3 leaks.");
+    expect(verdictLine(verdict)).toBe("[Done: its last message was empty, and it wrote this before.]");
+    const more = readReport({ messages: [...messages, new AIMessage("All done.")] });
+    expect([more.text, verdictLine(more.verdict)]).toEqual(["All done.", ""]);
+  });
+
+  it("is JSON alone if an empty message follows JSON", () => {
+    const messages = [new AIMessage('{"a":1}'), new AIMessage("")];
+    const { text, verdict } = readReport({ messages });
+    expect([text, verdict]).toEqual(['{"a":1}', { result: "done" }]);
   });
 
   it("says so when there is none at all", async () => {

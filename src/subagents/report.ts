@@ -1,4 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { attempt } from "../errors.ts";
 import { sumTallies, tallyOf, BUDGET_REASON, isFinalAnswer } from "../middleware/plan/index.ts";
 import { unsaidTokens } from "../middleware/prices/index.ts";
 import { shortened } from "../middleware/text/index.ts";
@@ -48,10 +49,13 @@ export function readReport(state: object, start?: StartState, { stopped, spent }
   const answers = isOutOfBudget ? transcript.slice(0, -1) : transcript;
   const words = unfinished === undefined ? finalWords(answers) : (lastWords(answers) ?? lastResults(answers));
   const text = structuredResponse === undefined ? (words ?? "") : JSON.stringify(structuredResponse);
+  const isEarlier = structuredResponse === undefined && unfinished === undefined && endsSilently(answers);
+  const verdict = verdictOn(text, unfinished, Array.isArray(todos) ? todos : []);
   return {
     text,
     after: state,
-    verdict: verdictOn(text, unfinished, Array.isArray(todos) ? todos : []),
+    // A program may read a report in JSON, which is whole by its form.
+    verdict: isEarlier && !isJson(text) ? withReason(verdict, EARLIER) : verdict,
     spent: spent ?? transcript.reduce(add, ZERO_TALLY),
   };
 }
@@ -90,12 +94,25 @@ export function verdictLine(
   return `[${LABELS[result]}${cause}.${more && ` ${more}`}]${id === undefined ? "" : ` ${id}`}`;
 }
 
+const EARLIER = "its last message was empty, and it wrote this before";
+
+function withReason({ result, reason }: Verdict, more: string): Verdict {
+  return { result, reason: reason === undefined ? more : `${more}; ${reason}` };
+}
+
 /** The answer at the end. Some models write their report beside a tool call and end with an empty message. */
 function finalWords(messages: readonly BaseMessage[]): string | undefined {
   const last = lastWords(messages);
-  const isSilent = last !== undefined && textsOf(messages).at(-1) === "";
-  if (isSilent) return `${last}\n\n(Its last message was empty; it said this before.)`;
-  return last === undefined ? undefined : wholeAnswer(messages);
+  return last === undefined || endsSilently(messages) ? last : wholeAnswer(messages);
+}
+
+/** Whether a model has written something, and then an empty last message. */
+function endsSilently(messages: readonly BaseMessage[]): boolean {
+  return lastWords(messages) !== undefined && textsOf(messages).at(-1) === "";
+}
+
+function isJson(text: string): boolean {
+  return attempt((): unknown => JSON.parse(text)) !== undefined;
 }
 
 function lastWords(messages: readonly BaseMessage[]): string | undefined {
