@@ -17,7 +17,15 @@ import {
   type Todo,
 } from "../todo/index.ts";
 import { cancelOmitted, continuesPlan, emptyPlanAfter, withCurrentIds } from "./earlier-plan.ts";
-import { identify, mostSimilar, planOf, retiredIdCheck, type Identified } from "./identity.ts";
+import {
+  identify,
+  isReplaced,
+  planOf,
+  replacedBy,
+  replacementOf,
+  retiredIdCheck,
+  type Identified,
+} from "./identity.ts";
 import { revertRefused } from "./revert-refused.ts";
 import { checkTodos, emptyContent, frozen, isCancelled, listIds, unknownId } from "./rules.ts";
 
@@ -71,9 +79,12 @@ export function applyUpdate(plan: Plan, raw: unknown, policy: Policy, options: A
   if (reading.isTooLarge) return { ok: false, issues: reading.issues };
   const editor = new PlanEditor(plan, reading, author);
   for (const draft of update.edit) editor.edit(draft);
-  for (const draft of update.add) editor.add(draft);
+  const added = update.add.map((draft) => editor.add(draft));
   for (const draft of update.done) editor.close(draft, "completed", "done");
-  for (const draft of update.cancel) editor.close(draft, "cancelled", "cancel");
+  // One item cancelled and one added in the same call: the second replaces the first.
+  const isSwap = author === "model" && added.length === 1 && update.cancel.length === 1;
+  const swap = isSwap && added[0] !== undefined ? { note: replacedBy(added[0]) } : {};
+  for (const draft of update.cancel) editor.close({ ...swap, ...draft }, "cancelled", "cancel");
   for (const draft of update.block) editor.close(draft, "blocked", "block");
   for (const { id } of update.start) editor.status(id, "in_progress", "start");
   for (const draft of update.move) editor.move(draft);
@@ -211,9 +222,9 @@ function asUnverified(todo: Todo): Todo {
   return todo.status === "completed" ? { ...todo, unverified: true } : todo;
 }
 
-/** Removes the reason for a block from items that are open or completed now. A new note stays. */
+/** Removes the reason for a block, and the name of a replacement, from items that are open or completed now. A new note stays. */
 function withoutOldReasons(todos: readonly Todo[], before: readonly Todo[]): Todo[] {
-  const blocked = byId(before.filter(({ status }) => status === "blocked"));
+  const blocked = byId(before.filter((todo) => todo.status === "blocked" || isReplaced(todo)));
   return todos.map((todo) => {
     const { note, ...rest } = todo;
     const holds = todo.status === "blocked" || todo.status === "cancelled";
@@ -293,12 +304,13 @@ class PlanEditor {
     if (draft.before !== undefined) this.move(draft);
   }
 
-  add(draft: Draft): void {
+  /** Returns the new item's id. */
+  add(draft: Draft): string | undefined {
     if (!draft.content) {
       if (this.#reading.policy.emptyContent === "refuse") {
         this.#reading.issue(emptyContent(draft.at, draft.content, this.#reading.policy));
       }
-      return;
+      return undefined;
     }
     const isFree = draft.id !== undefined && !this.#isRetired(draft.id) && !this.#items.get(draft.id);
     const id = isFree ? draft.id! : this.#freshId();
@@ -312,6 +324,7 @@ class PlanEditor {
     const before = draft.before === undefined ? undefined : this.#find(draft.before, `${draft.at}.before`);
     this.#items.add(todo, before && { before: before.id });
     this.#nextId = nextNumber(this.#nextId, [todo]);
+    return id;
   }
 
   status(id: string, status: Status, field: string): void {
@@ -339,7 +352,7 @@ class PlanEditor {
     const before = closing?.status;
     if (closing && before === "cancelled" && status === "completed" && !this.#isPerson) {
       const others = this.#items.list.filter((todo) => todo.status !== "cancelled");
-      return this.#reading.issue(isCancelled(closing.id, mostSimilar(closing, others)));
+      return this.#reading.issue(isCancelled(closing.id, replacementOf(closing, others)));
     }
     this.status(draft.id!, status, field);
     const todo = this.#items.get(draft.id!);

@@ -92,8 +92,22 @@ function similarItem(
   return match?.id;
 }
 
-/** The item most similar to one, if they share at least half of their words. */
-export function mostSimilar(todo: Todo, others: readonly Todo[]): Todo | undefined {
+const REPLACED_BY = "replaced by ";
+
+/** The note of a cancelled item that another one replaces. */
+export function replacedBy(id: string): string {
+  return `${REPLACED_BY}${id}`;
+}
+
+/** Whether a cancelled item names the one that replaces it. */
+export function isReplaced({ status, note = "" }: Todo): boolean {
+  return status === "cancelled" && note.startsWith(REPLACED_BY);
+}
+
+/** The item that replaces a cancelled one: by its note, or the most similar one that shares half of its words. */
+export function replacementOf(todo: Todo, others: readonly Todo[]): Todo | undefined {
+  const noted = others.find(({ id }) => todo.note === replacedBy(id));
+  if (noted) return noted;
   const ranked = others
     .map((other) => ({ other, share: similarity(todo.content, other.content) }))
     .toSorted((a, b) => b.share - a.share);

@@ -18,6 +18,8 @@ function refused(result: Result): Issue[] {
   return result.issues;
 }
 
+const messagesOf = (result: Result): string[] => refused(result).map(({ message }) => message);
+
 const lines = (plan: Plan): string[] => plan.todos.map((todo) => `${todo.id} ${todo.content} ${todo.status}`);
 
 /** Each rule: a change that breaks it, the refusal, the knob that lets it through, and what becomes of it then. */
@@ -375,6 +377,22 @@ describe("an update", () => {
     expect(
       lines(accepted(applyUpdate(rewritten, { done: "1" }, LEAN_POLICY, { author: "person" })).plan),
     ).toContain("1 Fix total() completed");
+  });
+
+  it("names the only item that was added when one was cancelled", () => {
+    const swap = { cancel: "1", add: ["Rewrite the parser"] };
+    const { plan: swapped } = accepted(applyUpdate(written(["Fix total()", "Report"]), swap, LEAN_POLICY));
+    expect(lines(swapped)).toContain("1 Fix total() cancelled");
+    expect(messagesOf(applyUpdate(swapped, { done: "1" }, LEAN_POLICY))).toEqual([
+      "Item 1 is cancelled and cannot be completed. If you did item 3 (Rewrite the parser), report that one; else start 1 again first.",
+    ]);
+    const noted = { cancel: "1: not needed", add: ["Rewrite the parser"] };
+    const { plan: other } = accepted(applyUpdate(written(["Fix total()", "Report"]), noted, LEAN_POLICY));
+    expect(messagesOf(applyUpdate(other, { done: "1" }, LEAN_POLICY))[0]).toContain(
+      "report the item that you",
+    );
+    const back = accepted(applyUpdate(swapped, { start: "1" }, LEAN_POLICY)).plan;
+    expect(back.todos[0]).not.toHaveProperty("note");
   });
 
   it("names no other item for a cancelled one that shares few words with it", () => {
