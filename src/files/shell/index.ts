@@ -136,22 +136,43 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
  */
 const OWN_GIT = { GIT_CONFIG_PARAMETERS: "'safe.bareRepository=explicit'" };
 
-/** Refuses new files in `/tmp`, which is another folder for commands, unless the project has a folder of that name. */
+/**
+ * Refuses new files in `/tmp`, which is another folder for commands, and says so where a file in it is missing, unless
+ * the project has a folder of that name.
+ */
 function withoutTmp(backend: FileBackend, root: string): FileBackend {
-  const refusal = (raw: string): Failure | undefined => {
+  const inTmp = (raw: string): string | undefined => {
     const parsed = parsePath(raw);
-    if (!parsed.ok || !parsed.path.startsWith("/tmp/") || existsSync(join(root, "tmp"))) return undefined;
-    const { path } = parsed;
+    const isInTmp = parsed.ok && (parsed.path === "/tmp" || parsed.path.startsWith("/tmp/"));
+    return isInTmp && !existsSync(join(root, "tmp")) ? parsed.path : undefined;
+  };
+  const refusal = (raw: string): Failure | undefined => {
+    const path = inTmp(raw);
+    if (path === undefined || path === "/tmp") return undefined;
     return fail(
       `${path} was not written: for the file tools it is ${join(root, path)}, which commands do not find in their /tmp. Write ${path.slice("/tmp".length)}, or have a command write to /tmp.`,
     );
   };
+  const told = async <Value extends object>(raw: string, work: Promise<FileResult<Value>>) => {
+    const result = await work;
+    if (result.ok || result.reason !== "missing" || inTmp(raw) === undefined) return result;
+    return { ...result, error: `${result.error} ${OTHER_TMP}` };
+  };
   return {
     ...backend,
+    list: (path, options) => told(path, backend.list(path, options)),
+    read: (path) => told(path, backend.read(path)),
+    readBytes: (path) => told(path, backend.readBytes(path)),
+    edit: (path, edit) => told(path, backend.edit(path, edit)),
+    grep: (query) => told(query.path ?? "/", backend.grep(query)),
+    glob: (pattern, scope) => told(scope?.path ?? "/", backend.glob(pattern, scope)),
     write: async (path, content) => refusal(path) ?? backend.write(path, content),
     writeBytes: async (path, bytes) => refusal(path) ?? backend.writeBytes(path, bytes),
   };
 }
+
+const OTHER_TMP =
+  "The file tools do not see the /tmp of commands: have the same command print the file, or write it into the project.";
 
 async function runIsolated(
   command: string,

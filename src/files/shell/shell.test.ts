@@ -91,6 +91,20 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     rmSync(join(root, "tmp"), { recursive: true });
   });
 
+  it("says that file tools do not see the commands' /tmp if a file in it is missing", async () => {
+    const backend = shellBackend(root);
+    const hint = expect.stringContaining("The file tools do not see the /tmp of commands");
+    for (const path of ["/tmp", "/tmp/x"]) expect(await backend.list(path)).toMatchObject({ error: hint });
+    expect(await backend.read("/tmp/x")).toMatchObject({ error: hint, reason: "missing" });
+    expect(await backend.readBytes("/tmp/x")).toMatchObject({ error: hint });
+    expect(await backend.grep({ pattern: "x", path: "/tmp" })).toMatchObject({ error: hint });
+    expect(await backend.glob("*", { path: "/tmp" })).toMatchObject({ error: hint });
+    expect(await backend.read("/tmpx")).toMatchObject({ error: expect.not.stringContaining("commands") });
+    mkdirSync(join(root, "tmp"));
+    expect(await backend.read("/tmp/x")).toMatchObject({ error: expect.not.stringContaining("commands") });
+    rmSync(join(root, "tmp"), { recursive: true });
+  });
+
   it("ends a command and everything it started at the time limit", async () => {
     const command = "echo $$ > sh.pid; (sleep 600 & echo $! > child.pid; wait); echo never";
     const result = await run(`echo begun; ${command}`, { timeoutMs: TIME_TO_BEGIN_MS });
