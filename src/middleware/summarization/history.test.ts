@@ -7,7 +7,7 @@ import { tool } from "langchain";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
-import { diskBackend } from "../../files/index.ts";
+import { diskBackend, shellBackend } from "../../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 
 const config = { configurable: { thread_id: "t" } };
@@ -133,3 +133,31 @@ it("without file tools there is no word of a file", async () => {
   expect(text).toContain("They talked.");
   expect(text).not.toContain("conversation.md");
 });
+
+it.each([
+  { options: {}, isShell: true, words: ["search it with the grep tool", "Commands do not see it."] },
+  { options: {}, isShell: false, words: ["search it with the grep tool"] },
+  { options: { fileTools: ["ls" as const, "read_file" as const] }, isShell: true, words: [] },
+])(
+  "the pointer to the file names only tools that the agent has: $words",
+  async ({ options, isShell, words }) => {
+    const model = new ScriptedModel([callTool("note"), callTool("note"), "ok"]);
+    const agent = createDeepAgent({
+      model,
+      tools: [note],
+      plan: false,
+      backend: isShell ? shellBackend(dir) : diskBackend(dir),
+      ...options,
+      summarization: {
+        model: new ScriptedModel(["They talked."], { loop: true }),
+        trigger: { messages: 4 },
+        keep: { messages: 2 },
+      },
+    });
+    await agent.invoke(go);
+    const { text } = model.requests.at(-1)!.messages[1]!;
+    expect(text).toContain(FILE);
+    const all = ["search it with the grep tool", "Commands do not see it."];
+    expect(all.filter((part) => text.includes(part))).toEqual(words);
+  },
+);

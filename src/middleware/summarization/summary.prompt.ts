@@ -7,7 +7,11 @@ export const WORDS_LEFT_OUT = "[{count} of the user's messages left out here{whe
 
 /** The end of that message, where the file tools can show the conversation. */
 export const CONTEXT_FILE =
-  "The summarized part itself, every message and tool result, is lines 1 to {lines} of {file} ({messages} messages; what came after it follows there). It is long: search it with the grep tool on that path, and read only what you need with read_file, offset and limit. Commands do not see it. Each message begins with a line like `## 12 user`, `## 13 agent` or `## 14 result of read_file`.";
+  "The summarized part itself, every message and tool result, is lines 1 to {lines} of {file} ({messages} messages; what came after it follows there). It is long: {search}read only what you need with read_file, offset and limit. {commands}Each message begins with a line like `## 12 user`, `## 13 agent` or `## 14 result of read_file`.";
+
+/** Parts of that end for an agent with a grep tool, and one that runs commands. */
+export const CONTEXT_SEARCH = "search it with the grep tool on that path, and ";
+export const CONTEXT_COMMANDS = "Commands do not see it. ";
 
 /** The fixed form of a summary. */
 export const SUMMARY_FORM = `Write the summary under these headings, each kept short, "none" where there is nothing:

@@ -56,6 +56,7 @@ export class ContextTurn {
   readonly #parts: TurnParts;
   #memory: ContextMemory;
   readonly #file: string | undefined;
+  readonly #tools: readonly string[];
   /** The token usage of the current summary so far. */
   #used = NO_TOKENS;
 
@@ -64,6 +65,7 @@ export class ContextTurn {
     const { messages: conversation } = request.state as { messages: BaseMessage[] };
     const messages = withShortMessages(request.messages, { conversation, file: this.#file });
     this.#request = { ...request, messages };
+    this.#tools = request.tools.map((tool) => (tool as { name?: string }).name ?? "");
     this.#parts = parts;
     this.#memory = readContext(request.state, request.runtime.configurable);
   }
@@ -105,7 +107,7 @@ export class ContextTurn {
   }
 
   #compose(memory: ContextMemory): Composition {
-    return compose(this.#request.messages, memory, { file: this.#file });
+    return compose(this.#request.messages, memory, { file: this.#file, tools: this.#tools });
   }
 
   /** The most tokens of the user's words, less in a small window. */

@@ -5,12 +5,20 @@ import { coveredBy, type ContextMemory, type Summary } from "../../context-memor
 import { lineCount } from "../../conversation-file/index.ts";
 import { filled, userWordsIn } from "../../text/index.ts";
 import { copyOf, withoutRefusedTexts, withNotes } from "../../tools/index.ts";
-import { CONTEXT_FILE, CONTEXT_HEADING, CLEARED_TEXTS } from "../summary.prompt.ts";
+import {
+  CLEARED_TEXTS,
+  CONTEXT_COMMANDS,
+  CONTEXT_FILE,
+  CONTEXT_HEADING,
+  CONTEXT_SEARCH,
+} from "../summary.prompt.ts";
 import { userWords, wordsText } from "./user-words.ts";
 
 interface ComposeOptions {
   /** The path of the conversation file, if the agent can read it. */
   file?: string | undefined;
+  /** The names of the agent's tools. */
+  tools?: readonly string[];
 }
 
 /** A conversation as it goes into a request. */
@@ -36,15 +44,24 @@ export function compose(
   return { head, rest, messages: head ? [head, ...sent] : sent };
 }
 
+/** Tools that run commands. */
+const COMMANDS = new Set(["execute", "bash"]);
+
 /** Head messages by summary: what a summary covers does not change. */
 const heads = new WeakMap<Summary, { key: string; head: HumanMessage }>();
 
-function headOf(summary: Summary, covered: readonly BaseMessage[], { file }: ComposeOptions): HumanMessage {
-  const key = `${covered.length} ${file ?? ""}`;
+function headOf(
+  summary: Summary,
+  covered: readonly BaseMessage[],
+  { file, tools = [] }: ComposeOptions,
+): HumanMessage {
+  const search = tools.includes("grep") ? CONTEXT_SEARCH : "";
+  const commands = tools.some((name) => COMMANDS.has(name)) ? CONTEXT_COMMANDS : "";
+  const key = `${covered.length} ${search}${commands}${file ?? ""}`;
   const cached = heads.get(summary);
   if (cached?.key === key) return cached.head;
   const words = wordsText(userWords(covered), { tokens: summary.words, file });
-  const values = { file: file ?? "", lines: lineCount(covered), messages: covered.length };
+  const values = { file: file ?? "", lines: lineCount(covered), messages: covered.length, search, commands };
   const content = [
     "<conversation_so_far>",
     CONTEXT_HEADING,
