@@ -109,6 +109,8 @@ export interface Execution {
   /** Null when a signal ended it. */
   exitCode: number | null;
   timedOut: boolean;
+  /** The time limit in milliseconds, if the command reached it. */
+  limitMs?: number;
   /** True if the middle of the output was left out. */
   truncated: boolean;
   /** True if background processes of the command had to be ended. */

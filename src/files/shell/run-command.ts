@@ -81,14 +81,16 @@ export async function runCommand(
     timedOut,
     truncated: output.truncated,
     ...(leftProcesses && { leftProcesses }),
+    ...(timedOut && { limitMs: timeoutMs }),
   };
 }
 
 /** Renders the result of a command for a model: its output, and a line about anything unusual. */
 export function renderExecution(execution: Execution): string {
-  const { output, exitCode, timedOut, leftProcesses, takenBack = [] } = execution;
+  const { output, exitCode, timedOut, limitMs, leftProcesses, takenBack = [] } = execution;
+  const limit = limitMs === undefined ? "" : ` of ${Math.round(limitMs / 100) / 10} s`;
   const ending = timedOut
-    ? "[Stopped at the time limit.]"
+    ? `[Stopped at the time limit${limit}.]`
     : exitCode === null
       ? "[Ended by a signal.]"
       : exitCode === 0

@@ -109,7 +109,9 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_
     const command = "echo $$ > sh.pid; (sleep 600 & echo $! > child.pid; wait); echo never";
     const result = await run(`echo begun; ${command}`, { timeoutMs: TIME_TO_BEGIN_MS });
     expect(result).toMatchObject({ output: "begun\n", exitCode: null, timedOut: true, truncated: false });
-    expect(renderExecution(result)).toBe("begun\n[Stopped at the time limit.]");
+    expect(renderExecution(result)).toBe(
+      `begun\n[Stopped at the time limit of ${TIME_TO_BEGIN_MS / 1000} s.]`,
+    );
     expect([pidIn("sh.pid"), pidIn("child.pid")].filter(isAlive)).toEqual([]);
   });
 

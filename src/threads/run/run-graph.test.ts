@@ -202,7 +202,7 @@ describe("a call that failed is shown as such:", () => {
       "a command that takes too long",
       { command: "echo one; echo two; sleep 99", timeout: 5 },
       null,
-      "[Stopped at the time limit.]",
+      "[Stopped at the time limit of 5 s.]",
     ],
   ])("%s", async (_, args, exitCode, words) => {
     const { events, model } = await driven([callTool("execute", args), "So be it."], shell);
