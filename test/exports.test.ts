@@ -85,3 +85,19 @@ function parse(file: string): ReturnType<typeof parseSync> {
   if (!parsed.has(file)) parsed.set(file, parseSync(file, readFileSync(file, "utf8")));
   return parsed.get(file)!;
 }
+
+it("install commands in the source name the version of a peer that is pinned", () => {
+  const peers: Record<string, string> = manifest.peerDependencies;
+  const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+    .map((path) => readFileSync(join("src", path), "utf8"));
+  const commands = sources.flatMap((source) => [
+    ...source.matchAll(/npm install (@?[\w/-]+)(?:@([\w.]+))?/g),
+  ]);
+  expect(commands.length).toBeGreaterThan(4);
+  const wrong = commands.filter(([, name = "", version]) => {
+    const range = peers[name] ?? "";
+    return /^\d/.test(range) && version !== range;
+  });
+  expect(wrong.map(([text]) => text)).toEqual([]);
+});

@@ -188,7 +188,7 @@ function onTask<Args extends { taskId: string }>(
 async function connect(apiUrl?: string, defaultHeaders?: Record<string, string>): Promise<Client> {
   const sdk = await import("@langchain/langgraph-sdk").catch((cause: unknown) => {
     const message =
-      "Remote sub-agents need the package @langchain/langgraph-sdk. Install it with: npm install @langchain/langgraph-sdk@1";
+      "Remote sub-agents need the package @langchain/langgraph-sdk. Install it with: npm install @langchain/langgraph-sdk@1.12.0";
     throw new HarnessError("missing-package", message, { cause });
   });
   return new sdk.Client({ ...(apiUrl && { apiUrl }), ...(defaultHeaders && { defaultHeaders }) });
