@@ -7,7 +7,7 @@ import { attempt } from "../errors.ts";
 import { nameOf } from "../files/paths/index.ts";
 import { decodeText } from "../files/text/index.ts";
 import { filesField } from "../middleware/files/index.ts";
-import { frontmatterIn, NAMED, skillsPrompt } from "../middleware/skills/index.ts";
+import { frontmatterIn, skillsPrompt } from "../middleware/skills/index.ts";
 import { lastValue } from "../middleware/state/index.ts";
 import { filled, quotedText, withSection } from "../middleware/text/index.ts";
 import { adaptBackendProtocol } from "./adapt.ts";
@@ -15,7 +15,7 @@ import { runtimeHere, stateHere, type AnyBackend } from "./backends.ts";
 import { MEMORY } from "./deepagents.prompt.ts";
 import type { BackendFactory } from "./options.ts";
 import { withoutSlashes, type BackendProtocol } from "./protocol.ts";
-import type { Settings } from "./settings.ts";
+import { SKILL, type Settings } from "./settings.ts";
 
 /** A backend, and paths in it. */
 interface BackendSources {
@@ -105,16 +105,6 @@ function memorySection(texts: readonly (readonly [path: string, text: string])[]
 }
 
 /** A skill in the field `skillsMetadata` of the state. */
-const SKILL = NAMED.extend({
-  license: z.coerce.string().optional(),
-  compatibility: z.coerce.string().optional(),
-  metadata: z.record(z.string(), z.coerce.string()).optional(),
-  "allowed-tools": z.union([z.string(), z.array(z.string())]).optional(),
-}).transform(({ "allowed-tools": tools, ...skill }) => ({
-  ...skill,
-  allowedTools: typeof tools === "string" ? tools.split(/[\s,]+/).filter(Boolean) : (tools ?? []),
-}));
-
 interface SkillEntry {
   name: string;
   description: string;

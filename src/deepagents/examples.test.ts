@@ -286,7 +286,9 @@ it("skills and memory: settings tell the places, middleware shows what is there"
   expect(settings).toMatchObject({ projectRoot: folder, hasProject: true });
   const skills = settings.ensureProjectSkillsDir()!;
   mkdirSync(join(skills, "web-research"));
-  const skill = "---\nname: web-research\ndescription: How to search.\n---\nUse two sources.\n";
+  const fields =
+    "license: MIT\ncompatibility: needs curl\nmetadata: { version: 1.2 }\nallowed-tools: ls grep\n";
+  const skill = `---\nname: web-research\ndescription: How to search.\n${fields}---\nUse two sources.\n`;
   writeFileSync(join(skills, "web-research/SKILL.md"), skill);
   writeFileSync(settings.getProjectAgentMdPath()!, "Answer in French.");
   const userSkillsDir = join(folder, "none");
@@ -294,6 +296,10 @@ it("skills and memory: settings tell the places, middleware shows what is there"
     {
       name: "web-research",
       description: "How to search.",
+      license: "MIT",
+      compatibility: "needs curl",
+      metadata: { version: "1.2" },
+      allowedTools: ["ls", "grep"],
       path: join(skills, "web-research/SKILL.md"),
       source: "project",
     },

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
+import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 import { frontmatterIn, NAMED } from "../middleware/skills/index.ts";
 
@@ -56,10 +57,19 @@ function ensured<Path extends string | null>(path: Path): Path {
   return path;
 }
 
+/** The frontmatter of a skill. */
+export const SKILL = NAMED.extend({
+  license: z.coerce.string().optional(),
+  compatibility: z.coerce.string().optional(),
+  metadata: z.record(z.string(), z.coerce.string()).optional(),
+  "allowed-tools": z.union([z.string(), z.array(z.string())]).optional(),
+}).transform(({ "allowed-tools": tools, ...skill }) => ({
+  ...skill,
+  allowedTools: typeof tools === "string" ? tools.split(/[\s,]+/).filter(Boolean) : (tools ?? []),
+}));
+
 /** A skill in the result of `listSkills`. */
-export interface SkillMetadata {
-  name: string;
-  description: string;
+export interface SkillMetadata extends z.output<typeof SKILL> {
   /** The path of its `SKILL.md`. */
   path: string;
   source: "user" | "project";
@@ -84,13 +94,14 @@ export function listSkills(folders: ListSkillsOptions): SkillMetadata[] {
   return [...skills.values()];
 }
 
-/** The name and description of a skill; null if there is no valid skill in the file. */
+/** The frontmatter of a skill; null if there is no valid skill in the file. */
 export function parseSkillMetadata(
   skillMdPath: string,
   source: SkillMetadata["source"],
 ): SkillMetadata | null {
   if (!existsSync(skillMdPath)) return null;
-  const skill = frontmatterIn(readFileSync(skillMdPath, "utf8"), NAMED, parse);
+  const skill = frontmatterIn(readFileSync(skillMdPath, "utf8"), SKILL, parse);
   if (typeof skill === "string") return null;
-  return { name: skill.name, description: skill.description, path: skillMdPath, source };
+  const { body: _, ...metadata } = skill;
+  return { ...metadata, path: skillMdPath, source };
 }
