@@ -884,3 +884,12 @@ function eventsOf(out: string): RunEvent[] {
     .split("\n")
     .map((line) => RUN_EVENT.parse(JSON.parse(line)));
 }
+
+it.each([["--continue"], ["-c"], ["--resume"], ["--plain"]])(
+  "%s without a terminal names the command to use instead of a session",
+  async (flag) => {
+    expect((await holdfast([flag])).err).toContain(
+      'A session needs a terminal: use holdfast run "task" here.',
+    );
+  },
+);

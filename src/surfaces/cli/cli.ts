@@ -47,17 +47,19 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 
 /**
  * Adds the command that is implied: `run` for `-p` and a piped task, `session` for a person at a terminal without a
- * command or with a task of several words.
+ * command or with a task of several words, and for a session's own flags.
  */
 function withCommand(args: readonly string[], terminal: Terminal): readonly string[] {
   const [first = "-", ...rest] = args;
   if (PRINT_FLAGS.includes(first)) return ["run", ...rest];
   if (args.length === 0 && !terminal.stdin.isTTY) return ["run", "-"];
+  if (SESSION_FLAGS.includes(first)) return ["session", ...args];
   const isSession = /\s/.test(first) || (first.startsWith("-") && !OWN_FLAGS.includes(first));
   return isSession && canAsk(terminal, {}) ? ["session", ...args] : args;
 }
 
 const PRINT_FLAGS: readonly string[] = ["-p", "--print"];
+const SESSION_FLAGS: readonly string[] = ["--continue", "-c", "--resume", "--thread", "--plain"];
 const OWN_FLAGS: readonly string[] = ["--help", "-h", "--version", "-v"];
 
 function sentence(error: unknown): string {
