@@ -24,7 +24,7 @@ function create() {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new Error(`${folder} is not empty. Name a new folder: ${USAGE}`);
   }
-  const isFile = values.holdfast !== undefined && /[\\/]|\.tgz$/.test(values.holdfast);
+  const isFile = values.holdfast !== undefined && /[\\/]|\.(?:tgz|tar|tar\.gz)$/.test(values.holdfast);
   if (isFile && !existsSync(values.holdfast)) throw new Error(`There is no file ${String(values.holdfast)}.`);
   cpSync(fileURLToPath(new URL("template", import.meta.url)), folder, { recursive: true });
   // npm packs no file of the right name.
@@ -43,6 +43,6 @@ function create() {
   }
   writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
   console.log(
-    `Made ${folder}. Next:\n\n  cd ${name}\n  npm install\n  npm test\n\nREADME.md says how to give it a model.`,
+    `Made ${folder}. Next:\n\n  cd ${/[^\w./\\~:@-]/.test(name) ? JSON.stringify(name) : name}\n  npm install\n  npm test\n\nREADME.md says how to give it a model.`,
   );
 }

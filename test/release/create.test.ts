@@ -47,7 +47,7 @@ describe("npm create holdfast", () => {
     const tarball = await pack(".");
     const { ok, stdout } = await made("Tide Watch", "--holdfast", tarball);
     expect(ok).toBe(true);
-    expect(stdout).toContain("npm install\n  npm test\n");
+    expect(stdout).toContain('cd "Tide Watch"\n  npm install\n  npm test\n');
     const project = join(folder, "Tide Watch");
     expect(readdirSync(project).toSorted()).toEqual(
       [".gitignore", "README.md", "package.json", "src", "test", "tsconfig.json"].toSorted(),
@@ -69,8 +69,17 @@ describe("npm create holdfast", () => {
     const env = { PATH: process.env["PATH"], HOME: folder, PORT: "0" };
     const server = spawn(process.execPath, ["--import", "tsx", "src/main.ts"], { cwd: project, env });
     const [line] = (await once(server.stdout, "data")) as [Buffer];
-    server.kill();
     expect(line.toString()).toMatch(/^demo answers at http/);
+    const [, port] = /:(\d+)\//.exec(line.toString())!;
+    const second = await run(process.execPath, ["--import", "tsx", "src/main.ts"], {
+      cwd: project,
+      env: { ...env, PORT: port! },
+    });
+    server.kill();
+    expect(second.ok).toBe(false);
+    expect(second.stderr).toMatch(
+      /\nPort \d+ is in use\. Name another one in the variable PORT, such as PORT=\d+\.\n$/,
+    );
     const typed = await run("npm", ["run", "typecheck"], { cwd: project });
     expect(typed.ok, typed.stdout).toBe(true);
   });
@@ -84,15 +93,18 @@ describe("npm create holdfast", () => {
     expect(readdirSync(join(folder, "full"))).toEqual(["mine.txt"]);
   });
 
-  it.each([[[]], [["a", "b"]], [["a", "--wibble"]], [["a", "--holdfast", "./none.tgz"]]])(
-    "%j is one readable line",
-    async (args) => {
-      const { ok, stderr } = await made(...args);
-      expect(ok).toBe(false);
-      expect(stderr).toMatch(/^create-holdfast: .+\n$/);
-      expect(existsSync(join(folder, "a"))).toBe(false);
-    },
-  );
+  it.each([
+    [[]],
+    [["a", "b"]],
+    [["a", "--wibble"]],
+    [["a", "--holdfast", "./none.tgz"]],
+    ...["nope.tgz", "nope.tar", "nope.tar.gz"].map((file) => [["a", "--holdfast", file]]),
+  ])("%j is one readable line", async (args) => {
+    const { ok, stderr } = await made(...args);
+    expect(ok).toBe(false);
+    expect(stderr).toMatch(/^create-holdfast: .+\n$/);
+    expect(existsSync(join(folder, "a"))).toBe(false);
+  });
 
   it("asks for the versions that holdfast asks for", () => {
     const { holdfast, ...others } = template.dependencies;

@@ -9,5 +9,17 @@ const { model, name } = await chooseModel().catch((error: Error & { code?: strin
   return chooseModel({ model: "demo" });
 });
 const port = Number(process.env["PORT"] ?? 2024);
-const { url, token } = await startServer({ model, file: "threads.db", port });
-console.log(`${name} answers at ${url}/#token=${token}`);
+try {
+  const { url, token } = await startServer({ model, file: "threads.db", port });
+  console.log(`${name} answers at ${url}/#token=${token}`);
+} catch (error) {
+  if (!isPortInUse(error)) throw error;
+  console.error(`Port ${port} is in use. Name another one in the variable PORT, such as PORT=${port + 1}.`);
+  process.exitCode = 1;
+}
+
+/** Whether an error, or a cause of it, says that another program listens at the port. */
+function isPortInUse(error: unknown): boolean {
+  const { code, cause } = error as { code?: string; cause?: unknown };
+  return code === "EADDRINUSE" || (cause !== undefined && isPortInUse(cause));
+}
