@@ -79,6 +79,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/temporary-files.ts", "test/postgres-setup.ts"],
     setupFiles: ["test/seed.ts"],
+    // With npx the commands would print "npx holdfast".
+    env: { npm_command: "" },
     // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // To load LangChain takes longer than most of the files: a worker loads it once.

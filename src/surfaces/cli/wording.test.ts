@@ -32,4 +32,6 @@ it("every command is known by its name in a sentence", async () => {
   expect(asTyped("Use holdfast login; holdfast trusts nobody.", env)).toBe(
     "Use npm start -- login; holdfast trusts nobody.",
   );
+  expect(asTyped("Use holdfast login.", { npm_command: "exec" })).toBe("Use npx holdfast login.");
+  expect(asTyped("Use holdfast login.", { npm_command: "run-script" })).toBe("Use holdfast login.");
 });

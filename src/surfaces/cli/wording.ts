@@ -3,9 +3,10 @@ import type { Environment } from "../../models/index.ts";
 
 export { quoted } from "../../threads/events/index.ts";
 
-/** The command as the user typed it: `holdfast`, or `npm start --` in a clone. */
+/** The command as the user typed it: `holdfast`, `npx holdfast` in a project, or `npm start --` in a clone. */
 export function commandName(env: Environment): string {
-  return env["HOLDFAST_COMMAND"]?.trim() || "holdfast";
+  const usual = env["npm_command"] === "exec" ? "npx holdfast" : "holdfast";
+  return env["HOLDFAST_COMMAND"]?.trim() || usual;
 }
 
 /** All commands, as an expression: other words may follow the product's name in a sentence. */
