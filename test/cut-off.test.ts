@@ -45,6 +45,7 @@ describe.each(SENDS_TEXT)("over the wire of %s", (provider) => {
     ]);
     expect(readFileSync(join(home, "README.md"), "utf8"), out + err).toBe("all of it\n");
     expect(existsSync(join(home, "README.md"))).toBe(true);
+    expect(out).toMatch(/✗ write .*The arguments could not be read: /);
     expect(requests[1]).toContain("Not run: ");
     expect(requests[1]).toContain("write_file");
     expect(requests[2]).toContain("README.md");

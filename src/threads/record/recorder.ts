@@ -63,8 +63,9 @@ export class Recorder extends BaseCallbackHandler {
   readonly #emit: (event: RunEventBody) => void;
   readonly #signal: AbortSignal;
   readonly #runs = new Map<string, Started>();
-  /** The last answer of each owner with unreadable calls, and the calls of the last answer, until all are settled. */
+  /** The last answer of each owner with calls, some of which may be unreadable, until those are settled. */
   readonly #unread = new Map<string, AIMessage>();
+  /** The calls of the last answer of each owner, until all are settled. */
   readonly #called = new Map<string, ToolCall[]>();
   /** The ids of calls that were made. */
   readonly #made = new Set<string>();
@@ -172,7 +173,9 @@ export class Recorder extends BaseCallbackHandler {
     const generation = generations[0]?.[0] as { message?: unknown } | undefined;
     const message = generation?.message;
     if (!run || !AIMessage.isInstance(message)) return;
-    if (!run.isHidden && message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
+    const hasCalls = message.tool_calls?.length || message.invalid_tool_calls?.length;
+    // A middleware may still move calls that were cut off to the unreadable ones.
+    if (!run.isHidden && hasCalls) this.#unread.set(run.owner, message);
     if (!run.isHidden && message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
     const content = run.isHidden ? { text: "" } : contentIn(message);
     this.#emit({ type: "model-end", owner: run.owner, ...content, usage: usedTokens(message) });
