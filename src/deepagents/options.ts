@@ -38,7 +38,7 @@ export interface CompiledSubAgent extends Omit<CompiledSubagent, "fork"> {
 /** A sub-agent of any kind. */
 export type AnySubAgent = SubAgent | CompiledSubAgent | AsyncSubAgent;
 
-/** A system prompt in parts, which are joined. */
+/** A system prompt in parts, which are joined. The sections of middleware, such as those about tools, follow the suffix. */
 export interface SystemPromptConfig {
   prefix?: string | SystemMessage | null;
   base?: string | SystemMessage | null;
