@@ -32,12 +32,14 @@ export {
   asksBack,
   BUDGET_REASON,
   isAwaitingUser,
+  isCutOff,
   isFinalAnswer,
   WORK_GOES_ON,
 } from "./messages/final-answer.ts";
 export { HalfAnswer } from "./messages/half-answer.ts";
 export { sentBackAt } from "./model-call/called-back.ts";
 export type { ModelRequest } from "./model-call/request.ts";
+export { keepFinishReason } from "./model-call/finish-reasons.ts";
 export { type Send, watchedModel } from "./model-call/watched-model.ts";
 export type { ExactOptions, PlanOptions, ReminderOptions } from "./options.ts";
 export {

@@ -167,6 +167,12 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
         .string()
         .describe("All that the model thought before. Of a long text the middle is left out, and said.")
         .optional(),
+      isCut: z
+        .literal(true)
+        .describe(
+          "The answer ended at the output limit without a call: the owner's next answer continues it.",
+        )
+        .optional(),
       usage,
     })
     .describe("An answer is complete; text is all of it."),

@@ -4,7 +4,13 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { attempt } from "../../errors.ts";
 import { COMMAND_OUTPUT, type PrintedSoFar } from "../../middleware/files/index.ts";
-import { OWNER_KEY, COMPLETION_REFUSAL, type CompletionRefusal } from "../../middleware/plan/index.ts";
+import {
+  OWNER_KEY,
+  COMPLETION_REFUSAL,
+  type CompletionRefusal,
+  isCutOff,
+  keepFinishReason,
+} from "../../middleware/plan/index.ts";
 import { usedTokens } from "../../middleware/prices/index.ts";
 import { CALL_REPETITION, type CallRepetition } from "../../middleware/repeats/index.ts";
 import { shortened } from "../../middleware/text/index.ts";
@@ -178,7 +184,10 @@ export class Recorder extends BaseCallbackHandler {
     if (!run.isHidden && hasCalls) this.#unread.set(run.owner, message);
     if (!run.isHidden && message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
     const content = run.isHidden ? { text: "" } : contentIn(message);
-    this.#emit({ type: "model-end", owner: run.owner, ...content, usage: usedTokens(message) });
+    keepFinishReason(generation!);
+    const isCut = !run.isHidden && !hasCalls && message.text !== "" && isCutOff(message);
+    const body = { type: "model-end" as const, owner: run.owner, ...content, usage: usedTokens(message) };
+    this.#emit(isCut ? { ...body, isCut } : body);
   }
 
   override handleLLMError(_error: unknown, runId: string): void {

@@ -16,16 +16,20 @@ class FinishReasons extends BaseCallbackHandler {
   override awaitHandlers = true;
 
   override handleLLMEnd({ generations }: Parameters<OnEnd>[0]): void {
-    for (const generation of generations.flat()) {
-      const { generationInfo, message } = generation as typeof generation & {
-        message?: { response_metadata?: Record<string, unknown> };
-      };
-      if (!message?.response_metadata) continue;
-      for (const key of REASONS) {
-        const reason: unknown = generationInfo?.[key];
-        if (typeof reason === "string") message.response_metadata[key] ??= reason;
-      }
-    }
+    for (const generation of generations.flat()) keepFinishReason(generation);
+  }
+}
+
+/** Copies the reason for the end of a generation into its message. */
+export function keepFinishReason(generation: object): void {
+  const { generationInfo, message } = generation as {
+    generationInfo?: Record<string, unknown>;
+    message?: { response_metadata?: Record<string, unknown> };
+  };
+  if (!message?.response_metadata) return;
+  for (const key of REASONS) {
+    const reason = generationInfo?.[key];
+    if (typeof reason === "string") message.response_metadata[key] ??= reason;
   }
 }
 

@@ -18,14 +18,31 @@ export function plainOutput(
   screen: Pick<Sink, "write">,
   { paint = plainPaint, asks = false }: { paint?: Paint; asks?: boolean } = {},
 ): Output {
+  const print = (event: RunEvent, view: RunView): void => {
+    // A person who is asked sees the question with its choices.
+    const lines = asks && event.type === "question" ? [] : linesOf(event, view, paint);
+    if (lines.length > 0) screen.write(shown`${joined(lines, "\n")}\n`);
+  };
+  /** Answers that were cut off, by owner: the next answer of the owner continues each. */
+  const cut = new Map<string, ModelEnd>();
   return {
     show: (event, view) => {
-      // A person who is asked sees the question with its choices.
-      const lines = asks && event.type === "question" ? [] : linesOf(event, view, paint);
-      if (lines.length > 0) screen.write(shown`${joined(lines, "\n")}\n`);
+      if (event.type === "model-end") {
+        const whole = { ...event, text: (cut.get(event.owner)?.text ?? "") + event.text };
+        cut.delete(event.owner);
+        if (event.isCut) cut.set(event.owner, whole);
+        else print(whole, view);
+        return;
+      }
+      // The model did not continue them.
+      if (event.type === "run-end") for (const half of cut.values()) print(half, view);
+      if (event.type === "run-end") cut.clear();
+      print(event, view);
     },
   };
 }
+
+type ModelEnd = Extract<RunEvent, { type: "model-end" }>;
 
 /**
  * Prints only the answer, at the end; questions and failures go to `errors`. The answer is made harmless on a terminal,

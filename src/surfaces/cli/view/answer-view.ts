@@ -15,6 +15,8 @@ export class AnswerView {
   /** Text that is not in the stream yet; `advance` adds it when a frame is drawn. */
   #text = "";
   #hasText = false;
+  /** Whether the last answer was cut off, so that the next one continues its text. */
+  #isCut = false;
   #askedAt: number | undefined;
   #thoughts = "";
   readonly #calls = new Map<string, number>();
@@ -33,10 +35,12 @@ export class AnswerView {
     switch (event.type) {
       case "run-start":
         this.#isPlanned = false;
+        this.#isCut = false;
         return [];
       case "model-start":
         if (isMain) this.#askedAt = event.at;
         this.#hasText = this.#hasText && !isMain;
+        if (isMain && this.#isCut) return [];
         return isMain ? this.#rows(linesOf(event, view, this.#paint), columns) : [];
       case "thought":
         if (isMain) this.#thoughts += event.text;
@@ -55,8 +59,9 @@ export class AnswerView {
         if (!isMain) return [];
         const thought = this.#thought(event.at, columns);
         // Without streaming the whole text comes with this event.
-        if (!this.#hasText) this.#text = event.text;
-        return [...thought, ...this.flush(columns)];
+        if (!this.#hasText) this.#text += event.text;
+        this.#isCut = event.isCut === true;
+        return this.#isCut ? thought : [...thought, ...this.flush(columns)];
       }
       case "message":
         return [...this.flush(columns), ...this.#rows(echoOf(event.text, this.#paint), columns)];
