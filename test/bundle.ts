@@ -2,7 +2,7 @@ import { isBuiltin } from "node:module";
 import { build } from "esbuild";
 
 /** The most bytes, minified, of the planning core and of its engine, with LangChain's packages left out. */
-export const MOST_BYTES = { core: 134_500, engine: 57_000 };
+export const MOST_BYTES = { core: 135_000, engine: 57_000 };
 
 /** A bundle of a module, for a browser and without shims. */
 export interface Bundle {
