@@ -1,5 +1,5 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
+import { isCommand, type BaseCheckpointSaver, type BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { isCompiled, lighten } from "../../langgraph/loop/index.ts";
 import { isHarnessField } from "../../middleware/state/index.ts";
@@ -78,8 +78,8 @@ function isBetweenNodes(channel: string, graph: RunGraph): boolean {
 }
 
 function toAgent(name: string, served: ServedGraph, { checkpointer, store }: GraphStores): RunAgent {
-  const agent = "graph" in served ? served : { graph: served, stream: streamOf(served) };
-  const graph = agent.graph as RunGraph & { store?: BaseStore | undefined };
+  const isAgent = "graph" in served;
+  const graph = (isAgent ? served.graph : served) as RunGraph & { store?: BaseStore | undefined };
   if (typeof graph.checkpointer === "object" && graph.checkpointer !== checkpointer) {
     throw new HarnessError(
       "invalid-options",
@@ -89,7 +89,17 @@ function toAgent(name: string, served: ServedGraph, { checkpointer, store }: Gra
   graph.checkpointer = checkpointer;
   graph.store ??= store;
   if (isCompiled(graph)) lighten(graph);
-  return agent;
+  return { graph, stream: isAgent ? streamOfAgent(served) : streamOf(served) };
+}
+
+/**
+ * Streams commands through the agent's graph. LangChain's agent tests them with `instanceof` and would read those of
+ * another copy of LangGraph, such as the one in the command-line build, as state.
+ */
+function streamOfAgent(agent: RunAgent): RunAgent["stream"] {
+  const graph = agent.graph as RunGraph & Partial<LangGraphStream>;
+  return (input, options) =>
+    isCommand(input) && graph.stream ? graph.stream(input, options as never) : agent.stream(input, options);
 }
 
 function streamOf(graph: RunGraph & LangGraphStream): RunAgent["stream"] {
