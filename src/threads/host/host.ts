@@ -7,6 +7,7 @@ import { isForLater } from "../../storage/store/index.ts";
 import type { RequestOptions } from "../edit/index.ts";
 import type { RunEvent } from "../events/index.ts";
 import type { PlanEdit } from "../plan/index.ts";
+import { isAsking } from "../thread/index.ts";
 import type { Traces } from "../traces/index.ts";
 import { Host, type CancelOptions, type StartOptions } from "./client.ts";
 import { EndedRuns } from "./ended-runs.ts";
@@ -122,8 +123,9 @@ export class RunHost extends Host {
     }
     if (this.#isStopping) throw stopping();
     if (attendance) return this.#enqueue(record, undefined, attendance);
-    return this.#inTurn(thread, async () => {
+    return this.#inTurn(thread, async (queue) => {
       await checkThread(graph, thread);
+      await this.#findQuestion(queue, record);
       return this.#enqueue(record, await this.#noteThread(thread, { ...note, graph: request.graph }, record));
     });
   }
@@ -224,6 +226,7 @@ export class RunHost extends Host {
       await this.ledger.forget(thread);
       queue.protocol.close();
       this.#queues.delete(thread);
+      for (const run of queue.waiting) this.#drop(run);
       for (const run of this.#later) if (run.thread === thread) this.#drop(run);
       this.events.push({ kind: "removed", thread, owner });
     });
@@ -258,8 +261,24 @@ export class RunHost extends Host {
       // Another server has started it, or it was deleted.
       if (dueTime(run.record) <= now && !waitingIds.has(run.id)) this.#drop(run);
     }
+    for (const [thread, queue] of this.#queues) await this.#releaseWaiting(thread, queue);
     const due = await this.schedules.due((error) => this.#warn(error));
     await Promise.all(due.map((one) => this.#startDue(one).catch((error: unknown) => this.#warn(error))));
+  }
+
+  /** Finds out whether a run has to wait for the answer to a question that this process did not see. */
+  async #findQuestion(queue: ThreadQueue, { thread, request }: RunRecord): Promise<void> {
+    if (queue.active || (request as RunRequest).waitsForAnswer !== true) return;
+    queue.isAsking = await isAsking(this.checkpointer, thread);
+  }
+
+  /** Starts runs that waited for an answer, once the question was answered elsewhere or taken back. */
+  async #releaseWaiting(thread: string, queue: ThreadQueue): Promise<void> {
+    const isIdle = (): boolean => !queue.isBusy && queue.waiting.length > 0;
+    if (!isIdle() || (await this.#isHeldElsewhere(queue, thread))) return;
+    if ((await isAsking(this.checkpointer, thread)) || !isIdle()) return;
+    queue.isAsking = false;
+    void this.#work(thread);
   }
 
   /** Forgets a run that another process does. */
@@ -290,6 +309,7 @@ export class RunHost extends Host {
       await this.#inTurn(thread, async (queue) => {
         const isHeld = await this.#isHeldElsewhere(queue, thread);
         const record = isHeld ? undefined : await this.#claim(run);
+        await this.#findQuestion(queue, run);
         if (record) this.#enqueue(record, await this.ledger.thread(thread));
         else if (isHeld && !isForLater(run)) this.#held.add(run.id);
       }).catch((error: unknown) => this.#warn(error));
@@ -349,9 +369,10 @@ export class RunHost extends Host {
   /** Waits for a run that is about to end, as a client may answer its question before that. Throws if there is more to do. */
   async #awaitEnd(thread: string): Promise<void> {
     const { active, waiting, arriving } = this.#queue(thread);
+    const next = waiting.filter(({ request }) => !request.waitsForAnswer).length + arriving;
     // A temporary thread is deleted with its run.
     const isEnding = active && !active.request.isTemporary && (active.isOver || active.isAsking);
-    if (!isEnding || waiting.length + arriving > 0 || !(await active.endsSoon())) throw alreadyRunning();
+    if (!isEnding || next > 0 || !(await active.endsSoon())) throw alreadyRunning();
   }
 
   #enqueue(record: RunRecord, thread: HostedThread | undefined, attendance?: Attendance): Run {
@@ -381,7 +402,7 @@ export class RunHost extends Host {
   async #work(thread: string): Promise<void> {
     const queue = this.#queue(thread);
     if (queue.active || this.#isStopping) return;
-    for (let run = queue.waiting.shift(); run; run = queue.waiting.shift()) {
+    for (let run = queue.next(); run; run = queue.next()) {
       queue.active = run;
       if (run.noted) this.tellThread(run.noted);
       let n = firstNumber(run.record);
@@ -404,6 +425,7 @@ export class RunHost extends Host {
       });
       const hosted = isLeft ? undefined : await this.#saveEnd(run);
       queue.active = undefined;
+      queue.isAsking = run.lastEvent?.outcome === "waiting";
       if (isLeft) this.#drop(run);
       else this.#close(run, hosted);
       if (!isLeft && run.request.isTemporary) await this.#discard(thread);
@@ -447,7 +469,8 @@ export class RunHost extends Host {
 
   /** Forgets a thread without runs and readers, unless an ended run can still be read. */
   #clear(thread: string): void {
-    const isUsed = this.isBusy(thread) || this.#queues.get(thread)?.protocol.isRead === true;
+    const { protocol, waiting = [] } = this.#queues.get(thread) ?? {};
+    const isUsed = this.isBusy(thread) || waiting.length > 0 || protocol?.isRead === true;
     if (!isUsed && !this.#ended.hasAny(thread)) this.#queues.delete(thread);
   }
 }

@@ -7,6 +7,8 @@ import type { ThreadEvent } from "./stream/thread-protocol.ts";
 export class ThreadQueue {
   active: Run | undefined;
   waiting: Run[] = [];
+  /** Whether the thread has an open question. */
+  isAsking = false;
   /** The number of requests that are about to join the queue, and the last of them. */
   arriving = 0;
   arrival: Promise<unknown> = Promise.resolve();
@@ -25,9 +27,19 @@ export class ThreadQueue {
     return this.isAtWork || this.arriving > 0;
   }
 
-  /** Whether it has a run, not counting requests that are about to join. */
+  /** Whether it has a run, not counting requests that are about to join and runs that wait for an answer. */
   get isAtWork(): boolean {
-    return this.active !== undefined || this.waiting.length > 0;
+    return this.active !== undefined || this.waiting.some((run) => !this.#isHeld(run));
+  }
+
+  /** Takes the next run that may start. */
+  next(): Run | undefined {
+    const at = this.waiting.findIndex((run) => !this.#isHeld(run));
+    return at < 0 ? undefined : this.waiting.splice(at, 1)[0];
+  }
+
+  #isHeld({ request }: Run): boolean {
+    return this.isAsking && request.waitsForAnswer === true;
   }
 
   noteCreation(createdAt: number | undefined): void {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { decisionOf, questionContract, textOf } from "../../../../test/contracts/questions.ts";
 import {
   begin,
@@ -9,6 +9,7 @@ import {
   open,
   type Opened,
   PLAN,
+  recover,
   saver,
   send,
   setStage,
@@ -147,6 +148,53 @@ it("what a sub-agent did is told once, also while another run goes on with it", 
   goOn();
   expect(told(await settled(thread)).slice(-3)).toEqual(["model-start", "model-end", "subagent-end"]);
 });
+
+it("holds a queued task until the question of the run before it is answered", async () => {
+  const gate = { isOpen: false };
+  const writes: Step = async () => {
+    await vi.waitUntil(() => gate.isOpen, 120_000);
+    return WRITE;
+  };
+  await start([writes, "Written.", "Second."], { ask: ["write_file"] });
+  const thread = await begin("First");
+  const queued = await send("POST", `/threads/${thread}/runs`, { task: "Second" });
+  expect(queued.body.queued).toBe(true);
+  gate.isOpen = true;
+  const asked = await settled(thread);
+  expect([asked.thread.status, asked.questions.length]).toEqual(["waiting", 1]);
+  const answers = { [asked.questions[0]!.id]: { type: "approve" } };
+  expect((await send("POST", `/threads/${thread}/answers`, { answers })).status).toBe(202);
+  await vi.waitUntil(async () => tasksOf(await settled(thread)).length === 2, 120_000);
+  const { events } = await settled(thread);
+  expect(types(events)).toContain("answer");
+  expect(tasksOf({ events })).toEqual(["First", "Second"]);
+  expect(events.at(-1)).toMatchObject({ type: "run-end", outcome: "done", answer: "Second." });
+});
+
+it("starts a held task when the question is taken back", async () => {
+  await start([WRITE, "Second."], { ask: ["write_file"] });
+  await recover();
+  const thread = await begin("First");
+  await settled(thread);
+  expect((await send("POST", `/threads/${thread}/runs`, { task: "Second" })).body.queued).toBe(true);
+  expect((await open(thread)).thread.status).toBe("waiting");
+  expect((await send("POST", `/threads/${thread}/undo`, {})).status).toBe(200);
+  await vi.waitUntil(async () => tasksOf(await settled(thread)).includes("Second"), 120_000);
+});
+
+it("refuses a message to a thread with an open question, and keeps the question", async () => {
+  await start([WRITE, "Written."], { ask: ["write_file"] });
+  const thread = await begin("First");
+  await settled(thread);
+  expect(await send("POST", `/threads/${thread}/messages`, { task: "Hurry" })).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining("answer it first") as string },
+  });
+  expect((await open(thread)).questions).toHaveLength(1);
+});
+
+const tasksOf = ({ events }: Pick<Opened, "events">): unknown[] =>
+  events.flatMap((event) => (event.type === "run-start" && event.task ? [event.task] : []));
 
 it("a plan is approved with another list", async () => {
   await start([PLAN, DONE, "Done."], { approve: "always" });

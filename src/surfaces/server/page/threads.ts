@@ -8,7 +8,7 @@ import { EFFORTS, MODES, type Mode } from "../../../project/index.ts";
 import type { StartThreadOptions } from "../../../threads/host/index.ts";
 import { PlanConflict } from "../../../threads/plan/index.ts";
 import { RUN_TOOLS, APPROVALS, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/index.ts";
-import { newThreadId, settingsOfThread } from "../../../threads/thread/index.ts";
+import { isAsking, newThreadId, settingsOfThread } from "../../../threads/thread/index.ts";
 import { undoneWords } from "../../../threads/undo/index.ts";
 import {
   body,
@@ -127,15 +127,18 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { id } = await access.thread(c);
       const { task: words, images, compact } = validate(NEXT, await body(c));
       const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
-      const isBusy = await host.isBusy(id);
-      const run = await start(id, content, compact ? { compact } : {});
-      return json(c, { run: run.id, ...(isBusy && { queued: true }) }, 202);
+      const isQueued = (await host.isBusy(id)) || (await isAsking(saver, id));
+      const run = await start(id, content, { waitsForAnswer: true, ...(compact && { compact }) });
+      return json(c, { run: run.id, ...(isQueued && { queued: true }) }, 202);
     })
     .post("/:thread/messages", async (c) => {
       const { id } = await access.thread(c);
       const { task: words, images } = validate(NEXT, await body(c));
       const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
       if (await host.thread(id).leave(content)) return json(c, {}, 202);
+      if (await isAsking(saver, id)) {
+        refuse(409, "The agent has asked a question: answer it first. Your message was not sent.");
+      }
       const run = await start(id, content);
       return json(c, { run: run.id }, 202);
     })

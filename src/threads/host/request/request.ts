@@ -49,4 +49,9 @@ export interface RunRequest {
   task?: string;
   /** Whether the message starts a turn even if the agent waits for an answer. Default: the message is the answer. */
   isNewTurn?: boolean;
+  /**
+   * Whether it waits while the thread has an open question, and an answer goes first. Default: it discards the question.
+   * Not on a cluster.
+   */
+  waitsForAnswer?: boolean;
 }
