@@ -10,7 +10,7 @@ import { watchAttention } from "./ui/threads/attention.ts";
 import { StoreContext } from "./ui/use-store.ts";
 
 const token = await findToken();
-const store = new PageStore(createApi(token ?? ""));
+const store = new PageStore(createApi(token ?? ""), sessionStorage);
 const show = (): Promise<void> => store.open(addressedThread());
 
 window.addEventListener("hashchange", () => {

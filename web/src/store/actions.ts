@@ -63,11 +63,13 @@ export async function say(store: PageStore, task: SentTask): Promise<boolean> {
   return isAccepted ?? false;
 }
 
-/** Takes back the last message, and puts its text into the composer. */
+/** Takes back the last message, and puts its text into the composer, before the text that is there. */
 export async function undo(store: PageStore): Promise<void> {
   await inThread(store, async (open) => {
     const { text, notes } = await store.api.undo(open);
-    store.drafts.keep(open, "task", text);
+    const typed = store.drafts.get(open, "task");
+    const words = typeof typed === "string" && typed.trim() !== "" ? `${text}\n\n${typed}` : text;
+    store.drafts.keep(open, "task", words);
     await store.loadThread();
     store.set({ message: "The last message was taken back.", notes });
   });

@@ -19,7 +19,7 @@ type ListChange = (threads: readonly Thread[]) => readonly Thread[];
 /** Holds the state of the page, and updates it by the server's responses and events. */
 export class PageStore {
   readonly api: Api;
-  readonly drafts = new Drafts();
+  readonly drafts: Drafts;
   state: PageState = START;
   last: number | undefined;
   /** Events to draw with the next batch. */
@@ -37,8 +37,10 @@ export class PageStore {
   #lastEventAt = 0;
   readonly #listeners = new Set<() => void>();
 
-  constructor(api: Api) {
+  /** Keeps drafts in `storage` over a reload. */
+  constructor(api: Api, storage?: Storage) {
     this.api = api;
+    this.drafts = new Drafts(storage);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
