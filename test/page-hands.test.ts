@@ -122,6 +122,8 @@ describe.runIf(hasBrowser)("with the page", () => {
       suite.server.replies.set(`POST threads/${THREAD}/answers`, [
         { status: 500, body: { error: "internal", message: "Not now." } },
       ]);
+      // Enter is ignored for half a second after the question has changed its effect.
+      await page.waitForTimeout(600);
       await field.press("Enter");
       await expectText(page.getByRole("alert"), "Not now.");
       expect(await field.inputValue()).toBe("Not there");
@@ -599,6 +601,36 @@ describe.runIf(hasBrowser)("with the page", () => {
         () => suite.server.asked.find(({ method, path }) => method === "POST" && path === "threads")?.body,
       )
       .toMatchObject({ task: "Look", settings: { approve: "first", mode: "ask" } });
+  });
+
+  it("Enter does nothing just after a question has changed the effect of the message", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    await page.getByLabel("Next task").fill("Also the tests");
+    suite.server.tell({ ...suite.at(50), ...WRITE, type: "question" } as never);
+    const field = page.getByLabel("Reject, and tell the agent why");
+    await field.waitFor();
+    await field.press("Enter");
+    await page.waitForTimeout(600);
+    expect(sent("answers")).toEqual([]);
+    await field.press("Enter");
+    await expect.poll(() => sent("answers")).toHaveLength(1);
+  });
+
+  it("Undo keeps the text of the composer after the message, and a reload keeps both", async () => {
+    const told = busyThread();
+    const end = { ...suite.at(55), type: "run-end", outcome: "done", exitCode: 0, counts, usage } as const;
+    suite.server.add({ ...told, thread: threadOf({ status: "done" }), events: [...told.events, end] });
+    const page = await suite.openThread();
+    suite.server.replies.set(`POST threads/${THREAD}/undo`, [
+      { status: 200, body: { text: "Move it", isFirst: false, notes: [] } },
+    ]);
+    const field = page.getByLabel("Next task");
+    await field.fill("Half a thought");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => field.inputValue()).toBe("Move it\n\nHalf a thought");
+    await page.reload();
+    await expect.poll(() => field.inputValue()).toBe("Move it\n\nHalf a thought");
   });
 
   it("the last message is taken back, settings are changed, an image goes along", async () => {

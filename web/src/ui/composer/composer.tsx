@@ -13,6 +13,8 @@ import { TaskOptions } from "./task-options.tsx";
 import { ThreadOptions } from "./thread-options.tsx";
 
 const MOST_IMAGES = 8;
+/** Enter does nothing for this long after its effect has changed. */
+const SETTLED_MS = 500;
 
 /** The words of the field by what a message does. While questions are open, the label is visible too. */
 const EFFECT_WORDS: Record<
@@ -52,6 +54,8 @@ export function Composer() {
   const decided = ofQuestions(drafted, questions);
   const effect = isRunning ? ({ type: "task" } as const) : messageEffect(questions, decided);
   const words = effect.type === "task" ? undefined : EFFECT_WORDS[effect.type];
+
+  const isSettled = useSettled(open, JSON.stringify(effect));
 
   useLayoutEffect(() => {
     if (isNew && !isNarrow) field.current?.focus();
@@ -100,11 +104,13 @@ export function Composer() {
       <Failed part="info" />
       <Problem text={problem} />
       {notes.length > 0 && (
-        <ul className="notes" aria-live="polite">
-          {notes.map((note) => (
-            <li key={note}>{note}</li>
-          ))}
-        </ul>
+        <div role="status">
+          <ul className="notes">
+            {notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </div>
       )}
       <div
         className="composer-box"
@@ -136,7 +142,7 @@ export function Composer() {
             // During input by an input method, Enter selects a candidate.
             if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
             event.preventDefault();
-            void send();
+            if (isSettled()) void send();
           }}
         />
         <div className="composer-row">
@@ -201,4 +207,15 @@ export function Composer() {
       )}
     </form>
   );
+}
+
+/** Whether the effect of a message in a thread is the same as half a second ago, when the person may have typed it. */
+function useSettled(thread: string | undefined, effect: string): () => boolean {
+  const last = useRef({ thread, effect, at: -Infinity });
+  useLayoutEffect(() => {
+    const isSame = last.current.thread === thread && last.current.effect === effect;
+    if (isSame) return;
+    last.current = { thread, effect, at: last.current.thread === thread ? performance.now() : -Infinity };
+  }, [thread, effect]);
+  return () => performance.now() - last.current.at > SETTLED_MS;
 }
