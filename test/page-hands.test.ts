@@ -532,6 +532,13 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expectSoundByHand(page);
     suite.server.tell({ ...suite.at(50), type: "message", text: "Be brief" });
     await note.waitFor({ state: "detached" });
+    const other = busyThread();
+    suite.server.add({ ...other, kept: ["And careful"] });
+    suite.server.send("gap", { thread: THREAD });
+    await expectText(page, "And careful", "The agent has not read this yet.");
+    await expectSoundByHand(page);
+    suite.server.tell({ ...suite.at(51), type: "message", text: "And careful" });
+    await page.getByText("The agent has not read this yet.").waitFor({ state: "detached" });
     const queued = { status: 202, body: { run: "r2", queued: true } };
     suite.server.replies.set(`POST threads/${THREAD}/runs`, [queued]);
     await page.getByLabel("Next task").fill("Then rest");

@@ -91,6 +91,7 @@ export interface Opened {
   thread: PageThread;
   settings: RunSettings;
   questions: Question[];
+  kept: string[];
   head?: string;
   events: StampedEvent[];
   last: number;

@@ -44,6 +44,7 @@ export interface ToldThread {
   events: StampedEvent[];
   settings?: Settings;
   questions?: Question[];
+  kept?: string[];
   files?: readonly FileVersions[];
   checkpoints?: readonly Checkpoint[];
 }
@@ -199,8 +200,8 @@ export class StandIn {
     return { checkpoints, more: from + checkpoints.length < newestFirst.length };
   }
 
-  #content({ thread, events, questions = [], settings = {} }: ToldThread): ThreadContent {
-    return { thread, settings: { model: "offline", ...settings }, questions, events, last: this.#n };
+  #content({ thread, events, questions = [], settings = {}, kept = [] }: ToldThread): ThreadContent {
+    return { thread, settings: { model: "offline", ...settings }, questions, kept, events, last: this.#n };
   }
 
   #stream(request: IncomingMessage, response: ServerResponse): void {

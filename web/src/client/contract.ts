@@ -58,6 +58,8 @@ export interface ThreadContent {
   events: StampedEvent[];
   /** Live events with a higher number follow on the stream. */
   last?: number;
+  /** Messages that the agent has not read yet. */
+  kept?: readonly string[];
 }
 
 export interface Checkpoint {

@@ -3,7 +3,7 @@ import { ApiError, type Api } from "../client/api.ts";
 import type { StampedEvent, StreamEvent, Thread } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
 import { Drafts } from "./drafts.ts";
-import { START, withProgress, withThread, type PageState, type Part } from "./state.ts";
+import { START, withProgress, withThread, stillKept, type PageState, type Part } from "./state.ts";
 
 const PAGE_OF_THREADS = 50;
 const PAGE_OF_CHECKPOINTS = 500;
@@ -221,6 +221,7 @@ export class PageStore {
       open: id,
       listed: this.state.threads?.find((thread) => thread.id === id),
       thread: EMPTY_THREAD,
+      kept: [],
       settings: {},
       files: undefined,
       checkpoints: undefined,
@@ -260,7 +261,9 @@ export class PageStore {
       this.#waiting = [];
       // Only replaced, not added: the thread may be older than the loaded part of the list.
       const threads = this.state.threads?.map((one) => (one.id === id ? listed : one));
-      this.set({ thread, settings: content.settings, loading: "idle", listed, ...(threads && { threads }) });
+      const kept = stillKept(content.kept ?? [], meanwhile);
+      const { settings } = content;
+      this.set({ thread, kept, settings, loading: "idle", listed, threads: threads ?? this.state.threads });
       void this.#loadCalls();
       this.#settle();
     });
@@ -329,7 +332,8 @@ export class PageStore {
     const events = this.#waiting.splice(0);
     if (events.length === 0) return;
     this.#lastEventAt = Date.now();
-    this.set({ thread: follow(this.state.thread, events) });
+    const { thread, kept } = this.state;
+    this.set({ thread: follow(thread, events), kept: stillKept(kept, events) });
     if (events.some(({ type }) => SETTLING.includes(type))) this.#settle();
     void this.#loadCalls();
   }

@@ -20,7 +20,7 @@ export interface PageState {
   connection: Connection;
   info?: Info;
   /** Undefined until first loaded. */
-  threads?: readonly Thread[];
+  threads?: readonly Thread[] | undefined;
   hasMoreThreads: boolean;
   query: string;
   /** The open thread; undefined for the form of a new one. */
@@ -29,6 +29,8 @@ export interface PageState {
   listed?: Thread | undefined;
   loading: "idle" | "loading" | "missing" | "failed";
   thread: ThreadState;
+  /** Messages to the open thread that its agent has not read yet. */
+  kept: readonly string[];
   settings: Settings;
   files?: readonly ChangedFile[] | undefined;
   checkpoints?: readonly Checkpoint[] | undefined;
@@ -55,6 +57,7 @@ export const START: PageState = {
   loading: "idle",
   earlier: "none",
   thread: EMPTY_THREAD,
+  kept: [],
   settings: {},
 };
 
@@ -89,6 +92,18 @@ export function statusOf({ thread, listed, open }: PageState): ThreadStatus | un
 /** The thread at the chosen checkpoint, or now. */
 export function shownThread({ past, thread }: PageState): ThreadState {
   return past?.thread ?? thread;
+}
+
+/** The kept messages without those that the agent has read, or that have become its next task. */
+export function stillKept(kept: readonly string[], events: readonly StampedEvent[]): readonly string[] {
+  const read = events.flatMap((event) => {
+    if (event.type === "message") return [event.text.trim()];
+    return event.type === "run-start" && event.task !== undefined ? [event.task.trim()] : [];
+  });
+  return read.reduce((texts, text) => {
+    const at = texts.findIndex((one) => one.trim() === text);
+    return at < 0 ? texts : texts.toSpliced(at, 1);
+  }, kept);
 }
 
 export function titleOf({ listed, open = "" }: PageState): string {

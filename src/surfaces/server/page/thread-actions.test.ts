@@ -108,8 +108,10 @@ describe("a message to the agent at work", () => {
     expect(await (await saver.mailbox(thread))!.waiting()).toMatchObject([
       { content: { say: { content: "Be brief" } } },
     ]);
+    expect((await open(thread)).kept).toEqual(["Be brief"]);
     expect((await finish()).some((text) => text.includes("Be brief"))).toBe(true);
-    const { events } = await open(thread);
+    const { events, kept } = await open(thread);
+    expect(kept).toEqual([]);
     const types = events.map(({ type }) => type);
     expect(events.filter(({ type }) => type === "message")).toMatchObject([{ text: "Be brief" }]);
     expect(types.filter((type) => type === "run-start")).toHaveLength(1);

@@ -1,5 +1,7 @@
+import { HumanMessage } from "@langchain/core/messages";
 import type { CheckpointTuple } from "@langchain/langgraph";
 import { countTodos, type Todo } from "../../../plan/index.ts";
+import { keptMessages } from "../../../threads/edit/index.ts";
 import { type Host, type HostEvent, taskOf, type RunRequest } from "../../../threads/host/index.ts";
 import { planAt } from "../../../threads/plan/index.ts";
 import { replay, type ReplayOptions } from "../../../threads/record/index.ts";
@@ -56,6 +58,7 @@ export async function openThread(
         failure: active || checkpoint !== undefined ? undefined : await failureOf(host, info),
       });
   const thread = await threadOut(info, parts);
+  const kept = checkpoint === undefined ? await keptMessages(saved) : [];
   return {
     // Still "running" if the run has ended meanwhile: what was read of it is not complete.
     thread: active ? { ...thread, status: "running" } : thread,
@@ -65,6 +68,8 @@ export async function openThread(
       ...(saved.agent.mode && { mode: saved.agent.mode }),
     },
     questions,
+    /** Messages that the agent has not read yet. */
+    kept: kept.map(({ content }) => new HumanMessage({ content }).text),
     ...(typeof head === "string" && { head }),
     events: [...past, ...live],
     last,

@@ -135,7 +135,11 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { id } = await access.thread(c);
       const { task: words, images } = validate(NEXT, await body(c));
       const content = await contentOf(words, images, (await settingsOfThread(saver, id))?.model);
-      if (await host.thread(id).leave(content)) return json(c, {}, 202);
+      if (await host.thread(id).leave(content)) {
+        // Other tabs show the message until the agent reads it.
+        await host.noteMove(id);
+        return json(c, {}, 202);
+      }
       if (await isAsking(saver, id)) {
         refuse(409, "The agent has asked a question: answer it first. Your message was not sent.");
       }

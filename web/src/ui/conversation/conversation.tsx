@@ -41,6 +41,14 @@ export function Conversation() {
           </div>
           <Failed part="thread" />
           {!past && <Thinking />}
+          {!past &&
+            page.kept.map((text, at) => (
+              <div key={`${at} ${text}`} className="task">
+                <span className="hidden">You: </span>
+                {text}
+                <p className="note">The agent has not read this yet.</p>
+              </div>
+            ))}
         </div>
         {!isAtEnd && thread.questions.length === 0 && (
           <button type="button" className="to-end" onClick={toEnd}>
