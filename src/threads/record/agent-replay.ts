@@ -100,10 +100,13 @@ export class AgentReplay {
     }
   }
 
-  /** The events of a frame. `onForeign` receives messages that are neither the agent's answers nor tool results. */
+  /**
+   * The events of a frame. `onForeign` receives messages that are neither the agent's answers nor tool results, and when
+   * the model was asked with them.
+   */
   *tell(
     frame: Frame,
-    onForeign: (message: BaseMessage) => Iterable<TimedEvent> = () => [],
+    onForeign: (message: BaseMessage, askedAt: number) => Iterable<TimedEvent> = () => [],
   ): Generator<TimedEvent, void> {
     const { at, summary } = frame;
     let askedAt = this.at || at;
@@ -118,7 +121,7 @@ export class AgentReplay {
         askedAt = sentBack ?? askedAt;
       } else if (!ToolMessage.isInstance(message)) {
         this.#reminders.push(...remindersIn([message]));
-        yield* onForeign(message);
+        yield* onForeign(message, askedAt);
         if (isFromUser(message)) this.#turn.length = 0;
       }
       // A tool changes the plan before it ends.

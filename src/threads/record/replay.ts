@@ -125,10 +125,10 @@ class RunEventList {
   }
 
   tell(frame: Frame): void {
-    const onForeign = (message: BaseMessage): TimedEvent[] => {
+    const onForeign = (message: BaseMessage, at: number): TimedEvent[] => {
       if (!isFromUser(message)) return [];
       if (!isSteered(message) || this.#task === undefined) return this.#start(message.text);
-      return [{ at: frame.at, body: { type: "message", text: message.text } }];
+      return [{ at, body: { type: "message", text: message.text } }];
     };
     this.note(this.main.tell(frame, onForeign));
     // The first answer of a run adds the time before the run.

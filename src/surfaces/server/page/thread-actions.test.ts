@@ -115,7 +115,7 @@ describe("a message to the agent at work", () => {
     const types = events.map(({ type }) => type);
     expect(events.filter(({ type }) => type === "message")).toMatchObject([{ text: "Be brief" }]);
     expect(types.filter((type) => type === "run-start")).toHaveLength(1);
-    expect(types.indexOf("message")).toBeLessThan(types.lastIndexOf("model-end"));
+    expect(types.indexOf("message")).toBeLessThan(types.lastIndexOf("model-start"));
   });
 
   it("is the next task where the run ends before a call that could read it", async () => {
