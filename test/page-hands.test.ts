@@ -97,13 +97,14 @@ describe.runIf(hasBrowser)("with the page", () => {
       await expectSoundByHand(page);
     });
 
-    it("takes the text of the composer as its answer, and says so", async () => {
+    it("in words has one field, and the composer keeps its text for the next task", async () => {
       waiting([CHOICE]);
       const page = await suite.openThread();
-      const field = page.getByLabel("Your answer to the question");
+      const field = page.getByLabel("Or in your own words");
       await field.fill("Round up");
+      expect(await page.getByRole("textbox").count()).toBe(1);
       await expectSoundByHand(page);
-      await page.getByRole("button", { name: "Send answer" }).click();
+      await page.getByRole("button", { name: "Answer", exact: true }).click();
       await expect.poll(() => page.getByLabel("Next task").inputValue()).toBe("");
       expect(sent("answers")).toEqual([{ answers: { q3: "Round up" } }]);
       expect(sent("runs")).toEqual([]);
@@ -167,6 +168,22 @@ describe.runIf(hasBrowser)("with the page", () => {
           },
         },
       ]);
+    });
+
+    it("with three others keeps its size, and their list scrolls", async () => {
+      const { call } = WRITE;
+      const content = "A line of the file.\n".repeat(12);
+      const args = { file_path: "docs/part.md", content };
+      waiting(["a", "b", "c", "d"].map((id) => ({ ...WRITE, id, call: { ...call!, call: id, args } })));
+      const page = await suite.openThread();
+      await page.setViewportSize({ width: 360, height: 800 });
+      const cards = page.locator(".card");
+      await expect.poll(() => cards.getByText("docs/part.md").count()).toBe(4);
+      const cut =
+        "[...document.querySelectorAll('.card')].map((card) => card.scrollHeight > card.clientHeight)";
+      expect(await page.evaluate(cut)).toEqual([false, false, false, false]);
+      const list = "document.querySelector('.questions')";
+      expect(await page.evaluate(`${list}.scrollHeight > ${list}.clientHeight`)).toBe(true);
     });
 
     it("in words has buttons and takes other words", async () => {

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Answer, SentTask, Settings } from "../../client/contract.ts";
 import { answersWith, messageEffect, type MessageEffect, ofQuestions } from "../../model/message-effect.ts";
 import { answer, fork, giveTask, resume, say, stop, undo } from "../../store/actions.ts";
@@ -53,9 +53,13 @@ export function Composer() {
   const { questions } = page.thread;
   const decided = ofQuestions(drafted, questions);
   const effect = isRunning ? ({ type: "task" } as const) : messageEffect(questions, decided);
+  const effectKey = JSON.stringify(effect);
+  const wasTyping = useMemo(() => text.trim() !== "", [open, effectKey]);
+  // The card of a question in words has a field of its own. Nobody loses the field that they are typing in.
+  const isInCard = effect.type === "answer" && !wasTyping;
   const words = effect.type === "task" ? undefined : EFFECT_WORDS[effect.type];
 
-  const isSettled = useSettled(open, JSON.stringify(effect));
+  const isSettled = useSettled(open, effectKey);
 
   useLayoutEffect(() => {
     if (isNew && !isNarrow) field.current?.focus();
@@ -63,7 +67,7 @@ export function Composer() {
 
   const send = async ({ isQueued = !isRunning } = {}): Promise<void> => {
     const message = text.trim();
-    if (message === "" || isSending || effect.type === "none") return;
+    if (message === "" || isSending || isInCard || effect.type === "none") return;
     setSending(true);
     store.set({ notes: undefined });
     if (effect.type !== "task") {
@@ -113,7 +117,9 @@ export function Composer() {
         </div>
       )}
       <div
-        className="composer-box"
+        className={isInCard ? "composer-box no-field" : "composer-box"}
+        id={isInCard ? "task" : undefined}
+        tabIndex={isInCard ? -1 : undefined}
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault();
@@ -124,27 +130,35 @@ export function Composer() {
           images={images}
           onRemove={(image) => setImages((now) => now.filter((one) => one !== image))}
         />
-        <label className={words ? "composer-effect" : "hidden"} htmlFor="task">
-          {words?.label ?? (isNew ? "Task" : "Next task")}
-        </label>
-        <textarea
-          id="task"
-          ref={field}
-          rows={isNew ? 3 : 1}
-          placeholder={
-            words?.hint ??
-            (isNew ? "What should be done?" : isRunning ? "Tell the agent at work…" : "Give the next task…")
-          }
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onPaste={(event) => void imagesIn(event.clipboardData?.files).then(attach)}
-          onKeyDown={(event) => {
-            // During input by an input method, Enter selects a candidate.
-            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-            event.preventDefault();
-            if (isSettled()) void send();
-          }}
-        />
+        {!isInCard && (
+          <>
+            <label className={words ? "composer-effect" : "hidden"} htmlFor="task">
+              {words?.label ?? (isNew ? "Task" : "Next task")}
+            </label>
+            <textarea
+              id="task"
+              ref={field}
+              rows={isNew ? 3 : 1}
+              placeholder={
+                words?.hint ??
+                (isNew
+                  ? "What should be done?"
+                  : isRunning
+                    ? "Tell the agent at work…"
+                    : "Give the next task…")
+              }
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+              onPaste={(event) => void imagesIn(event.clipboardData?.files).then(attach)}
+              onKeyDown={(event) => {
+                // During input by an input method, Enter selects a candidate.
+                if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+                event.preventDefault();
+                if (isSettled()) void send();
+              }}
+            />
+          </>
+        )}
         <div className="composer-row">
           {!isNew && !past && (
             <>
@@ -178,10 +192,12 @@ export function Composer() {
               </button>
             </>
           )}
-          {!words && <ImageButton onImages={attach} />}
-          <span className="keys" aria-hidden="true">
-            Enter sends · Shift-Enter new line
-          </span>
+          {effect.type === "task" && <ImageButton onImages={attach} />}
+          {!isInCard && (
+            <span className="keys" aria-hidden="true">
+              Enter sends · Shift-Enter new line
+            </span>
+          )}
           {isRunning && (
             <button
               type="button"
@@ -192,13 +208,15 @@ export function Composer() {
               Queue
             </button>
           )}
-          <button
-            type="submit"
-            className="primary"
-            disabled={text.trim() === "" || isSending || past !== undefined || effect.type === "none"}
-          >
-            {words?.send ?? (isNew ? "Start" : "Send")}
-          </button>
+          {!isInCard && (
+            <button
+              type="submit"
+              className="primary"
+              disabled={text.trim() === "" || isSending || past !== undefined || effect.type === "none"}
+            >
+              {words?.send ?? (isNew ? "Start" : "Send")}
+            </button>
+          )}
         </div>
       </div>
       {isNew && <TaskOptions settings={settings} onSettings={setSettings} />}
