@@ -257,6 +257,6 @@ export { MODES, type Config, type Mode, EFFORTS, parseConfig } from "./config.ts
 export { Allowed } from "./allowed.ts";
 export { PinnedTools } from "./pinned-tools.ts";
 export { type Environment, userPlaces } from "./places.ts";
-export { plainCommands, type PlainCommand } from "./commands.ts";
+export { moves, plainCommands, type PlainCommand } from "./commands.ts";
 export { allowing, catching, compileRule, isRule, RULE, type Rule, type RuledCall } from "./rules.ts";
 export { rewrite, UserFile } from "./user-file.ts";

@@ -27,7 +27,11 @@ export function knownCommand([program, ...args]: readonly (string | undefined)[]
   if (!found) return undefined;
   const { name, known } = found;
   if (!("subcommands" in known)) return commandOf(name, known, { args, rest: args });
-  const at = args.findIndex((arg) => !arg?.startsWith("-"));
+  const { subcommands } = known;
+  // An option such as `-m pytest` may stand for a subcommand.
+  const isSubcommand = (arg = "", next = ""): boolean =>
+    Object.hasOwn(subcommands, arg) || Object.hasOwn(subcommands, `${arg}·${next}`);
+  const at = args.findIndex((arg, index) => !arg?.startsWith("-") || isSubcommand(arg, args[index + 1]));
   const early = at < 0 ? args : args.slice(0, at);
   if (at < 0 || !early.every((arg) => arg !== undefined && isKnownOption(arg, known.before, false)))
     return undefined;
@@ -36,8 +40,8 @@ export function knownCommand([program, ...args]: readonly (string | undefined)[]
     [first, 1],
     [`${first}·${second}`, 2],
   ] as const) {
-    if (!Object.hasOwn(known.subcommands, key)) continue;
-    return commandOf(name, known.subcommands[key]!, { args: args.slice(at), rest: args.slice(at + length) });
+    if (!Object.hasOwn(subcommands, key)) continue;
+    return commandOf(name, subcommands[key]!, { args: args.slice(at), rest: args.slice(at + length) });
   }
   return undefined;
 }

@@ -34,6 +34,25 @@ const INSTALL: Known = {
   words: ({ length }) => length === 0,
 };
 
+const VITEST: Known = { deed: "code", options: TEST_OPTIONS, words: areOwnFiles };
+const PYTEST: Known = {
+  deed: "code",
+  options:
+    "-qvxsl# -k: -m: -r: --lf --ff --last-failed --failed-first --maxfail --tb=auto --tb=long --tb=short --tb=line --tb=native --tb=no --durations --collect-only --co --no-header --strict-markers --exitfirst --quiet --verbose --sw --stepwise",
+  words: areOwnFiles,
+};
+/** Node runs any file that it is given as a test. */
+const NODE_TEST: Known = {
+  deed: "code",
+  options:
+    "--test-only --test-name-pattern --test-skip-pattern --test-concurrency --test-timeout --test-reporter=spec --test-reporter=tap --test-reporter=dot --experimental-test-coverage",
+  words: (words) => areOwnFiles(words) && words.every(isTestFile),
+};
+
+function isTestFile(word: string): boolean {
+  return /(?:^|\/)(?:tests?|__tests__)\/|[._-](?:test|spec)\.[cm]?[jt]sx?$/.test(word);
+}
+
 /** A program that is not listed, or has an argument that is not, is unknown: nothing is guessed in its favor. */
 const PROGRAMS: Readonly<Record<string, Known>> = Object.fromEntries([
   // None of their options runs a program or writes a file, in GNU, BSD and BusyBox.
@@ -103,17 +122,9 @@ const PROGRAMS: Readonly<Record<string, Known>> = Object.fromEntries([
       isUsual: (words) => areUsualNames(words.filter((word) => !/^\d+$/.test(word))),
     },
   ],
-  [
-    "pytest",
-    {
-      deed: "code",
-      options:
-        "-qvxsl# -k: -m: -r: --lf --ff --last-failed --failed-first --maxfail --tb=auto --tb=long --tb=short --tb=line --tb=native --tb=no --durations --collect-only --co --no-header --strict-markers --exitfirst --quiet --verbose --sw --stepwise",
-      words: areOwnFiles,
-    },
-  ],
+  ["pytest", PYTEST],
   ["mypy", { deed: "code", options: "--strict --pretty --no-color-output", words: areOwnFiles }],
-  ...each("vitest jest", { deed: "code", options: TEST_OPTIONS, words: areOwnFiles }),
+  ...each("vitest jest", VITEST),
 ]);
 
 const cargo = (options = ""): Known => ({
@@ -128,6 +139,8 @@ const go: Known = {
   words: areOwnFiles,
 };
 const script = (names: string, known: Known): Record<string, Known> => Object.fromEntries(each(names, known));
+
+const PYTHON: KnownProgram = { before: "", subcommands: { "-m·pytest": PYTEST } };
 
 const WITH_SUBCOMMANDS: Readonly<Record<string, KnownProgram>> = {
   git: GIT,
@@ -186,6 +199,10 @@ const WITH_SUBCOMMANDS: Readonly<Record<string, KnownProgram>> = {
       ),
     ),
   },
+  node: { before: "", subcommands: { "--test": NODE_TEST } },
+  npx: { before: "", subcommands: { vitest: VITEST, jest: VITEST } },
+  python: PYTHON,
+  python3: PYTHON,
   ruff: { before: "", subcommands: { check: reader("-q --quiet --select --ignore --statistics") } },
 };
 
@@ -196,9 +213,6 @@ function isFormat(word: string): boolean {
 /** Programs that only print their version if that is their one argument. */
 export const VERSIONED: ReadonlySet<string | undefined> = new Set([
   ...Object.keys(WITH_SUBCOMMANDS),
-  "node",
-  "python",
-  "python3",
   "ruby",
   "php",
   "java",

@@ -56,9 +56,24 @@ describe("a yes for good", () => {
       ["execute(git log *)", "execute(cat *)"],
     ],
     ["node --version", "this exact command", ["execute(node --version)"]],
-    ["node --test", "this exact command", ["execute(node --test)"]],
-    ["npx vitest run", "this exact command", ["execute(npx vitest run)"]],
-    ["python3 -m pytest -q", "this exact command", ["execute(python3 -m pytest -q)"]],
+    ["node --test", "commands that begin with node --test", ["execute(node --test *)"]],
+    ["npx vitest run", "commands that begin with npx vitest run", ["execute(npx vitest run *)"]],
+    ["python3 -m pytest -q", "commands that begin with python3 -m pytest", ["execute(python3 -m pytest *)"]],
+    [
+      "npm ci && node --test && git status",
+      "commands that begin with npm ci, node --test, git status",
+      ["execute(npm ci *)", "execute(node --test *)", "execute(git status *)"],
+    ],
+    [
+      "npm test && ./x.sh 'a b'",
+      "commands that begin with npm test, and exactly ./x.sh 'a b'",
+      ["execute(npm test *)", "execute(./x.sh 'a b')"],
+    ],
+    ["npm test | python3", "this exact command", ["execute(npm test | python3)"]],
+    ["node a.js", "this exact command", ["execute(node a.js)"]],
+    ["npx a-package", "this exact command", ["execute(npx a-package)"]],
+    ["npx --yes vitest run", "this exact command", ["execute(npx --yes vitest run)"]],
+    ["python3 -m http.server", "this exact command", ["execute(python3 -m http.server)"]],
     ["cd web && npm test", "this exact command", ["execute(cd web && npm test)"]],
     ["git --no-pager log", "this exact command", ["execute(git --no-pager log)"]],
     ["./x.sh 'a b'", "this exact command", ["execute(./x.sh 'a b')"]],
@@ -66,6 +81,25 @@ describe("a yes for good", () => {
     expect(offersFor({ name: "execute", args: { command } }, undefined)).toEqual([{ label, rules }]);
     const compiled = rules.map((rule) => compileRule(rule));
     expect(allowing(compiled, { tool: "execute", command })).not.toEqual([]);
+  });
+
+  it.each([
+    ["node --test", "node --test src/a.test.ts", true],
+    ["node --test", "node --test --test-only", true],
+    ["node --test", "node --test deploy.js", false],
+    ["node --test", "node --test --import ./a.js", false],
+    ["node --test", "node -r ./a.js --test", false],
+    ["node --test", "node a.js", false],
+    ["npx vitest run", "npx vitest run src/a", true],
+    ["npx vitest run", "npx vitest run --config a.ts", false],
+    ["npx vitest run", "npx a-package", false],
+    ["python3 -m pytest -q", "python3 -m pytest tests", true],
+    ["python3 -m pytest -q", "python3 -m pytest -p a", false],
+    ["python3 -m pytest -q", "python3 -m http.server", false],
+  ])("to %j is one to %j, too: %s", (asked, command, isAllowed) => {
+    const [offer] = offersFor({ name: "execute", args: { command: asked } }, undefined);
+    const rules = offer!.rules.map((rule) => compileRule(rule));
+    expect(allowing(rules, { tool: "execute", command }).length > 0).toBe(isAllowed);
   });
 
   it.each([

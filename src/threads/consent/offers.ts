@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { isObeyedFile } from "../../files/paths/index.ts";
-import { compileRule, isRule, plainCommands, type PlainCommand } from "../../project/index.ts";
+import { compileRule, isRule, moves, plainCommands, type PlainCommand } from "../../project/index.ts";
 
 /** A yes for good that a person may give with the yes to a call. */
 export interface Offer {
@@ -36,31 +36,52 @@ function writeOffers(path: string): Offer[] {
   ];
 }
 
-/** Commands with the same beginning, if that is safe with any arguments that a rule allows; otherwise the very line. */
+/**
+ * A rule for each command of a line: for its beginning, if that is safe with any arguments that a rule allows; otherwise
+ * for the very command. The very line where a part means something else on its own.
+ */
 function commandOffers(line: string): Offer[] {
   const commands = plainCommands(line);
   if (!commands || commands.some(({ texts }) => isNeverForGood(texts[0]!))) return [];
   const starts = commands.map(startOf);
-  if (starts.every((start) => start !== undefined)) {
-    const unique = [...new Set(starts)];
-    const label = `commands that begin with ${unique.join(unique.length === 2 ? " or " : ", ")}`;
-    return [{ label, rules: unique.map(ruleFor) }];
-  }
-  const isLiteral = commands.every(({ words }) => !words.includes(undefined));
+  const others = commands.filter((_, at) => starts[at] === undefined);
   // A star would be a pattern.
-  if (!isLiteral || line.includes("*")) return [];
-  return [{ label: "this exact command", rules: [`execute(${line})`] }];
+  if (
+    others.some(({ words, texts }) => words.includes(undefined) || texts.some((text) => text.includes("*")))
+  )
+    return [];
+  const begins = [...new Set(starts.filter((start) => start !== undefined))];
+  // A program that reads its input may run it.
+  const isWhole = begins.length === 0 || moves(commands) || others.some(({ isPiped }) => isPiped);
+  if (others.length > 0 && isWhole) return line.includes("*") ? [] : [exactly(line)];
+  const label = `commands that begin with ${begins.join(begins.length === 2 ? " or " : ", ")}`;
+  const exact = [...new Set(others.map(({ texts }) => texts[0]!))];
+  return [
+    {
+      label: [label, ...exact.map((text) => `exactly ${text}`)].join(", and "),
+      rules: [...begins.map(ruleFor), ...exact.map((text) => `execute(${text})`)],
+    },
+  ];
+}
+
+function exactly(line: string): Offer {
+  return { label: "this exact command", rules: [`execute(${line})`] };
 }
 
 const ruleFor = (start: string): string => `execute(${start} *)`;
 
-const WITH_SUBCOMMANDS = new Set(["git", "npm", "pnpm", "yarn", "cargo", "go", "gh"]);
+/** Programs that run other code by their next words. */
+const WITH_SUBCOMMANDS = new Set("git npm pnpm yarn cargo go gh node npx python python3".split(" "));
+/** Beginnings that name what runs by an option, or by a third word. */
+const LONG_STARTS = /^(?:node --test|npx vitest run|python3? -m pytest)(?= |$)/;
 
 /** The first words of a command, if a rule for them allows it. */
 function startOf(command: PlainCommand): string | undefined {
   const [first = "", second, third] = command.words;
   const isPlain = (word: string | undefined): boolean => word !== undefined && /^\w[\w:-]*$/.test(word);
-  const length = !isPlain(second) ? 1 : second === "run" && isPlain(third) ? 3 : 2;
+  const [long] = LONG_STARTS.exec(command.words.slice(0, 3).join(" ")) ?? [];
+  const named = !isPlain(second) ? 1 : second === "run" && isPlain(third) ? 3 : 2;
+  const length = long === undefined ? named : long.split(" ").length;
   const words = command.words.slice(0, length);
   // Such a rule would allow hardly more than the question that is asked, and its label would say more.
   if (second === "--version" || (words.length === 1 && WITH_SUBCOMMANDS.has(first))) return undefined;

@@ -72,7 +72,7 @@ it("a command with no safe beginning is allowed for good as it is, also as a par
   stage.type(`go${ENTER}`);
   await stage.see(/^\$ node --version\n[^]*2\. yes, and always this exact command$/m);
   stage.type("2");
-  await stage.see(/^\$ node --version && echo two[^]*2\. yes, and always this exact command$/m);
+  await stage.see(/2\. yes, and always commands that begin with echo two, and exactly node --ver/);
   stage.type("1");
   await stage.see(/✓ \$ node --version && echo two[^]*Done so\./);
   expect(readFileSync(join(stages.home, "state/holdfast/allowed.json"), "utf8")).toContain(
