@@ -10,7 +10,8 @@ it("calls of one message have each its own time, though they are saved together"
     if (time) markTime(message, time);
     return message;
   };
-  const answer = new AIMessage({ content: "", tool_calls: [call("c1"), call("c2"), call("c3")] });
+  const ids = ["c0", "c1", "c2", "c3"];
+  const answer = new AIMessage({ content: "", tool_calls: ids.map(call) });
   const frame = (at: number, messages: Frame["messages"]): Frame => ({
     at,
     idle: 0,
@@ -20,13 +21,16 @@ it("calls of one message have each its own time, though they are saved together"
     rules: [],
     jobs: [],
   });
-  const messages = [answer, result("c1", [1000, 1500]), result("c2", [1500, 4000]), result("c3")];
+  // The first has ended before the answer was saved.
+  const early = result("c0", [800, 850]);
+  const messages = [answer, early, result("c1", [1000, 1500]), result("c2", [1500, 4000]), result("c3")];
   const replay = new AgentReplay("main");
   replay.expect(messages);
   const events = [...replay.tell(frame(900, [answer])), ...replay.tell(frame(4100, messages))];
   const times = (id: string) =>
     events.flatMap(({ at, body }) => ("call" in body && body.call === id ? [at] : []));
-  expect(["c1", "c2", "c3"].map(times)).toEqual([
+  expect(ids.map(times)).toEqual([
+    [900, 900],
     [1000, 1500],
     [1500, 4000],
     [900, 4100],

@@ -60,6 +60,8 @@ export class AgentReplay {
   readonly #models = new Map<string, string>();
   /** When calls ran, by call: a step is saved as a whole. */
   readonly #times = new Map<string, readonly [from: number, to: number]>();
+  /** When the starts of calls were told, by call. */
+  readonly #starts = new Map<string, number>();
   /** The items of sub-agents that ended in the current step, by call, until their ends are replayed. */
   readonly #running = new Map<string, string>();
   /** Calls that started no sub-agent, and the failures of sub-agents by call. */
@@ -249,6 +251,7 @@ export class AgentReplay {
     this.#calls.set(call, { name, args });
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const at = Math.max(this.at, this.#times.get(call)?.[0] ?? 0);
+    this.#starts.set(call, at);
     const start: TimedEvent = { at, body: { type: "tool-start", owner: this.#owner, ...details } };
     if (name !== TASK || this.#refused.has(call)) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
@@ -295,7 +298,8 @@ export class AgentReplay {
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const [, endedAt = this.at] = this.#times.get(call) ?? [];
     const end: TimedEvent = {
-      at: Math.min(endedAt, this.at),
+      // The answer may be saved after a call of it has ended.
+      at: Math.max(this.#starts.get(call) ?? 0, Math.min(endedAt, this.at)),
       body: { type: "tool-end", owner: this.#owner, ...details, ...endFields(result) },
     };
     // A background sub-agent ends with its own replay.
