@@ -155,6 +155,25 @@ describe("the view of a run", () => {
     expect(view.marks.get("1")).toEqual({ at: 4300, tokens: 34 });
   });
 
+  it("keeps what was spent on an item over a question and the run of its answer", () => {
+    const told = (ms: number, body: RunEventBody): RunEvent => ({ version: 1, thread: "t", ...body, at: ms });
+    const running = plan([todo("1", "in_progress")]);
+    const counts = countTodos([todo("1", "in_progress")]);
+    const usage = { inputTokens: 10, outputTokens: 0, cachedTokens: 0 };
+    const events = [
+      told(1000, start),
+      told(2000, running),
+      told(3000, spent(10)),
+      told(4000, { type: "question", id: "q", kind: "permission", text: "", options: [] }),
+      told(4000, { type: "run-end", outcome: "waiting", counts, exitCode: 3, usage }),
+      told(9000, { ...start, resumed: true }),
+      told(9000, { ...running, type: "plan-snapshot" } as RunEventBody),
+      told(9500, spent(5)),
+    ];
+    const view = events.reduce(reduce, EMPTY_VIEW);
+    expect(view.marks.get("1")).toEqual({ at: 7000, tokens: 15 });
+  });
+
   it("is not changed in place by any event", () => {
     const kinds: RunEventBody[] = [
       start,

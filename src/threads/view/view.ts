@@ -29,12 +29,17 @@ export interface RunView {
   /** Agents by owner, in the order of their starts. */
   agents: ReadonlyMap<string, AgentView>;
   usage: Usage;
-  /** The start of each item in progress, and the tokens that were spent on it so far. */
+  /**
+   * The start of each item in progress, later by the time in which nothing ran, and the tokens that were spent on it so
+   * far, in earlier runs, too.
+   */
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
   /** The time that questions have waited for a person. */
   waitedMs: number;
   /** The time since which a question waits for a person. */
   askedAt?: number | undefined;
+  /** The end of the run. */
+  endedAt?: number | undefined;
   /** The ids of open questions. */
   asked: ReadonlySet<string>;
 }
@@ -57,7 +62,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
   switch (event.type) {
     case "run-start": {
       const { thread, model, dir, at } = event;
-      return { ...EMPTY_VIEW, thread, model, dir, startedAt: at };
+      return { ...EMPTY_VIEW, thread, model, dir, startedAt: at, marks: marksAfterPause(view, at) };
     }
     case "plan-snapshot":
     case "plan-change": {
@@ -125,6 +130,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       return open.size > 0 ? { ...view, asked: open } : afterWaiting(view, event.at);
     }
     case "run-end":
+      return { ...view, endedAt: event.at };
     case "thought":
     case "message":
     case "completion-refusal":
@@ -203,6 +209,12 @@ function marksOf({ agents, marks }: RunView, at: number): RunView["marks"] {
     tokens: actuals ? tokensOf(actuals) : 0,
   });
   return new Map(running.map((todo) => [todo.id, marks.get(todo.id) ?? markOf(todo)]));
+}
+
+/** The marks at the start of a run, later by the time since the last one ended or asked. */
+function marksAfterPause({ marks, askedAt, endedAt }: RunView, at: number): RunView["marks"] {
+  const idle = at - (askedAt ?? endedAt ?? at);
+  return new Map([...marks].map(([id, mark]) => [id, { ...mark, at: mark.at + idle }] as const));
 }
 
 /** Adds the tokens of an answer to the run, and to the items that it was for. */

@@ -74,12 +74,13 @@ function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadState }) 
   );
 }
 
-/** Time and tokens of an item: as counted by the harness, plus those of the active run. */
+/** Time and tokens of an item: as counted by the harness, plus those since then. */
 function Cost({ todo, thread }: { todo: Todo; thread: ThreadState }) {
   const { actuals, status, estimate } = todo;
-  const mark = thread.isRunning && status === "in_progress" ? thread.view.marks.get(todo.id) : undefined;
-  const now = useNow(mark !== undefined);
-  const spent = mark ? (thread.view.askedAt ?? now) - mark.at : 0;
+  const { marks, askedAt, endedAt } = thread.view;
+  const mark = status === "in_progress" ? marks.get(todo.id) : undefined;
+  const now = useNow(mark !== undefined && thread.isRunning);
+  const spent = mark ? (askedAt ?? endedAt ?? now) - mark.at : 0;
   const time = Math.max(actuals?.elapsedMs ?? 0, spent);
   const counted = actuals ? actuals.inputTokens + actuals.outputTokens : 0;
   const tokens = Math.max(counted, Math.round(mark?.tokens ?? 0));
