@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { inPipes, pipes } from "../../../../test/in-pipes.ts";
+import { inPipes, pipes, type PipeOptions } from "../../../../test/in-pipes.ts";
 import { cli } from "../cli.ts";
 
 let home: string;
@@ -21,7 +21,11 @@ const place = () => ({
 
 /** Opens a session in plain lines at a terminal, and types lines. */
 async function holdfast(args: readonly string[], cwd: string, ...lines: string[]) {
-  const { terminal, out, err } = pipes({ ...place(), cwd });
+  return inSession(args, { ...place(), cwd }, ...lines);
+}
+
+async function inSession(args: readonly string[], options: PipeOptions, ...lines: string[]) {
+  const { terminal, out, err } = pipes(options);
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
   Object.assign(terminal, { stdin });
   Object.assign(terminal.stdout, { isTTY: true });
@@ -49,4 +53,11 @@ it.each([["-c"], ["--resume"]])(
 it("--thread opens an existing thread alone, and goes with no other flag that names one", async () => {
   expect((await holdfast(["--thread", "gardn"], home)).err).toContain('There is no thread "gardn"');
   expect((await holdfast(["--thread", "garden", "-c"], home)).err).toContain("do not go together");
+});
+
+it("names the store in the command that continues the thread", async () => {
+  const other = ["--state", "other file.db"];
+  await inPipes(["run", "--thread", "shed", "Say hello", ...other], place());
+  const { out } = await holdfast([...other, "--thread", "shed"], home, "/quit");
+  expect(out).toContain("go on with holdfast --continue --state 'other file.db'\n");
 });

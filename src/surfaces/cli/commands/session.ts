@@ -126,7 +126,8 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       const { id } = conversation.thread;
       const isLatest = (await latestIn(terminal.cwd, saver)) === id;
       const flag = isLatest ? "--continue" : `--thread ${quoted(id)}`;
-      const again = harmless(`${commandName(env)} ${flag}`);
+      const state = flags.state === undefined ? "" : ` --state ${quoted(flags.state)}`;
+      const again = harmless(`${commandName(env)} ${flag}${state}`);
       terminal.stdout.write(shown`${paint("dim", shown`${oneLine(id)}; go on with ${again}`)}\n`);
     }
     return EXIT.done;
