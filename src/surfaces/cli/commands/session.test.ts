@@ -61,3 +61,9 @@ it("names the store in the command that continues the thread", async () => {
   const { out } = await holdfast([...other, "--thread", "shed"], home, "/quit");
   expect(out).toContain("go on with holdfast --continue --state 'other file.db'\n");
 });
+
+it("continues a thread of the program offline without a login where no model is set up", async () => {
+  const env = { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), TERM: "xterm" };
+  const { code, out } = await inSession(["--continue"], { cwd: home, env }, "/quit\r");
+  expect([code, out]).toEqual([0, expect.stringContaining("going on with garden")]);
+});

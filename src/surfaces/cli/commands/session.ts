@@ -75,7 +75,8 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       // A thread that was started without a model continues with the one that is set up now.
       previous: flags.model !== undefined || stored?.model === OFFLINE ? undefined : stored?.model,
       modelNamed,
-      offersLogin: isLive(terminal) && !flags.plain,
+      // A thread of the program `offline` has a model already.
+      offersLogin: isLive(terminal) && !flags.plain && stored?.model !== OFFLINE,
       terminal,
     });
     const { dir } = settings;
