@@ -37,6 +37,17 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(sent("answers")).toEqual([{ answers: { q1: { type: "approve" } } }]);
     });
 
+    it("is approved with a rule that the server offers", async () => {
+      waiting([WRITE]);
+      suite.server.replies.set(`GET threads/${THREAD}/offers`, [
+        { status: 200, body: { offers: { q1: ["writes in docs/"] } } },
+      ]);
+      const page = await suite.openThread();
+      await page.getByRole("button", { name: "Always allow writes in docs/" }).click();
+      const answers = { q1: { type: "approve", always: "writes in docs/" } };
+      await expect.poll(() => sent("answers")).toEqual([{ answers }]);
+    });
+
     it("says where a file could not be compared, and compares it at another try", async () => {
       waiting([WRITE]);
       suite.server.replies.set(`GET threads/${THREAD}/file`, [

@@ -83,6 +83,7 @@ interface Body extends Opened {
   threads: PageThread[];
   more: boolean;
   queued?: boolean;
+  offers: Record<string, string[]>;
   checkpoints: { id: string; todos: { done: number; total: number } }[];
   todos: { id: string; content: string; status: string }[];
 }

@@ -6,11 +6,14 @@ import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/index
 import { DEFAULT_MODES } from "../../threads/prepare/index.ts";
 import { GRAPH } from "../../threads/thread/index.ts";
 import type { ServerEnv, ServerParts } from "./http/index.ts";
-import { pageRoutes } from "./page/index.ts";
+import { pageRoutes, type AllowRules } from "./page/index.ts";
 import { assemble, type AssembledServer, type AssembleOptions } from "./server.ts";
 
 export type ThreadsServerOptions = ThreadsGraphOptions &
-  Omit<AssembleOptions, "graphs" | "checkpointer" | "more">;
+  Omit<AssembleOptions, "graphs" | "checkpointer" | "more"> & {
+    /** Stores rules that the user of the page allows in a directory. Default: the page offers none. */
+    allow?: AllowRules | undefined;
+  };
 
 /** Executes runs of Holdfast's threads in this process, for all servers of a cluster. */
 export async function startThreadsWorker(
@@ -27,6 +30,8 @@ export async function startThreadsWorker(
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
 export async function createThreadsServer(options: ThreadsServerOptions): Promise<AssembledServer> {
   const { saver, defaults, modelOf, auth, pricesOf } = options;
+  // A rule would be for all users.
+  const allow = auth ? undefined : options.allow;
   // Fails at the start, not in the first run, if the model cannot be used.
   const { name: model } = await modelOf(defaults.model);
   const graph = threadsGraph(options);
@@ -37,7 +42,7 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     more: (parts) => {
       const prices = pricesOf?.(model);
       const mode = async (): Promise<Mode> => (await graph.reader()).mode ?? DEFAULT_MODES.alone;
-      const page = pageRoutes(parts, { saver, own: { defaults, mode, model, modelOf, prices } });
+      const page = pageRoutes(parts, { saver, own: { defaults, mode, model, modelOf, prices, allow } });
       // MCP's tools do not tell users apart.
       return auth ? page : page.route("/", mcpRoutes(parts, saver));
     },

@@ -1,3 +1,3 @@
 export { consentRules, type LiveRules, ruledCall } from "./consent-rules.ts";
 export { denied, type Denied } from "./denied-paths.ts";
-export { offersFor } from "./offers.ts";
+export { type Offer, offersFor } from "./offers.ts";

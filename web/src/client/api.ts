@@ -69,6 +69,7 @@ export function createApi(token: string) {
     stop: (id: string) => call<{ stopped: boolean }>("POST", `${thread(id)}/stop`, {}),
     answer: (id: string, answers: Record<string, Answer>) =>
       call<{ run: string }>("POST", `${thread(id)}/answers`, { answers }),
+    offers: (id: string) => call<{ offers: Record<string, string[]> }>("GET", `${thread(id)}/offers`),
     writePlan: (id: string, edit: SentPlan) => call<{ todos: Todo[] }>("PUT", `${thread(id)}/plan`, edit),
     fork: (id: string, checkpoint?: string) =>
       call<{ thread: Thread }>("POST", `${thread(id)}/fork`, checkpoint ? { checkpoint } : {}),

@@ -115,7 +115,8 @@ export interface SentPlan {
 
 export type Answer =
   | string
-  | { type: "approve" }
+  /** `always`: the label of an offered rule, which is stored. */
+  | { type: "approve"; always?: string }
   | { type: "reject"; reason?: string; message?: string }
   | { type: "edit"; todos: SentTodo[]; rules?: readonly string[] }
   | { type: "edit"; editedAction: { name: string; args: Record<string, unknown> } };

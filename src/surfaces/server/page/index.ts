@@ -7,6 +7,8 @@ import type { PageOptions, PageParts } from "./parts.ts";
 import { pageFilesStatic } from "./static.ts";
 import { pageThreads } from "./threads.ts";
 
+export type { AllowRules } from "./parts.ts";
+
 /** Routes of the page besides LangGraph's protocol, and the page's own files. */
 export function pageRoutes(server: ServerParts, options: PageOptions): Hono<ServerEnv> {
   const { defaults, mode, model, prices } = options.own ?? {};

@@ -19,6 +19,10 @@ export interface OwnThreads {
   /** Finds a model by name. Throws for an unknown one, or one that lacks a key or a package. */
   modelOf: PrepareOptions["modelOf"];
   prices?: Prices | undefined;
+  /** Stores rules that a user has allowed in a directory; absent where users share it. */
+  allow?: AllowRules | undefined;
 }
+
+export type AllowRules = (dir: string, rules: readonly string[]) => Promise<void>;
 
 export interface PageParts extends ServerParts, PageOptions {}

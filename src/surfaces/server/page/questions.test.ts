@@ -149,6 +149,30 @@ it("what a sub-agent did is told once, also while another run goes on with it", 
   expect(told(await settled(thread)).slice(-3)).toEqual(["model-start", "model-end", "subagent-end"]);
 });
 
+it("offers the rules for a call, and stores the one that the user allows with the answer", async () => {
+  const stored: unknown[] = [];
+  const allow = async (...rules: unknown[]): Promise<void> => void stored.push(rules);
+  await start([WRITE, "Written."], { ask: ["write_file"], dir: folder }, { allow });
+  const thread = await begin("First");
+  const [question] = (await settled(thread)).questions;
+  const { body } = await send("GET", `/threads/${thread}/offers`);
+  expect(body.offers).toEqual({ [question!.id]: ["writes here"] });
+  const answer = (always: string) =>
+    send("POST", `/threads/${thread}/answers`, { answers: { [question!.id]: { type: "approve", always } } });
+  expect((await answer("everything")).status).toBe(422);
+  expect(stored).toEqual([]);
+  expect((await answer("writes here")).status).toBe(202);
+  expect(stored).toEqual([[folder, ["write_file", "edit_file"]]]);
+  expect((await settled(thread)).thread.status).toBe("done");
+});
+
+it("offers no rules where none can be stored", async () => {
+  await start([WRITE], { ask: ["write_file"], dir: folder });
+  const thread = await begin("First");
+  await settled(thread);
+  expect((await send("GET", `/threads/${thread}/offers`)).body.offers).toEqual({});
+});
+
 it("holds a queued task until the question of the run before it is answered", async () => {
   const gate = { isOpen: false };
   const writes: Step = async () => {

@@ -21,6 +21,7 @@ import {
   queryPagination,
   signAnswers,
 } from "../http/index.ts";
+import { offersOf, withoutRules } from "./offers.ts";
 import type { OwnThreads, PageParts } from "./parts.ts";
 import { historyOf, openThread } from "./thread-content.ts";
 import { threadOut } from "./thread-out.ts";
@@ -190,8 +191,15 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
         if (!question) refuse(409, "The question is no longer open.");
         checkAnswer(question.kind, answer);
       }
-      const run = await thread.answer(signAnswers(answers, c.get("user")));
+      const plain = await withoutRules(parts, id, { answers, questions: open });
+      const run = await thread.answer(signAnswers(plain, c.get("user")));
       return json(c, { run: run.id }, 202);
+    })
+    .get("/:thread/offers", async (c) => {
+      const { id } = await access.thread(c);
+      const offers = await offersOf(parts, id, await host.thread(id).questions());
+      const labels = [...offers].map(([question, all]) => [question, all.map(({ label }) => label)]);
+      return json(c, { offers: Object.fromEntries(labels) });
     })
     .put("/:thread/plan", async (c) => {
       const { id } = await access.thread(c);

@@ -18,6 +18,7 @@ export function Permission(props: AnswerProps) {
     "decide",
   );
   const { failed } = usePage();
+  const offers = useOffers(question.id);
   const { call } = question;
   if (!call)
     return failed.calls ? <Failed part="calls" /> : <p className="empty">Loading what it is about…</p>;
@@ -48,6 +49,16 @@ export function Permission(props: AnswerProps) {
           >
             Approve
           </button>
+          {offers.map((label) => (
+            <button
+              key={label}
+              type="button"
+              disabled={isSending}
+              onClick={() => onDecide({ type: "approve", always: label })}
+            >
+              Always allow {inSight(label)}
+            </button>
+          ))}
           <button type="button" disabled={isSending} onClick={() => setMode("edit")}>
             Edit
           </button>
@@ -59,6 +70,21 @@ export function Permission(props: AnswerProps) {
       {mode === "reject" && <Reject {...props} onCancel={() => setMode("decide")} />}
     </>
   );
+}
+
+/** What may be allowed from now on with the answer to a question. Without an answer of the server nothing is. */
+function useOffers(id: string): readonly string[] {
+  const { api } = useStore();
+  const { open } = usePage();
+  const [offers, setOffers] = useState<readonly string[]>([]);
+  useEffect(() => {
+    if (open === undefined) return;
+    void api.offers(open).then(
+      (given) => setOffers(given.offers?.[id] ?? []),
+      () => setOffers([]),
+    );
+  }, [open, id]);
+  return offers;
 }
 
 /** The proposed call; a file to write is shown as a diff to the current one. */

@@ -67,7 +67,8 @@ function headingOf({ kind, owner, call }: Question): string {
 
 function decisionWords(answer: Answer): string {
   if (typeof answer === "string") return `Your answer: ${answer}`;
-  if (answer.type === "approve") return "Approved.";
+  if (answer.type === "approve")
+    return answer.always === undefined ? "Approved." : `Approved, and always ${answer.always}.`;
   if (answer.type === "edit") return "Approved with your changes.";
   return answer.reason ? `Rejected: ${answer.reason}` : "Rejected.";
 }

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { hostPath, hostProgram } from "../../../../files/programs/index.ts";
+import { Allowed } from "../../../../project/index.ts";
 import { isDatabaseUrl, openItems } from "../../../../storage/open/index.ts";
 import type { ClusterWorker } from "../../../../threads/cluster/index.ts";
 import type { GuardOptions } from "../../../server/guard/index.ts";
@@ -51,7 +52,14 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     // Runs of a cluster change files on the machine of their worker, so copies are not available here.
     const options = { ...graph, saver, ...(!cluster && { copies: copiesFolder(path) }) };
     const store = cluster?.memories ?? (await openItems(path));
-    const server = await createThreadsServer({ ...options, ...access, cluster, store });
+    const allow = (dir: string, rules: readonly string[]) => new Allowed(dir, terminal.env).add(rules);
+    const server = await createThreadsServer({
+      ...options,
+      ...access,
+      cluster,
+      store,
+      allow: cluster ? undefined : allow,
+    });
     const worker =
       cluster && flags.work
         ? await startThreadsWorker(
