@@ -59,6 +59,19 @@ it("undo of a first message that waits for an answer leaves nothing to continue"
   expect(await thread.nextInput()).toBeUndefined();
 });
 
+it("undo says that it takes back no command only where one may have run", async () => {
+  const run = callTool("execute", { command: "touch a" });
+  const stage = threadOn(await sqliteSaver(":memory:"), [run, "Done.", "Hello."], {
+    ...SETTINGS,
+    shell: true,
+  });
+  await stage.run("Run it");
+  await stage.run("Say hello");
+  expect(undoneWords((await undoLast(stage.thread, undefined))!)).toEqual([]);
+  const words = undoneWords((await undoLast(stage.thread, undefined))!);
+  expect(words).toEqual(["What commands changed is not taken back."]);
+});
+
 it("undo names the files of a turn that has no copies, as an old one, or one of another machine", async () => {
   const home = mkdtempSync(join(tmpdir(), "holdfast-undo-"));
   const dir = join(home, "project");
@@ -67,7 +80,7 @@ it("undo names the files of a turn that has no copies, as an old one, or one of 
   const { thread, run } = threadOn(await sqliteSaver(":memory:"), [write, "Done."], { ...SETTINGS, dir });
   await run("Write");
   const undone = await undoLast(thread, fileCopies({ folder: join(home, "copies"), thread: "t", dir }));
-  expect(undoneWords(undone!)).toContain("Not put back, since there is no copy of them: /a.txt");
+  expect(undoneWords(undone!)).toEqual(["Not put back, since there is no copy of them: /a.txt"]);
   expect(existsSync(join(dir, "a.txt"))).toBe(true);
   rmSync(home, { recursive: true });
 });

@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { Thread } from "../thread/index.ts";
 import {
   earlierMessages,
@@ -14,6 +14,8 @@ import type { FileCopies, Restored } from "./file-copies.ts";
 export interface UndoResult extends Pick<EarlierMessage, "text" | "isHandedOver"> {
   /** Whether the thread began with it: then only the settings of the thread are left. */
   isFirst: boolean;
+  /** Whether commands, or sub-agents that may have run some, ran since the message. */
+  hadCommands: boolean;
   files: Restored;
 }
 
@@ -30,7 +32,8 @@ export async function undoLast(
     const last = await lastMessage(thread);
     if (!last) return undefined;
     const { id, text, isHandedOver, before } = last;
-    const changed = isHandedOver ? [] : await changedSince(thread, id);
+    const turn = await messagesSince(thread, id);
+    const changed = isHandedOver ? [] : changedIn(turn);
     const files = copies?.restore(id, changed) ?? {
       restored: [],
       changed: [],
@@ -38,22 +41,38 @@ export async function undoLast(
     };
     await (before === undefined ? emptyThread(thread) : takeBack(thread, before));
     copies?.forget(id);
-    return { text, isHandedOver, isFirst: before === undefined, files };
+    return {
+      text,
+      isHandedOver,
+      isFirst: before === undefined,
+      hadCommands: turn.some(mayRunCommands),
+      files,
+    };
   } finally {
     await release();
   }
 }
 
-/** The files that the agent's own calls changed after a message. */
-async function changedSince(thread: Thread, message: string): Promise<string[]> {
+/** A message, and all after it. */
+async function messagesSince(thread: Thread, message: string): Promise<BaseMessage[]> {
   const { messages = [] } = (await thread.state()).values as { messages?: BaseMessage[] };
   const start = messages.findIndex(({ id }) => id === message);
-  const calls = start < 0 ? [] : fileCallsIn([messages.slice(start)]);
+  return start < 0 ? [] : messages.slice(start);
+}
+
+/** The files that the agent's own calls changed. */
+function changedIn(turn: BaseMessage[]): string[] {
+  const calls = fileCallsIn([turn]);
   return calls.flatMap(({ args: { file_path: path } }) => (typeof path === "string" ? path : []));
 }
 
+function mayRunCommands(message: BaseMessage): boolean {
+  if (!AIMessage.isInstance(message)) return false;
+  return (message.tool_calls ?? []).some(({ name }) => name === "execute" || name === "task");
+}
+
 /** The result of an undo as sentences for a person. */
-export function undoneWords({ isHandedOver, files }: UndoResult): string[] {
+export function undoneWords({ isHandedOver, hadCommands, files }: UndoResult): string[] {
   const pathLine = (words: string, paths: readonly string[]): string[] =>
     paths.length > 0 ? [`${words}: ${paths.join(", ")}`] : [];
   return [
@@ -63,7 +82,7 @@ export function undoneWords({ isHandedOver, files }: UndoResult): string[] {
     ...(isHandedOver
       ? ["It was handed over amid a turn, whose files stay as they are: undo again takes back the turn."]
       : []),
-    "What commands changed is not taken back.",
+    ...(hadCommands ? ["What commands changed is not taken back."] : []),
   ];
 }
 
