@@ -693,6 +693,15 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(sent("runs")).toEqual([{ task: "Move it", images, compact: true }]);
   });
 
+  it("a thread from which everything was taken back has no Undo, Fork or Resume", async () => {
+    suite.server.add({ thread: threadOf({ status: "stopped" }), events: [] });
+    const page = await suite.openThread();
+    await page.getByLabel("Next task").waitFor();
+    await expectText(page, "Nothing was said yet.");
+    for (const name of ["Undo", "Fork", "Resume"])
+      expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+  });
+
   it("a run is stopped, gone on with and forked", async () => {
     const told = busyThread();
     suite.server.add(told);

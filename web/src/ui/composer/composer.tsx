@@ -50,7 +50,9 @@ export function Composer() {
   const isRunning = status === "running";
   const isNew = open === undefined;
   const [drafted] = useDraft<Readonly<Record<string, Answer>>>(DECISIONS, {});
-  const { questions } = page.thread;
+  const { questions, entries } = page.thread;
+  // Everything was taken back.
+  const isEmptied = page.loading === "idle" && !page.thread.isRunning && !isRunning && entries.length === 0;
   const decided = ofQuestions(drafted, questions);
   const effect = isRunning ? ({ type: "task" } as const) : messageEffect(questions, decided);
   const effectKey = JSON.stringify(effect);
@@ -160,7 +162,7 @@ export function Composer() {
           </>
         )}
         <div className="composer-row">
-          {!isNew && !past && (
+          {!isNew && !past && !isEmptied && (
             <>
               {isRunning && (
                 <button type="button" onClick={() => void stop(store)}>
