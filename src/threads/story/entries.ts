@@ -24,6 +24,8 @@ export type CallEntry = Common & {
   cutAt?: number;
   /** Whether its run ended with a question: the call continues with the answer, or has not begun. */
   isWaiting?: boolean;
+  /** Whether a person rejected it. */
+  isRejected?: boolean;
   ok?: boolean;
   result?: string;
   output?: string | undefined;
@@ -163,6 +165,7 @@ export class Conversation {
       case "answer": {
         const index = this.#open.get(questionKey(event.id));
         const { id, answer = null, question } = event;
+        if (isRejection(answer)) this.#reject(index, event);
         if (index !== undefined)
           return this.#put(index, { ...(this.#entries[index] as QuestionEntry), answer });
         if (!question) return;
@@ -213,8 +216,21 @@ export class Conversation {
 
   #cut(index: number | undefined, at: number): void {
     const entry = index === undefined ? undefined : this.#entries[index];
-    if (entry?.kind === "call" && entry.cutAt === undefined)
+    if (entry?.kind === "call" && entry.cutAt === undefined && !entry.isRejected)
       this.#put(index!, { ...entry, cutAt: at, isWaiting: false });
+  }
+
+  /** Marks the call of a rejected question. In a replay the question has the id of its call. */
+  #reject(index: number | undefined, { id, question }: Extract<StampedEvent, { type: "answer" }>): void {
+    const asked = index === undefined ? undefined : (this.#entries[index] as QuestionEntry).question.call;
+    const key = asked ? callKey(asked.owner, asked.call) : callKey(MAIN, id);
+    const named = [...this.#open.values()].find((at) => {
+      const entry = this.#entries[at]!;
+      return entry.kind === "call" && entry.isWaiting === true && entry.name === question?.name;
+    });
+    const at = this.#open.get(key) ?? named;
+    const entry = at === undefined ? undefined : this.#entries[at];
+    if (entry?.kind === "call") this.#put(at!, { ...entry, isRejected: true, isWaiting: false });
   }
 
   #isWaiting(index: number): boolean {
@@ -253,6 +269,10 @@ function openKey(entry: Entry): string | undefined {
     default:
       return undefined;
   }
+}
+
+function isRejection(answer: unknown): boolean {
+  return typeof answer === "object" && answer !== null && "type" in answer && answer.type === "reject";
 }
 
 const textKey = (owner: string): string => `text ${owner}`;

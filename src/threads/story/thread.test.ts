@@ -310,6 +310,26 @@ describe("a thread made of its events", () => {
     ]);
   });
 
+  it("shows a rejected call as rejected, live, loaded with its question and in a replay", () => {
+    const call: Body = { type: "tool-start", owner: "main", call: "c", name: "write_file", about: "" };
+    const waits: Body = { ...DONE, outcome: "waiting" };
+    const question = { kind: "permission", name: "write_file" } as const;
+    const answer: Body = { type: "answer", id: "q", answer: { type: "reject" }, question };
+    const end: Body = { ...call, type: "tool-end", ok: false, result: "No." };
+    const again: Body = { ...START, task: undefined };
+    const callsIn = ({ entries }: ThreadState) => entries.filter(({ kind }) => kind === "call");
+    const loaded = after([START, call, waits]);
+    expect(callsIn(after([again, answer, DONE], loaded))).toMatchObject([{ isRejected: true }]);
+    expect(callsIn(after([again, answer, DONE], loaded))[0]).not.toHaveProperty("cutAt");
+    const asked = { owner: "main", call: "c", name: "write_file", args: {} };
+    const asks: Body = { type: "question", id: "q", kind: "permission", text: "", options: [], call: asked };
+    expect(callsIn(after([START, call, asks, waits, again, answer, DONE]))).toMatchObject([
+      { isRejected: true },
+    ]);
+    const replayed = after([START, call, { ...answer, id: "c" }, end, DONE]);
+    expect(callsIn(replayed)).toMatchObject([{ isRejected: true, endedAt: 3000 }]);
+  });
+
   it("has nothing open of what began again", () => {
     const call: Body = { type: "tool-start", owner: "main", call: "c", name: "ls", about: "" };
     const helper: Body = {

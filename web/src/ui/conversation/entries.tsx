@@ -96,9 +96,9 @@ const EntryNode = memo(({ entry }: { entry: Plain }) => {
 
 /** A tool call as one line, which expands to all of it. */
 function Call({ entry }: { entry: CallEntry }) {
-  const { name, about, ok, endedAt, cutAt, isWaiting, result, output, exitCode, args } = entry;
-  const isRunning = endedAt === undefined && cutAt === undefined && !isWaiting;
-  const state = isRunning ? "running" : ok === false ? "failed" : "done";
+  const { name, about, ok, endedAt, cutAt, isWaiting, isRejected, result, output, exitCode, args } = entry;
+  const isRunning = endedAt === undefined && cutAt === undefined && !isWaiting && !isRejected;
+  const state = isRunning ? "running" : ok === false && !isRejected ? "failed" : "done";
   return (
     <details className="call">
       <summary>
@@ -119,8 +119,10 @@ function Call({ entry }: { entry: CallEntry }) {
   );
 }
 
-function CallState({ entry: { at, endedAt, cutAt, isWaiting, ok, verdict } }: { entry: CallEntry }) {
-  const now = useNow(endedAt === undefined && cutAt === undefined && !isWaiting);
+function CallState({ entry }: { entry: CallEntry }) {
+  const { at, endedAt, cutAt, isWaiting, isRejected, ok, verdict } = entry;
+  const now = useNow(endedAt === undefined && cutAt === undefined && !isWaiting && !isRejected);
+  if (isRejected) return <>rejected</>;
   if (endedAt === undefined && cutAt !== undefined) return <>stopped</>;
   if (endedAt === undefined && isWaiting) return <>waits for you</>;
   if (endedAt === undefined) return <>{`running, ${duration(now - at)}`}</>;
