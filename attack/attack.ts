@@ -1,6 +1,6 @@
 export interface AttackOptions {
   /** How often to try; each attack has its own number when it is left out. */
-  tries?: number | undefined;
+  tries?: number;
   /** What chance begins from: the same number makes the same attack. */
   seed: number;
 }

@@ -16,7 +16,7 @@ type Call = Parameters<typeof operate>[1];
 /** File tools on more than they can take: they must answer, in words, while other work goes on. `tries`: files. */
 export const floods = {
   name: "floods",
-  run: async ({ tries: files = FILES }: { tries?: number | undefined }) => {
+  run: async ({ tries: files = FILES }: { tries?: number }) => {
     const root = mkdtempSync(join(tmpdir(), "holdfast-attack-"));
     try {
       fill(root, files);

@@ -10,7 +10,7 @@ const CALLS = 1000;
 const FEW = 100;
 
 interface Options {
-  tries?: number | undefined;
+  tries?: number;
   seed: number;
 }
 

@@ -18,7 +18,7 @@ const PAGES = "Whole pages are at ";
 /** `internet_search`: Tavily where its key is set, the documents of this example otherwise. */
 export function searchTool(
   env: Environment,
-  { pages, ...options }: Omit<TavilyOptions, "apiKey" | "signal"> & { pages?: string | undefined } = {},
+  { pages, ...options }: Omit<TavilyOptions, "apiKey" | "signal"> & { pages?: string } = {},
 ) {
   const apiKey = env["TAVILY_API_KEY"];
   return tool(

@@ -6,7 +6,7 @@ export interface TavilyOptions {
   baseUrl?: string;
   /** Milliseconds. Default 20,000. */
   timeout?: number;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
 /** Searches the web with Tavily. Throws an error whose message is fit for the model. */

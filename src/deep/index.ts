@@ -155,8 +155,8 @@ function assemble(ownOptions: DeepAgentOptions, place: Place): object {
             budget,
             isBare: place.isBare,
             ...picked(options, ["background"]),
-            ...(maxConcurrency !== undefined && { maxConcurrency }),
-            ...(!mayDelegate && { refusal: FORK_REFUSAL }),
+            maxConcurrency,
+            refusal: !mayDelegate ? FORK_REFUSAL : undefined,
           }),
         ]
       : []),

@@ -39,13 +39,13 @@ export function inherited(
     ...(!mayDelegate && { subagents: [], generalPurpose: false }),
     ...(permissions && { permissions }),
     ...(interruptOn && { interruptOn: { ...parent.interruptOn, ...interruptOn } }),
-    ...(stateSchema !== undefined && { stateSchema }),
+    stateSchema,
     name: spec.name,
     model,
     middleware: [...replaced, ...middleware],
-    ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(typeof instructions === "object" && { instructions }),
-    ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
+    systemPrompt,
+    instructions: typeof instructions === "object" ? instructions : undefined,
+    responseFormat: spec.responseFormat,
   };
 }
 
@@ -60,8 +60,8 @@ export function compiledOf(
     runnable,
     ownsFiles: true,
     fork,
-    ...(timeLimit !== undefined && { timeLimit }),
-    ...(budget && { budget }),
+    timeLimit,
+    budget,
   };
 }
 
@@ -98,7 +98,7 @@ function toolsOf(spec: SubagentSpec, parent: DeepAgentOptions): Tools {
   const plan = parent.plan === false ? false : { ...parent.plan, approval: "never" as const };
   if (names.length > 0) return namedTools(spec, parent, { names, own: own ?? [], plan });
   return {
-    ...(own && { tools: own }),
+    tools: own,
     ...picked(spec, ["fileTools"]),
     // A sub-agent with `tools` of its own has web tools only if it asks for them.
     ...((spec.web ?? !spec.tools) && picked(parent, ["web"])),

@@ -34,7 +34,7 @@ import {
 /** The argument of a backend factory. */
 export interface BackendRuntime {
   state: unknown;
-  store?: BaseStore | undefined;
+  store?: BaseStore;
 }
 
 /** Files in the graph state. They exist as long as their thread. */
@@ -122,8 +122,8 @@ export class StoreBackend extends ProtocolBackend {
       store,
       namespace({
         state: this.#runtime?.state ?? stateHere(),
-        config: { ...(metadata && { metadata }), ...(configurable && { configurable }) },
-        ...(id !== undefined && { assistantId: id }),
+        config: { metadata, configurable },
+        assistantId: id,
       }),
     );
   }
@@ -304,8 +304,8 @@ function shellOf(options: LocalShellBackendOptions): FileBackend {
     env,
     isolation,
     network,
-    ...(options.inheritEnv && { passEnv: Object.keys(process.env) }),
-    ...(maxFileSizeMb !== undefined && { maxBytes: maxFileSizeMb * 1024 * 1024 }),
+    passEnv: options.inheritEnv ? Object.keys(process.env) : undefined,
+    maxBytes: maxFileSizeMb === undefined ? undefined : maxFileSizeMb * 1024 * 1024,
   });
 }
 
@@ -332,7 +332,7 @@ async function globEntries(files: FileBackend, pattern: string, path: string): P
 export function runtimeHere(): { store?: BaseStore; configurable?: Record<string, unknown> } {
   const store = attempt(() => getStore());
   const configurable = attempt(() => getConfig())?.configurable;
-  return { ...(store && { store }), ...(configurable && { configurable }) };
+  return { store, configurable };
 }
 
 /** The state of the current graph; undefined outside of a run. */

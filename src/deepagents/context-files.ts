@@ -122,7 +122,7 @@ export function createSkillsMiddleware({ backend, sources }: SkillsMiddlewareOpt
       files: filesField(),
       skillsMetadata: lastValue(z.array(z.custom<SkillEntry>()).optional()),
     }),
-    beforeAgent: async (state: { skillsMetadata?: SkillEntry[] | undefined }) => {
+    beforeAgent: async (state: { skillsMetadata?: SkillEntry[] }) => {
       if ((state.skillsMetadata ?? []).length > 0) return undefined;
       const files = opened(backend, state);
       const skills = new Map<string, SkillEntry>();

@@ -44,7 +44,7 @@ export function foreignFiles(theirs: ForeignBackend): FileBackend {
         if (!listing.files) return refusal(path, listing.error ?? "it cannot be listed");
         const entries = listing.files.map(({ path: full, is_dir: isDirectory = false, size }) => {
           const name = nameOf(withoutSlashes(full));
-          return { name, path: pathIn(path, name), isDirectory, ...(size !== undefined && { size }) };
+          return { name, path: pathIn(path, name), isDirectory, size };
         });
         return { ok: true, entries };
       }),

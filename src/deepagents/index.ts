@@ -49,9 +49,9 @@ export const createDeepAgent: CreateDeepAgent = ((params: CreateDeepAgentParams 
     ...fileOptions,
     systemPrompt: promptOf(systemPrompt) ?? (typeof instructions === "string" ? instructions : ""),
     repeats: repeats !== false && { ...(isInState ? FILES_IN_THREAD : {}), ...repeats },
-    ...(sources.length > 0 && { instructions: sources }),
-    ...(interruptOn && { interruptOn: renamed(interruptOn) }),
-    ...((plan !== undefined || hasTodos) && { plan: plan ?? false }),
+    instructions: sources.length > 0 ? sources : undefined,
+    interruptOn: interruptOn ? renamed(interruptOn) : undefined,
+    plan: plan !== undefined || hasTodos ? (plan ?? false) : undefined,
     middleware: [
       ...skillsOf(fileOptions, skills),
       ...(remote.length > 0 ? [createAsyncSubAgentMiddleware({ asyncSubAgents: remote })] : []),
@@ -94,7 +94,7 @@ function specOf(
   const own: SubagentSpec = {
     ...rest,
     fork,
-    ...(interruptOn && { interruptOn: renamed(interruptOn) }),
+    interruptOn: interruptOn ? renamed(interruptOn) : undefined,
     middleware: [...skillsOf(parent, skills), ...middleware],
   };
   if (!permissions) return own;

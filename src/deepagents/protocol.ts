@@ -149,7 +149,7 @@ export abstract class ProtocolBackend implements BackendProtocol {
   ): Promise<GrepResult> {
     const [files, at] = await this.#at(path ?? "/");
     const limit = maxCount ?? 10_000;
-    const query = { pattern, path: at, maxMatches: limit + 1, ignored: true, ...(glob && { glob }) };
+    const query = { pattern, path: at, maxMatches: limit + 1, ignored: true, glob: glob || undefined };
     const result = await files.grep(query);
     if (!result.ok) return result.reason === "missing" ? { matches: [] } : errorOf(result, path ?? "/");
     const all = result.files.flatMap((file) =>
@@ -158,7 +158,7 @@ export abstract class ProtocolBackend implements BackendProtocol {
         .map(({ line, text }) => ({ path: under(path ?? "/", at, file.path), line, text })),
     );
     const truncated = all.length > limit || result.notes.length > 0;
-    return { matches: all.slice(0, limit), ...(truncated && { truncated }) };
+    return { matches: all.slice(0, limit), truncated: truncated || undefined };
   }
 
   async glob(pattern: string, path = "/"): Promise<GlobResult> {
@@ -230,7 +230,7 @@ export function bytesOf(path: string, content: string): Uint8Array | undefined {
 }
 
 function infoOf({ isDirectory, size }: FileEntry, path: string): FileInfo {
-  return { path: isDirectory ? `${path}/` : path, is_dir: isDirectory, ...(size !== undefined && { size }) };
+  return { path: isDirectory ? `${path}/` : path, is_dir: isDirectory, size };
 }
 
 /** The collected changes of a backend in the graph state; null for others. */

@@ -191,7 +191,7 @@ async function connect(apiUrl?: string, defaultHeaders?: Record<string, string>)
       "Remote sub-agents need the package @langchain/langgraph-sdk. Install it with: npm install @langchain/langgraph-sdk@1.12.0";
     throw new HarnessError("missing-package", message, { cause });
   });
-  return new sdk.Client({ ...(apiUrl && { apiUrl }), ...(defaultHeaders && { defaultHeaders }) });
+  return new sdk.Client({ apiUrl: apiUrl || undefined, defaultHeaders });
 }
 
 function lastText(values: unknown): string {

@@ -81,9 +81,9 @@ export function makeLeadAgent(
       ReturnType<typeof planMiddlewareOf<Todo>>,
       ReturnType<typeof titleMiddleware>,
     ],
-    ...(!request.isPlanMode && { stateSchema: keptPlanSchema() as never }),
-    ...(options.checkpointer !== undefined && { checkpointer: options.checkpointer }),
-    ...(options.store && { store: options.store }),
+    stateSchema: !request.isPlanMode ? (keptPlanSchema() as never) : undefined,
+    checkpointer: options.checkpointer,
+    store: options.store,
   });
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }
@@ -148,8 +148,8 @@ function chain(
             ),
             plan,
             budget,
-            ...(options.background !== undefined && { background: options.background }),
-            ...(concurrency !== undefined && { maxConcurrency: concurrency }),
+            background: options.background,
+            maxConcurrency: concurrency,
           }),
         ]
       : []),

@@ -159,7 +159,7 @@ it("servers that have no tools cost an agent nothing: no token, no graph step", 
   const request = async (mcp?: McpServers) => {
     const model = new ScriptedModel([callTool("ls"), "done"]);
     const checkpointer = new MemorySaver();
-    await createDeepAgent({ model, checkpointer, ...(mcp && { mcp }) }).invoke(go, config);
+    await createDeepAgent({ model, checkpointer, mcp }).invoke(go, config);
     const steps = Object.keys(checkpointer.storage["t"]![""]!).length;
     return { tools: model.requests[1]!.tools, system: model.requests[1]!.messages[0]!.text, steps };
   };

@@ -60,7 +60,7 @@ describe("the order of choice", () => {
     ["the first key", {}, undefined, "anthropic:claude-sonnet-5 from ANTHROPIC_API_KEY"],
   ])("takes %s", async (_, env, model, expected) => {
     const keys = { ...KEYS, GROQ_API_KEY: "gsk_secret_3" };
-    expect(await chosen({ env: { ...keys, ...env }, ...(model && { model }) })).toBe(expected);
+    expect(await chosen({ env: { ...keys, ...env }, model: model || undefined })).toBe(expected);
   });
 
   it.each([

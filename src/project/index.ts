@@ -42,7 +42,7 @@ export interface Project {
 
 export interface ProjectOptions {
   /** The folder to work in. Without one, only the user's own files are read. */
-  dir?: string | undefined;
+  dir?: string;
   env: Environment;
   /** `false` ignores the project, `trust` trusts it from now on. Default: the stored decision. */
   use?: boolean | "trust";
@@ -61,7 +61,7 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
   const userInstructions: InstructionFolder = {
     path: user.config,
     shownFrom: user.home,
-    ...(isInside(user.config, user.home) && { shownAs: "~" }),
+    shownAs: isInside(user.config, user.home) ? "~" : undefined,
   };
   const repository = dir === undefined || use === false ? undefined : await repositoryOf(dir, user);
   let state = repository?.state ?? "none";
@@ -114,7 +114,7 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
   }
 
   return {
-    ...(repository && { root: repository.root }),
+    root: repository?.root,
     trust: state,
     files,
     config,

@@ -61,7 +61,7 @@ export async function readInstructions(
         : isCut
           ? `${isUsed ? "was cut" : "was left out"}: ${SIZE_LIMIT}`
           : undefined;
-      folderFiles.push({ path, isUsed, ...(note !== undefined && { note }) });
+      folderFiles.push({ path, isUsed, note });
       break;
     }
     files.unshift(...folderFiles);

@@ -10,13 +10,13 @@ export const RULE = /^[\w*.:-]+(?:\(.+\))?$/s;
 export interface RuledCall {
   tool: string;
   /** The shell command that it runs. */
-  command?: string | undefined;
+  command?: string;
   /** The folder where the command runs. */
-  dir?: string | undefined;
+  dir?: string;
   /** The path of its file, from the root. */
-  path?: string | undefined;
+  path?: string;
   /** Other texts that identify its target. A rule allows the call if all match, and denies it if any does. */
-  about?: readonly string[] | undefined;
+  about?: readonly string[];
 }
 
 export interface Rule {
@@ -26,7 +26,7 @@ export interface Rule {
   /** Whether it has a pattern. */
   isNarrow: boolean;
   /** The pattern as a glob from the root, unless the rule is about commands. */
-  paths?: string | undefined;
+  paths?: string;
   /** Whether it allows a call, every command of its line included. */
   allows: (call: RuledCall) => boolean;
   /**
@@ -153,10 +153,7 @@ function commandPattern(pattern: string) {
     /** Whether a line has a command that the pattern names, or may have one. */
     meaning: (
       line: string,
-      {
-        dir,
-        isNamed,
-      }: { dir: string | undefined; isNamed?: ((command: PlainCommand) => boolean) | undefined },
+      { dir, isNamed }: { dir: string | undefined; isNamed?: (command: PlainCommand) => boolean },
     ): "named" | "unclear" | undefined => {
       if (isText(line.trim())) return "named";
       const list = plainCommands(line);

@@ -32,9 +32,7 @@ export class Trust {
 
   async say(folder: string, trusted: boolean, fingerprint?: string): Promise<void> {
     const at = new Date().toISOString();
-    await this.#file.change((entries) =>
-      entries.set(folder, { trusted, at, ...(fingerprint !== undefined && { fingerprint }) }),
-    );
+    await this.#file.change((entries) => entries.set(folder, { trusted, at, fingerprint }));
   }
 
   /** Deletes a decision. False if there was none. */

@@ -17,12 +17,12 @@ export interface Assignment {
   call: string;
   owner: string;
   /** The sub-agent's id for its caller. */
-  id?: string | undefined;
+  id?: string;
   start: StartState;
 }
 
 /** The end of an assignment. */
-export type Outcome = { report: Report } | { failure: string; spent?: Tally | undefined };
+export type Outcome = { report: Report } | { failure: string; spent?: Tally };
 
 /** The owner of a sub-agent's events: `main/researcher:call_7`. `root`: the caller's owner if its run has none. */
 export function ownerFor(
@@ -101,7 +101,7 @@ export interface Conclusion {
 /** Options of `conclude`. */
 interface ConcludeOptions {
   /** The plan item that follows the job. */
-  followed?: FollowedTodo | undefined;
+  followed?: FollowedTodo;
   /** Whether the caller has a plan. */
   hasPlan: boolean;
   /** Milliseconds of work, including `before`. */
@@ -109,7 +109,7 @@ interface ConcludeOptions {
   /** Milliseconds of work before the job last stopped for a person. */
   before?: number;
   /** Whether a report has no line of the harness. */
-  isBare?: boolean | undefined;
+  isBare?: boolean;
 }
 
 /** Creates the result of an ended job, and ends the plan item that follows it. */

@@ -20,9 +20,9 @@ export interface ChildContext {
   runtime: ToolRuntime;
   owner: string;
   /** The sub-agent's id for its caller. */
-  id?: string | undefined;
+  id?: string;
   /** The plan item that it works on, if any. */
-  todo?: string | undefined;
+  todo?: string;
   budget: Budget | undefined;
   /** Receives the sub-agent's spending while it runs. */
   usage: { spent?: Tally };

@@ -48,7 +48,7 @@ export interface HelperMark {
   id: string;
   kind: string;
   /** Its model, if that is not its caller's. */
-  model?: string | undefined;
+  model?: string;
   /** The namespace of its checkpoints. */
   ns: string;
 }

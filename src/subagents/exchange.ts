@@ -13,11 +13,11 @@ import { RULES_FOR_ALL } from "./task.prompt.ts";
 export interface Job {
   description: string;
   subagent_type: string;
-  todo_id?: string | undefined;
+  todo_id?: string;
   /** The name of its sub-agent for people. */
-  title?: string | undefined;
+  title?: string;
   /** The id of the sub-agent that is asked again. */
-  again?: string | undefined;
+  again?: string;
 }
 
 /** The initial state of a sub-agent, a part of its caller's. */
@@ -36,9 +36,9 @@ interface Origin {
   /** The tool call that started it. */
   call: string;
   /** The conversation so far of a sub-agent that is asked again. */
-  before?: readonly BaseMessage[] | undefined;
+  before?: readonly BaseMessage[];
   /** The caller's plan with the effect of earlier calls of the turn. Default: the plan in the state. */
-  standing?: Pick<Standing, "plan" | "rules"> | undefined;
+  standing?: Pick<Standing, "plan" | "rules">;
 }
 
 /** Creates the initial state of a sub-agent. */

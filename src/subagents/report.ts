@@ -27,9 +27,9 @@ export interface Verdict {
 /** Facts about a sub-agent's end that are not in its state. */
 export interface End {
   /** Why it was stopped, if it was. */
-  stopped?: string | undefined;
+  stopped?: string;
   /** Its spending. Default: computed from its messages, which lack answers that were sent back. */
-  spent?: Tally | undefined;
+  spent?: Tally;
 }
 
 /**
@@ -87,7 +87,7 @@ const LABELS = { done: "Done", part: "In part", failed: "Failed" };
 /** The line after a report; empty if all is well. `more`: sentences about its plan item. */
 export function verdictLine(
   { result, reason }: Verdict,
-  { id, more = "" }: { id?: string | undefined; more?: string | undefined } = {},
+  { id, more = "" }: { id?: string; more?: string } = {},
 ): string {
   if (result === "done" && reason === undefined && more === "") return "";
   const cause = reason === undefined ? "" : `: ${reason.replace(/\.$/, "")}`;

@@ -53,13 +53,13 @@ export interface SubagentsOptions {
   /** The most sub-agents at once; others wait. Default 8. */
   maxConcurrency?: number;
   /** The caller's plan, whose items can follow a sub-agent (`todo_id`) if the preset shows ids. */
-  plan?: PlanParts | undefined;
+  plan?: PlanParts;
   /** The caller's budget, from which they spend. */
-  budget?: Budget | undefined;
+  budget?: Budget;
   /** Whether they may work in the background while their caller continues. Default: it waits for them. */
   background?: boolean;
   /** Whether a report has no line about its verdict, which is in the message's artifact. */
-  isBare?: boolean | undefined;
+  isBare?: boolean;
   /** The answer to every call, for an agent that has the tool only so that its requests begin like its caller's. */
   refusal?: string;
 }

@@ -27,7 +27,7 @@ export interface ModelRequestRecord {
 
 /** Creates a tool call for a script. */
 export function callTool(name: string, args: Record<string, unknown> = {}, id?: string): ScriptedCall {
-  return { name, args, ...(id !== undefined && { id }) };
+  return { name, args, id };
 }
 
 /** A chat model that plays a script and records every request. Running past the end throws, unless `loop` is set. */

@@ -37,11 +37,7 @@ export class PageError extends Error {}
  */
 export async function fetchPage(
   address: string,
-  {
-    places,
-    signal,
-    timeoutMs = TIME_MS,
-  }: { places: Places; signal?: AbortSignal | undefined; timeoutMs?: number },
+  { places, signal, timeoutMs = TIME_MS }: { places: Places; signal?: AbortSignal; timeoutMs?: number },
 ): Promise<Page> {
   const limit = AbortSignal.timeout(timeoutMs);
   const either = AbortSignal.any(signal ? [signal, limit] : [limit]);

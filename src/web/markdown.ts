@@ -93,7 +93,7 @@ export class MarkdownWriter {
   onopentag(name: string, attributes: Record<string, string>): void {
     const close = this.#begin(name, attributes);
     // The parser closes void tags such as `img` as well.
-    this.#open.push({ name, ...(close && { close }) });
+    this.#open.push({ name, close });
   }
 
   onclosetag(name: string): void {

@@ -7,7 +7,7 @@ export interface Section {
   title: string;
   findings: readonly Finding[];
   /** Why there are no findings, when the search failed. */
-  failure?: string | undefined;
+  failure?: string;
 }
 
 /** Arguments for `edit_file`. */

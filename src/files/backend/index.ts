@@ -28,25 +28,25 @@ export interface TextEdit {
   oldString: string;
   newString: string;
   /** Replace every occurrence; without it, `oldString` must occur exactly once. */
-  replaceAll?: boolean | undefined;
+  replaceAll?: boolean;
 }
 
 /** Options of a listing. */
 export interface ListOptions {
   /** Includes file sizes where the backend knows them without reading the files. Default false. */
-  sizes?: boolean | undefined;
+  sizes?: boolean;
 }
 
 /** The scope of a search. */
 export interface SearchScope {
   /** The folder (for `grep`, or file) to search. Default "/". */
-  path?: string | undefined;
+  path?: string;
   /** Includes files that `.gitignore` excludes, and all others that searches skip. */
-  ignored?: boolean | undefined;
+  ignored?: boolean;
   /** Filters files before matches are counted or truncated. */
-  include?: ((path: string) => boolean) | undefined;
+  include?: (path: string) => boolean;
   /** An abort makes the search throw the signal's reason. */
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
 /** The output of `grep`: paths, matching lines, or a number of matching lines per file. */
@@ -59,17 +59,17 @@ export interface GrepQuery extends SearchScope {
    * tried on the first 20,000 characters of a line.
    */
   pattern: string;
-  regex?: boolean | undefined;
-  ignoreCase?: boolean | undefined;
+  regex?: boolean;
+  ignoreCase?: boolean;
   /** Searches only the files that match; without a slash it is matched with the file's name. */
-  glob?: string | undefined;
+  glob?: string;
   /** Lines of context before and after each match. */
-  before?: number | undefined;
-  after?: number | undefined;
+  before?: number;
+  after?: number;
   /** Default "content". */
-  output?: GrepOutput | undefined;
+  output?: GrepOutput;
   /** The most matching lines (in "content") or files (otherwise) to return. Default 200. */
-  maxMatches?: number | undefined;
+  maxMatches?: number;
 }
 
 /** A line of a grep result: a match or its context. */
@@ -97,9 +97,9 @@ export interface GrepResult {
 
 /** Options of a command. */
 export interface ExecuteOptions {
-  timeoutMs?: number | undefined;
+  timeoutMs?: number;
   /** An abort ends the command's processes and then throws the signal's reason. */
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
 /** The result of a command. */
@@ -159,7 +159,7 @@ export interface FileBackend {
 }
 
 export function fail(error: string, reason?: FailureReason): Failure {
-  return { ok: false, error, ...(reason && { reason }) };
+  return { ok: false, error, reason };
 }
 
 export function noSuchFile(path: string): Failure {

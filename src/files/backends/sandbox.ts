@@ -26,9 +26,7 @@ type MaybePromise<T> = T | Promise<T>;
  */
 export interface RemoteSandbox {
   readonly id: string;
-  execute(
-    command: string,
-  ): MaybePromise<{ output: string; exitCode: number | null; truncated?: boolean | undefined }>;
+  execute(command: string): MaybePromise<{ output: string; exitCode: number | null; truncated?: boolean }>;
   uploadFiles(
     files: [path: string, content: Uint8Array][],
   ): MaybePromise<{ path: string; error: string | null }[]>;
@@ -123,7 +121,7 @@ done`,
       const [, size, name] = /^(\/|\d+) (.+)$/.exec(line) ?? [];
       if (name === undefined || !isPlain(pathIn(path, name))) return [];
       const isDirectory = size === "/";
-      return [{ name, path: pathIn(path, name), isDirectory, ...(!isDirectory && { size: Number(size) }) }];
+      return [{ name, path: pathIn(path, name), isDirectory, size: !isDirectory ? Number(size) : undefined }];
     });
     return { ok: true, entries };
   }

@@ -8,9 +8,9 @@ export interface WalkOptions {
   /** Names that the search spells out. These are not skipped. */
   names: readonly string[];
   /** Skips nothing. */
-  all?: boolean | undefined;
+  all?: boolean;
   /** Ignore rules. They are always applied to files; applying them to folders too saves walking these. */
-  rules?: IgnoreRules | undefined;
+  rules?: IgnoreRules;
   /** Ends the walk at its time limit, and collects paths that could not be read. */
   sweep: Sweep;
 }

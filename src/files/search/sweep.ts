@@ -4,7 +4,7 @@ const MAX_MS = 20_000;
 const SLICE_MS = 20;
 
 interface SweepOptions {
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   /** A clock in milliseconds, for tests. */
   now?: () => number;
 }

@@ -20,7 +20,7 @@ export interface CommandOptions {
   env: Record<string, string>;
   timeoutMs: number;
   maxOutput: number;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
 /**

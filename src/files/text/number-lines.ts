@@ -7,11 +7,11 @@ const MAX_SINGLE_LINE = 90_000;
 /** A range of lines. */
 export interface LinePage {
   /** Lines to skip. Default 0. */
-  offset?: number | undefined;
+  offset?: number;
   /** Lines to show at most. Default 2000. */
-  limit?: number | undefined;
+  limit?: number;
   /** Characters of the first line to skip. If set, only that line is shown. Default 0. */
-  column?: number | undefined;
+  column?: number;
 }
 
 /** A rendered page of a file: the lines after `from` up to `to`, of `of` lines in total. */

@@ -12,8 +12,8 @@ export function addressTransport(
   const authProvider = (auth as OAuthClientProvider | undefined) ?? (oauth && signIn(oauth, sdk));
   const transport = new sdk.StreamableHTTPClientTransport(new URL(url), {
     fetch: limitedFetch,
-    ...(headers && { requestInit: { headers } }),
-    ...(authProvider && { authProvider }),
+    requestInit: headers ? { headers } : undefined,
+    authProvider,
   });
   return withFilter(transport);
 }
@@ -25,7 +25,7 @@ function signIn(oauth: NonNullable<AddressServer["oauth"]>, sdk: Sdk): OAuthClie
     clientSecret,
     expectedIssuer: issuer,
     clientName: "holdfast",
-    ...(scope !== undefined && { scope }),
+    scope,
   });
 }
 

@@ -41,7 +41,7 @@ export function toClarification(question: FormQuestion, error?: string): Clarifi
     version: 1,
     question: [error, message, form].filter(Boolean).join("\n"),
     context: `The MCP server ${server} asks you (it gets your answer; say "decline" to give none):`,
-    ...(options && { options: [...options, "decline"] }),
+    options: options ? [...options, "decline"] : undefined,
   };
 }
 

@@ -218,10 +218,7 @@ export class Budget {
   }
 
   /** The account of a sub-agent that may work on an item and may have limits of its own. */
-  accountFor(
-    context: RunContext,
-    { item, limits }: { item?: string | undefined; limits?: Limits | undefined },
-  ) {
+  accountFor(context: RunContext, { item, limits }: { item?: string; limits?: Limits }) {
     const account = this.accountOf(context);
     const forItem = item === undefined ? account : account?.forItem(item);
     const own = limits ? new Account({ limits, whose: "this sub-agent" }, forItem) : forItem;

@@ -131,7 +131,7 @@ describe("the budget of a run", () => {
     const writer = new ScriptedModel([(): Step => summary], { loop: true });
     const summarization = {
       model: writer,
-      ...(prices && { prices }),
+      prices,
       trigger: { messages: 6 },
       keep: { messages: 2 },
     };

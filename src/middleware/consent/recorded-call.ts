@@ -43,10 +43,10 @@ export class RecordedCall {
     call: ToolCall,
     policies: Policies,
     state: {
-      record?: CallRecord | undefined;
-      unended?: Unended | undefined;
-      consents?: ReadonlySet<string> | undefined;
-      policy?: RepeatPolicy | undefined;
+      record?: CallRecord;
+      unended?: Unended;
+      consents?: ReadonlySet<string>;
+      policy?: RepeatPolicy;
     },
   ) {
     this.#call = call;

@@ -67,8 +67,8 @@ export function withConversation(
     },
     // Writes to the file are refused, so every other path belongs to `main`.
     route: (path) => ({ backend: main, path }),
-    ...(main.locate && { locate: main.locate.bind(main) }),
-    ...(main.execute && { execute: main.execute.bind(main) }),
+    locate: main.locate?.bind(main),
+    execute: main.execute?.bind(main),
   };
 }
 

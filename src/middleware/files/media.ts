@@ -23,7 +23,7 @@ export class Sight {
   readonly #option: readonly Media[] | undefined;
   #model: object | undefined;
 
-  constructor({ media, model }: { media?: readonly Media[] | undefined; model?: object | undefined }) {
+  constructor({ media, model }: { media?: readonly Media[]; model?: object }) {
     this.#option = media;
     this.#model = model;
   }

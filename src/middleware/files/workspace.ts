@@ -56,11 +56,11 @@ type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
 
 /** Dependencies of a workspace. */
 export interface WorkspaceParts {
-  skills?: SkillLibrary | undefined;
+  skills?: SkillLibrary;
   /** The rules of the agents above this one, outermost first. */
-  above?: readonly (readonly PermissionRule[])[] | undefined;
+  above?: readonly (readonly PermissionRule[])[];
   /** The folder of the conversation file, once it is summarized. Default `/.history`. */
-  historyFolder?: string | undefined;
+  historyFolder?: string;
 }
 
 /** An agent's files: creates the backend for each call. */

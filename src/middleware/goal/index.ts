@@ -78,7 +78,7 @@ export function goalMiddleware(
           messages,
           todos: readPlanState(state).todos,
           state,
-          ...(config.signal && { signal: config.signal }),
+          signal: config.signal,
         };
         const decide = typeof judge === "function" ? judge : modelJudge(toModel(judge), account);
         const goal = await outcomeOf(decide, context);
@@ -122,7 +122,7 @@ function modelJudge(model: BaseChatModel, account: Account | undefined): GoalJud
         }),
       ),
     ];
-    const answer = await model.invoke(request, { tags: ["nostream"], ...(signal && { signal }) });
+    const answer = await model.invoke(request, { tags: ["nostream"], signal });
     account?.addTokens(usedTokens(answer));
     return reasonsIn(withoutThoughts(answer.text), criteria);
   };

@@ -22,8 +22,8 @@ import {
 import { kindOf, mustFollow, type CallKind } from "./order-of.ts";
 
 interface CallRuntime {
-  signal?: AbortSignal | undefined;
-  configurable?: Record<string, unknown> | undefined;
+  signal?: AbortSignal;
+  configurable?: Record<string, unknown>;
 }
 
 /** The fields of a `wrapToolCall` request that are used here. */

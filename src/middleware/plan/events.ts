@@ -25,8 +25,8 @@ export function isPlanChangeEvent(chunk: unknown): chunk is PlanChangeEvent {
 
 /** The stream that changes are sent to, and the configurable with the plan's owner. */
 export interface Stage {
-  writer?: ((chunk: unknown) => void) | undefined;
-  configurable?: Record<string, unknown> | undefined;
+  writer?: (chunk: unknown) => void;
+  configurable?: Record<string, unknown>;
 }
 
 /** The `configurable` key for the owner of a sub-agent's plan. */

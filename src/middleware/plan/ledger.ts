@@ -48,7 +48,7 @@ export function idleOf(
     // A tool must pass the writer of its runtime. Undefined for a tool that is called by hand.
     writer = (getConfig() as LangGraphRunnableConfig | undefined)?.writer,
     results = [],
-  }: { writer?: object | undefined; results?: readonly ToolMessage[] } = {},
+  }: { writer?: object; results?: readonly ToolMessage[] } = {},
 ): number {
   if (!writer) return idle;
   const start = startTimes.get(writer) ?? now();
@@ -138,7 +138,7 @@ export interface TurnInSight {
   messages: readonly BaseMessage[];
   now: Figures;
   /** In a turn that is still running: the call up to which it is shared out. Default: the whole turn. */
-  until?: string | undefined;
+  until?: string;
   moves?: Readonly<Record<string, Move>>;
   helpers?: Readonly<Record<string, Helper>>;
 }

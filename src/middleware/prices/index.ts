@@ -5,9 +5,9 @@ export interface Prices {
   input: number;
   output: number;
   /** The price of cached input. Default: `input`. */
-  cached?: number | undefined;
+  cached?: number;
   /** The price of input that is written to the cache. Default: `input`. */
-  written?: number | undefined;
+  written?: number;
 }
 
 /** Token usage. */
@@ -17,7 +17,7 @@ export interface UsedTokens {
   /** The part of `inputTokens` that was read from the provider's cache. */
   cachedTokens: number;
   /** The part of `inputTokens` that was written to it. */
-  writtenTokens?: number | undefined;
+  writtenTokens?: number;
 }
 
 export const NO_TOKENS: UsedTokens = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
@@ -26,8 +26,8 @@ const MILLION = 1_000_000;
 
 /** The fields of a model's answer that report its usage. */
 export interface UsageSource {
-  usage_metadata?: Partial<UsageMetadata> | undefined;
-  response_metadata?: Record<string, unknown> | undefined;
+  usage_metadata?: Partial<UsageMetadata>;
+  response_metadata?: Record<string, unknown>;
 }
 
 /**

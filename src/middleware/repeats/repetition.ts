@@ -10,9 +10,9 @@ const KEY = "holdfast_repetitions";
 
 /** The fields of LangChain's tool runtime that are used here. */
 interface RepeatedRuntime {
-  configurable?: Record<string, unknown> | undefined;
-  toolCallId?: string | undefined;
-  toolCall?: { id?: string | undefined } | undefined;
+  configurable?: Record<string, unknown>;
+  toolCallId?: string;
+  toolCall?: { id?: string };
 }
 
 /**

@@ -29,13 +29,10 @@ export function sandboxMiddlewareOf(
   { permissions, resultLimit }: Pick<SandboxOptions, "permissions" | "resultLimit">,
   parts: Pick<WorkspaceParts, "skills" | "historyFolder"> = {},
 ) {
-  const workspace = new Workspace(
-    { backend: sandboxes.backend, canExecute: true, ...(permissions && { permissions }) },
-    parts,
-  );
+  const workspace = new Workspace({ backend: sandboxes.backend, canExecute: true, permissions }, parts);
   const files = filesMiddlewareOf(workspace, {
     systemPrompt: sandboxPrompt(MOUNT, sandboxes),
-    ...(resultLimit !== undefined && { resultLimit }),
+    resultLimit,
     resultFolder: `${MOUNT}/outputs/tool_results`,
   });
   return createMiddleware({

@@ -64,7 +64,7 @@ function thread(thread_id: string | undefined, options: SandboxOptions = {}) {
         sandboxMiddleware({ provider, baseDir, ...options }),
         clarificationMiddleware(),
       ],
-      ...(thread_id !== undefined && { checkpointer }),
+      checkpointer: thread_id === undefined ? undefined : checkpointer,
     });
     const state = await agent.invoke(input as typeof go, {
       ...config,

@@ -34,7 +34,7 @@ export class Sandboxes {
 
   /** Runs a model or tool call, during which the end of another run does not release the sandbox. */
   during<Result>(
-    runtime: RunContext & { signal?: AbortSignal | undefined },
+    runtime: RunContext & { signal?: AbortSignal },
     makeCall: () => Promise<Result> | Result,
   ): Promise<Result> {
     const call = { run: runKeyOf(runtime), signal: runtime.signal };

@@ -10,7 +10,7 @@ const PLAIN = /^\/[\p{L}\p{N}_/.,:@%+ -]+$/u;
 
 interface LibraryOptions {
   /** The folder of all skills. Default: their own folders on this machine, or `/.skills`. */
-  folder?: string | undefined;
+  folder?: string;
   /** Whether commands run on this machine, so that they can use a skill's own folder. */
   onHost: boolean;
   onNote: (note: string) => void;

@@ -31,14 +31,14 @@ export function withSkills(main: FileBackend, library: SkillLibrary): FileBacken
     grep: async (query) => (await at(query.path ?? "/")).grep(query),
     // Writes into a skill are refused, so every other path belongs to `main`.
     route: (path) => ({ backend: main, path }),
-    ...(main.locate && { locate: main.locate.bind(main) }),
-    ...(main.execute && {
-      execute: async (command, options) => {
-        // Commands of a sandbox see only the files in it.
-        if (!main.locate) await copyNamed(main, command, await library.placed());
-        return main.execute!(command, options);
-      },
-    }),
+    locate: main.locate?.bind(main),
+    execute: main.execute
+      ? async (command, options) => {
+          // Commands of a sandbox see only the files in it.
+          if (!main.locate) await copyNamed(main, command, await library.placed());
+          return main.execute!(command, options);
+        }
+      : undefined,
   };
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 /** The fields of LangChain's hook or tool runtime that identify the run. */
 export interface RunContext {
-  configurable?: Record<string, unknown> | undefined;
+  configurable?: Record<string, unknown>;
   /** LangGraph creates one per run, and runs within the run share it. */
   writer?: unknown;
 }

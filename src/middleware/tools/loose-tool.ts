@@ -106,7 +106,7 @@ export function withTrial(called: object, trial: Trial): void {
 /** The result of a call that is certain to fail; undefined for one that may succeed. Changes nothing. */
 export async function foreseenFailure(
   calledTool: unknown,
-  { name, id = "", args }: { name: string; id?: string | undefined; args: Record<string, unknown> },
+  { name, id = "", args }: { name: string; id?: string; args: Record<string, unknown> },
   runtime: ToolRuntime,
 ): Promise<CallResult | undefined> {
   const problem = await argumentsProblem(calledTool, args);

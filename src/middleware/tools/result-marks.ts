@@ -5,10 +5,7 @@ import { isCommand, type Command } from "@langchain/langgraph";
 export type CallResult = ToolMessage | Command;
 
 /** An error result with a content for the model. */
-export function errorResult(
-  { name, id = "" }: { name: string; id?: string | undefined },
-  content: string,
-): ToolMessage {
+export function errorResult({ name, id = "" }: { name: string; id?: string }, content: string): ToolMessage {
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
 }
 

@@ -13,7 +13,7 @@ export interface ReviewedAction {
 export interface ReviewRule {
   allowedDecisions: readonly string[];
   /** JSON Schema of the arguments, for editing them. */
-  argsSchema?: Record<string, unknown> | undefined;
+  argsSchema?: Record<string, unknown>;
 }
 
 /** The fields of LangChain's human-in-the-loop requests, in both spellings that user interfaces read. */

@@ -8,10 +8,10 @@ export interface ClientOptions {
   model: string;
   apiKey: string;
   baseUrl: string;
-  temperature?: number | undefined;
-  maxTokens?: number | undefined;
+  temperature?: number;
+  maxTokens?: number;
   /** The context window to request from a server that lets clients choose it. */
-  contextTokens?: number | undefined;
+  contextTokens?: number;
   maxRetries: number;
   /** Has retries and time limits, so that a client that takes it needs neither. */
   fetch: typeof fetch;
@@ -110,7 +110,7 @@ function plain(messages: readonly BaseMessage[]): BaseMessage[] {
 /** The sampling options that are set. */
 export function sampling({ temperature, maxTokens }: ClientOptions) {
   return {
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
+    temperature,
+    maxTokens,
   };
 }

@@ -24,12 +24,12 @@ export function geminiRequest(request: unknown): unknown {
     ...(tools && {
       tools: tools.map(({ functionDeclarations: list, ...tool }) => ({
         ...tool,
-        ...(list && {
-          functionDeclarations: list.map(({ parameters, ...one }) => ({
-            ...one,
-            ...(parameters && { parameters: reduced(parameters, parameters) }),
-          })),
-        }),
+        functionDeclarations: list
+          ? list.map(({ parameters, ...one }) => ({
+              ...one,
+              parameters: parameters ? reduced(parameters, parameters) : undefined,
+            }))
+          : undefined,
       })),
     }),
   };
@@ -104,8 +104,8 @@ function structure(schema: Schema, type: string, inner: (part: unknown) => Schem
   const needed = ((required ?? []) as string[]).filter((name) => fields.some(([field]) => field === name));
   return {
     type,
-    ...(fields.length > 0 && { properties: Object.fromEntries(fields) }),
-    ...(needed.length > 0 && { required: needed }),
+    properties: fields.length > 0 ? Object.fromEntries(fields) : undefined,
+    required: needed.length > 0 ? needed : undefined,
   };
 }
 

@@ -21,7 +21,7 @@ export async function createGoogle(options: ClientOptions): Promise<BaseChatMode
   }
 
   const fields = { model, apiKey, baseUrl, maxRetries: 0, ...rest };
-  const client = new RetryingGoogle({ ...fields, ...(maxOutputTokens !== undefined && { maxOutputTokens }) });
+  const client = new RetryingGoogle({ ...fields, maxOutputTokens });
   return retryingModel(client, options.maxRetries);
 }
 

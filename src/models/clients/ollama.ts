@@ -49,8 +49,8 @@ export async function createOllama(options: ClientOptions): Promise<BaseChatMode
     baseUrl,
     fetch: adaptingFetch(options.fetch, ADAPTER),
     ...rest,
-    ...(numPredict !== undefined && { numPredict }),
-    ...(numCtx !== undefined && { numCtx }),
+    numPredict,
+    numCtx,
   });
   if (numCtx !== undefined) {
     patchModel(client, (one) => {

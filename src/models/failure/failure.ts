@@ -96,7 +96,7 @@ export function failureOf(error: unknown): Failure {
       kind: kindOfStatus(status, textOf(answer)),
       status,
       detail,
-      ...(wait !== undefined && { wait }),
+      wait,
     };
   }
   // The innermost message is the most specific: outer ones are "Connection error." or "fetch failed".

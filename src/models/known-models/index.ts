@@ -26,9 +26,9 @@ export function knownModel(name: string): KnownModel | undefined {
     prices: {
       input: input ?? 0,
       output: output ?? 0,
-      ...(typeof cached === "number" && { cached }),
-      ...(typeof written === "number" && { written }),
+      cached: typeof cached === "number" ? cached : undefined,
+      written: typeof written === "number" ? written : undefined,
     },
-    ...(typeof window === "number" && { window }),
+    window: typeof window === "number" ? window : undefined,
   };
 }

@@ -137,7 +137,7 @@ type PlayedName = keyof typeof PROGRAMS;
 export function answerTo(
   messages: readonly BaseMessage[],
   tools: readonly string[],
-  { name = "offline", todos }: { name?: PlayedName; todos?: readonly Item[] | undefined } = {},
+  { name = "offline", todos }: { name?: PlayedName; todos?: readonly Item[] } = {},
 ): Answer {
   return PROGRAMS[name](readConversation(messages, todos), tools);
 }

@@ -35,10 +35,7 @@ export class Retries {
   /** Reports a retry and waits: as long as the server requests, or longer each time. Throws when aborted. */
   async wait(
     reason: string,
-    {
-      requestedWait,
-      signal,
-    }: { requestedWait?: number | undefined; signal?: AbortSignal | null | undefined },
+    { requestedWait, signal }: { requestedWait?: number; signal?: AbortSignal | null },
   ): Promise<void> {
     const wait = requestedWait ?? backoff(this.#used);
     this.#used += 1;

@@ -41,7 +41,7 @@ export function retryingFetch({
 /** The reason for a retry, and the wait that the server requests. */
 interface Obstacle {
   reason: string;
-  wait?: number | undefined;
+  wait?: number;
 }
 
 /** Whether a retry may help. It does not for a refused connection or an unknown host. */

@@ -90,7 +90,7 @@ describe.each([
           void (event === MODEL_RETRY && heard.push(`retry: ${reason}`)),
       },
     ];
-    const options = { callbacks, ...(signal && { signal }) };
+    const options = { callbacks, signal };
     const { messages } = await agent.invoke({ messages: [{ role: "user", content: prompt }] }, options);
     return { answer: messages.at(-1)!.text, heard };
   };

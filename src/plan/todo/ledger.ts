@@ -29,14 +29,14 @@ export interface Part {
   /** Its share of the answer, such as its length. */
   weight: number;
   /** The item that it is for. Default: the items in progress at that point. */
-  item?: string | undefined;
-  move?: Move | undefined;
+  item?: string;
+  move?: Move;
   /** Whether it is a call to another tool than the plan's, and was run. */
   isWork?: boolean;
   /** When it ran, in milliseconds. Default: it gets a share of the time of all tools. */
-  interval?: Interval | undefined;
+  interval?: Interval;
   /** The spending of the sub-agent that it started, including time. */
-  helper?: Figures | undefined;
+  helper?: Figures;
 }
 
 export type Interval = readonly [from: number, to: number];

@@ -15,9 +15,9 @@ export interface Known {
   /** Options are whole words after one dash. */
   isSingleDash?: boolean;
   /** Whether the words that are no options are known. Default: any are. */
-  words?: ((words: readonly string[]) => boolean) | undefined;
+  words?: (words: readonly string[]) => boolean;
   /** The remote that the words name. */
-  remote?: ((words: readonly string[]) => string | undefined) | undefined;
+  remote?: (words: readonly string[]) => string | undefined;
   /** Whether the code that runs has a usual name, such as `test`. Default: it has. */
   isUsual?: (words: readonly string[]) => boolean;
 }

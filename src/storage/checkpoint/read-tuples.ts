@@ -73,14 +73,14 @@ function toTuple(
       decoder.set(write, 2, value);
       return write;
     }),
-    ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
+    parentConfig: parent !== null ? toConfig({ threadId, ns, id: parent }) : undefined,
   };
 }
 
 /** Options of `list`. */
 export interface HistoryOptions extends CheckpointListOptions {
   /** @internal Returns long lists of messages as a `PartialList`. */
-  isBrief?: boolean | undefined;
+  isBrief?: boolean;
 }
 
 /** The checkpoints of a store, newest first. */

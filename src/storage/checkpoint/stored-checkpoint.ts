@@ -111,7 +111,7 @@ export async function readSummaries(
   await decoder.load(trees);
   return rows.map(({ id, parent, ns, seq, head }, at) => ({
     id,
-    ...(parent !== null && { parentId: parent }),
+    parentId: parent !== null ? parent : undefined,
     ns,
     seq,
     createdAt: new Date((JSON.parse(head) as CheckpointHeader).ts),

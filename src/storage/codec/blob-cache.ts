@@ -14,7 +14,7 @@ export interface Blob {
   /** The parsed body. Blobs are cached, so readers get copies of it. */
   parsed?: unknown;
   /** The blobs that it refers to, where it consists of references. */
-  parts?: readonly number[] | undefined;
+  parts?: readonly number[];
   /** The messages of a complete chunk that has been read. */
   contents?: ChunkContents;
 }

@@ -29,7 +29,7 @@ export interface DecodeContext {
 
 export interface DecodeOptions {
   /** Whether long lists of messages can only be read in part: for a history, where copies of each list would be too many. */
-  isBrief?: boolean | undefined;
+  isBrief?: boolean;
   isLazy?: boolean;
   isPrefetched?: boolean;
 }

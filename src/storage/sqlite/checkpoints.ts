@@ -31,11 +31,11 @@ import type { LatestCheckpoints } from "./latest-checkpoints.ts";
 
 /** A filter for checkpoints. A property that is undefined matches all. */
 export interface CheckpointFilter {
-  thread?: number | undefined;
-  ns?: string | undefined;
-  id?: string | undefined;
+  thread?: number;
+  ns?: string;
+  id?: string;
   /** Matches only smaller values of `seq`. */
-  before?: number | undefined;
+  before?: number;
 }
 
 export interface NewCheckpoint {

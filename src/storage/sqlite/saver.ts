@@ -55,7 +55,7 @@ const VACUUMED_PAGES = 1000;
 interface Change {
   threadId: string;
   /** The lease that it is made under, if the config names one. */
-  token?: string | undefined;
+  token?: string;
   isUrgent?: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface WorkingAgent {
   /** Its owner, such as `main/Reef Borva:call_7`. */
   owner: string;
   /** Its id for its caller. */
-  id?: string | undefined;
+  id?: string;
   /** People's messages that it has not read yet. */
   notes: string[];
   /** Stops it; it returns its report so far. */

@@ -51,7 +51,7 @@ export async function askForWords(
   terminal: Terminal,
   placeholder?: Harmless,
 ): Promise<string | undefined> {
-  const words = await text({ ...streams(terminal), message, ...(placeholder && { placeholder }) });
+  const words = await text({ ...streams(terminal), message, placeholder });
   return isCancel(words) ? undefined : (words ?? "");
 }
 

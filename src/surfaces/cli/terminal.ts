@@ -11,10 +11,10 @@ export interface Terminal {
 }
 
 export interface OutputFlags {
-  json?: boolean | undefined;
-  quiet?: boolean | undefined;
+  json?: boolean;
+  quiet?: boolean;
   /** Seconds without output after which a model request is aborted. */
-  timeout?: number | undefined;
+  timeout?: number;
 }
 
 /** Whether the terminal can be drawn on: no pipe, CI log or dumb terminal. */

@@ -77,7 +77,7 @@ export class Progress {
         params: {
           progressToken: this.#token,
           progress: this.#progress,
-          ...(this.#total > 0 && { total: this.#total }),
+          total: this.#total > 0 ? this.#total : undefined,
           message: `${this.#total > 0 ? `${this.#closed}/${this.#total} ` : ""}${words || "at work"} (${seconds} s)`,
         },
       })

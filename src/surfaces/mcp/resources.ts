@@ -15,7 +15,7 @@ export function registerResources(sdk: Sdk, server: McpServer, threads: Threads)
           uri: `holdfast://threads/${encodeURIComponent(id)}/plan`,
           name: id,
           mimeType: MARKDOWN,
-          ...(title !== undefined && { description: title }),
+          description: title,
         })),
       }),
     }),

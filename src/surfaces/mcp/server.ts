@@ -19,7 +19,7 @@ import { FIELD_TEXTS, REPORT_TEXTS, TOOL_TEXTS } from "./tools.prompt.ts";
 /** A thread with its active run, if it has one. */
 interface Work {
   thread: string;
-  run?: Run | undefined;
+  run?: Run;
 }
 
 const thread = z.string().min(1).describe(FIELD_TEXTS.thread);
@@ -189,10 +189,10 @@ function reportResult(report: Report, { hasPlan = false } = {}): CallToolResult 
       answer,
       files,
       plan: todos.map(({ id, content, status }) => ({ id, content, status })),
-      ...(rules.length > 0 && { rules: [...rules] }),
+      rules: rules.length > 0 ? [...rules] : undefined,
       questions: questions.map(({ id, kind, text, options }) => ({ id, kind, text, options: [...options] })),
-      ...(error !== undefined && { error }),
+      error,
     },
-    ...(state === "failed" && { isError: true }),
+    isError: state === "failed" || undefined,
   };
 }

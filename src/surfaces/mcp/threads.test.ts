@@ -61,7 +61,7 @@ async function connected(
   ) => {
     const result = await client.callTool(
       { name, arguments: { ...args } },
-      { timeout: 3_600_000, ...(onprogress && { onprogress }), ...(signal && { signal }) },
+      { timeout: 3_600_000, onprogress, signal },
     );
     const [block] = result.content;
     const text = block?.type === "text" ? block.text : "";

@@ -122,7 +122,7 @@ export class Threads {
       answer: end?.answer ?? answer,
       questions,
       files: Object.keys(files),
-      ...(end?.error !== undefined && { error: end.error }),
+      error: end?.error === undefined ? undefined : end.error,
     };
   }
 

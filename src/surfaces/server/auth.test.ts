@@ -69,7 +69,7 @@ it("a thread of one user does not exist for another, on any route", async () => 
     const response = await fetch(served.url + path, {
       method,
       headers: { "x-api-key": "key-ben", "content-type": "application/json" },
-      ...(body && { body: JSON.stringify(body) }),
+      body: body ? JSON.stringify(body) : undefined,
     });
     expect(response.status, `${method} ${path}`).toBe(404);
     expect(await response.text()).toMatch(/not found/);

@@ -38,7 +38,7 @@ describe.each(STORES_BELOW)(
         new Request(`http://localhost${path}`, {
           method,
           headers: { "x-api-key": user, "content-type": "application/json" },
-          ...(body && { body: JSON.stringify(body) }),
+          body: body ? JSON.stringify(body) : undefined,
         }),
       );
 

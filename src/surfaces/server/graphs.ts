@@ -79,7 +79,7 @@ function isBetweenNodes(channel: string, graph: RunGraph): boolean {
 
 function toAgent(name: string, served: ServedGraph, { checkpointer, store }: GraphStores): RunAgent {
   const isAgent = "graph" in served;
-  const graph = (isAgent ? served.graph : served) as RunGraph & { store?: BaseStore | undefined };
+  const graph = (isAgent ? served.graph : served) as RunGraph & { store?: BaseStore };
   if (typeof graph.checkpointer === "object" && graph.checkpointer !== checkpointer) {
     throw new HarnessError(
       "invalid-options",

@@ -117,10 +117,10 @@ export interface AssembleOptions extends GuardOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
   checkpointer: BaseCheckpointSaver;
   /** Has workers on a shared database execute the runs. Closed with the server. */
-  cluster?: Cluster | undefined;
+  cluster?: Cluster;
   store: BaseStore;
   /** Creates routes besides LangGraph's. */
-  more?: ((parts: ServerParts) => Hono<ServerEnv>) | undefined;
+  more?: (parts: ServerParts) => Hono<ServerEnv>;
 }
 
 /** A server that has not resumed any run yet. */
@@ -151,7 +151,7 @@ export async function assemble(options: AssembleOptions): Promise<AssembledServe
   app.route("/", langgraphRoutes(parts, version()));
   return {
     fetch: (request, env) => app.fetch(request, env),
-    ...(token !== undefined && { token }),
+    token,
     recover: () => host.recover(),
     close: async () => {
       await host.stop();

@@ -12,7 +12,7 @@ import { assemble, type AssembledServer, type AssembleOptions } from "./server.t
 export type ThreadsServerOptions = ThreadsGraphOptions &
   Omit<AssembleOptions, "graphs" | "checkpointer" | "more"> & {
     /** Stores rules that the user of the page allows in a directory. Default: the page offers none. */
-    allow?: AllowRules | undefined;
+    allow?: AllowRules;
   };
 
 /** Executes runs of Holdfast's threads in this process, for all servers of a cluster. */
@@ -24,7 +24,7 @@ export async function startThreadsWorker(
   const { startWorker } = await import("../../threads/cluster/index.ts");
   const { slots, queues, limits } = options;
   const graphs = new Map([[GRAPH, threadsGraph(options)]]);
-  return startWorker(cluster, { graphs, slots, limits, onLost, ...(queues && { queues }) });
+  return startWorker(cluster, { graphs, slots, limits, onLost, queues });
 }
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */

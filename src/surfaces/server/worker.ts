@@ -41,9 +41,9 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     const worker = await startWorker(cluster, {
       graphs,
       onLost,
-      ...(slots && { slots }),
-      ...(queues && { queues }),
-      ...(limits && { limits }),
+      slots: slots || undefined,
+      queues,
+      limits,
     });
     return {
       id: worker.id,

@@ -39,7 +39,7 @@ export function chatWire(rules: ChatRules): Wire {
       ...envelope(turn, body, "chat.completion"),
       choices: [{ index: 0, message: messageOf(turn, rules), finish_reason: reason(turn), logprobs: null }],
       usage: usageOf(turn),
-      ...(rules.usage === "x_groq" && { x_groq: { id: "req_1" } }),
+      x_groq: rules.usage === "x_groq" ? { id: "req_1" } : undefined,
     }),
     streamed: (turn, body) => events(deltas(turn, body, rules), "data: [DONE]\n\n"),
     error: (status, text) => ({

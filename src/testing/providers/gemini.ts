@@ -85,7 +85,7 @@ function partsOf({ thoughts, text, calls, at }: WireTurn): Json[] {
     ...(text === "" ? [] : [{ text }]),
     ...calls.map(({ name, args }, index) => ({
       functionCall: { name, args },
-      ...(index === 0 && { thoughtSignature: `signed-${at}` }),
+      thoughtSignature: index === 0 ? `signed-${at}` : undefined,
     })),
   ];
 }
@@ -97,7 +97,7 @@ function answer({ usage, cut }: WireTurn, parts: Json[], isLast: boolean): Json 
       {
         index: 0,
         content: { role: "model", parts },
-        ...(isLast && { finishReason: cut === "said" ? "MAX_TOKENS" : "STOP" }),
+        finishReason: isLast ? (cut === "said" ? "MAX_TOKENS" : "STOP") : undefined,
       },
     ],
     usageMetadata: {

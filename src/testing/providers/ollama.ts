@@ -60,10 +60,9 @@ function messageOf({ calls }: WireTurn, content: string, thinking: string): Json
   return {
     role: "assistant",
     content,
-    ...(thinking !== "" && { thinking }),
-    ...(calls.length > 0 && {
-      tool_calls: calls.map(({ name, args }) => ({ function: { name, arguments: args } })),
-    }),
+    thinking: thinking !== "" ? thinking : undefined,
+    tool_calls:
+      calls.length > 0 ? calls.map(({ name, args }) => ({ function: { name, arguments: args } })) : undefined,
   };
 }
 

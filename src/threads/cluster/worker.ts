@@ -213,11 +213,7 @@ export class ClusterWorker {
   async #end(
     run: Run,
     job: Job,
-    {
-      status,
-      reason,
-      record,
-    }: { status: RunStatus; reason?: string | undefined; record?: HostedThread | undefined },
+    { status, reason, record }: { status: RunStatus; reason?: string; record?: HostedThread },
   ): Promise<void> {
     const stop = run.isRolledBack ? ("rollback" as const) : undefined;
     const isMine = await this.#retried(() =>

@@ -27,20 +27,20 @@ export interface LiveRules {
 
 interface ConsentRulesOptions {
   mode: Mode;
-  live?: LiveRules | undefined;
+  live?: LiveRules;
   rules: Pick<Config, "allow" | "ask" | "deny">;
   /** All tools but the plan's. */
   tools: readonly string[];
   /** The tools among them that only read. */
   reading: readonly string[];
   /** MCP servers, whose tools are known only when they are called. */
-  servers?: Pick<McpServers, "isReadOnly" | "changeOf"> | undefined;
+  servers?: Pick<McpServers, "isReadOnly" | "changeOf">;
   /** The real path of the file tools' directory, if they have one. */
-  dir?: string | undefined;
+  dir?: string;
   /** Whether somebody can be asked. If not, calls that need consent are refused. */
   canAsk: boolean;
   /** For sub-agents that continue after a stop: they read their parent's plan from it. */
-  checkpointer?: BaseCheckpointSaver | undefined;
+  checkpointer?: BaseCheckpointSaver;
 }
 
 const FROZEN = compileRules([FROZEN_FILES]);

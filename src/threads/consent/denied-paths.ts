@@ -37,7 +37,7 @@ export function denied(deny: readonly string[] = [], own: OwnFiles = { files: []
 }
 
 interface OwnFiles {
-  dir?: string | undefined;
+  dir?: string;
   files: readonly string[];
 }
 

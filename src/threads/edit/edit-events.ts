@@ -16,7 +16,7 @@ export function editEvent(
 ): PlanChange {
   const rules = readRules(edit.rules);
   const plan = { changes: diffTodos(before, todos), counts: countTodos(todos), todos };
-  return { type: "plan-change", owner: MAIN, by: "person", ...plan, ...(rules && { rules }) };
+  return { type: "plan-change", owner: MAIN, by: "person", ...plan, rules };
 }
 
 /** Edits a plan with `write`, and returns it before and after, with the items of running sub-agents in progress. */

@@ -36,7 +36,7 @@ export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcom
   const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
   const text = AIMessage.isInstance(messages.at(-1)) ? wholeAnswer(messages) : "";
   const answer = (outcome === "open" && state && budgetStopOf(state)?.text) || text;
-  return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
+  return { outcome, counts: countTodos(todos), answer: answer || undefined };
 }
 
 const DECLINED: unknown[] = ["refusal", "content_filter"];

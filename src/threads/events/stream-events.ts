@@ -7,7 +7,7 @@ import type { RunEventBody } from "./events.ts";
 export function eventIn(chunk: unknown): RunEventBody | undefined {
   if (isPlanChangeEvent(chunk)) {
     const { owner, by, changes, counts, todos, rules } = chunk;
-    const plan = { changes: [...changes], counts, todos: [...todos], ...(rules && { rules: [...rules] }) };
+    const plan = { changes: [...changes], counts, todos: [...todos], rules: rules ? [...rules] : undefined };
     return { type: "plan-change", owner, by, ...plan };
   }
   if (isSummaryEvent(chunk)) {
@@ -22,8 +22,8 @@ export function eventIn(chunk: unknown): RunEventBody | undefined {
         owner,
         name,
         description,
-        ...(model !== undefined && { model }),
-        ...(todoId !== undefined && { todoId }),
+        model,
+        todoId,
       }
-    : { type, owner, name, ok, ...(verdict && { verdict }), ...(error !== undefined && { error }) };
+    : { type, owner, name, ok, verdict, error };
 }

@@ -8,14 +8,14 @@ const done = (elapsedMs: number, estimate?: number): Todo => ({
   id: "d",
   content: "done",
   status: "completed",
-  ...(estimate !== undefined && { estimate }),
+  estimate,
   actuals: { startedAt: 0, elapsedMs, modelCalls: 1, toolCalls: 1, inputTokens: 0, outputTokens: 0 },
 });
 const left = (estimate?: number, status: Todo["status"] = "pending"): Todo => ({
   id: "l",
   content: "left",
   status,
-  ...(estimate !== undefined && { estimate }),
+  estimate,
 });
 
 describe("the time left", () => {

@@ -26,7 +26,7 @@ type Awaitable<T> = T | Promise<T>;
 export interface StartOptions {
   note?: ThreadNote;
   /** The person at the run; only for a host that runs threads itself. */
-  attendance?: Attendance | undefined;
+  attendance?: Attendance;
 }
 
 export interface CancelOptions {
@@ -156,7 +156,7 @@ export abstract class Host {
   /** Publishes that a thread has changed, and returns its owner. */
   protected async tellThreadId(thread: string): Promise<string | undefined> {
     const { owner } = (await this.ledger.thread(thread)) ?? {};
-    this.tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+    this.tellThread({ id: thread, owner });
     return owner;
   }
 }
@@ -222,7 +222,7 @@ export class HostThread {
     { note, attendance, ...request }: StartThreadOptions = {},
   ): Promise<Run> {
     const graph = await this.#host.graphOf(this.id);
-    const options = { ...(note && { note }), attendance };
+    const options = { note, attendance };
     return this.#host.start(this.id, { graph, ...request, ...content }, options);
   }
 
@@ -285,7 +285,7 @@ export class HostThread {
   /** Copies the thread, up to a checkpoint, to another one. */
   async fork(
     to: string,
-    { checkpoint, note }: { checkpoint?: string | undefined; note?: ThreadNote } = {},
+    { checkpoint, note }: { checkpoint?: string; note?: ThreadNote } = {},
   ): Promise<void> {
     await this.checkOwn();
     await copyThread(this.#host.checkpointer, { from: this.id, to, checkpoint });

@@ -21,7 +21,7 @@ export interface Execution extends FeedSinks {
   emit: (event: RunEvent) => void;
   /** Saves the progress of the run. Returns false if another process has taken the run. */
   save: (change: Partial<RunRecord>) => Promise<boolean>;
-  traces?: Traces | undefined;
+  traces?: Traces;
   /** Whether the thread is taken over from a process that is known to be dead. */
   isTakenOver?: boolean;
   /** Whether to retry a run after this failure. If so, no end is published. */
@@ -113,7 +113,7 @@ export async function execute(run: Run, execution: Execution): Promise<Execution
       const interrupts = waitingOf(finalState);
       const error = { name: "RunError", message: end.error ?? "The run failed." };
       const { values } = finalState as { values: Record<string, unknown> };
-      run.result = { values, interrupts, ...(end.outcome === "failed" && { error }) };
+      run.result = { values, interrupts, error: end.outcome === "failed" ? error : undefined };
       feed.ask(interrupts);
     }
   } catch (error) {
@@ -123,7 +123,7 @@ export async function execute(run: Run, execution: Execution): Promise<Execution
     const isStopped = signal.aborted;
     failure = isStopped ? undefined : error;
     status = isStopped ? "interrupted" : "error";
-    run.result = { values: {}, interrupts: [], ...(!isStopped && { error: { name, message } }) };
+    run.result = { values: {}, interrupts: [], error: !isStopped ? { name, message } : undefined };
     const outcome = isStopped ? "interrupted" : "failed";
     const end = { ...ending(undefined, outcome), ...(!isStopped && { error: message }) };
     if (attendance) run.failure = failure;
@@ -168,10 +168,10 @@ function optionsOf(
     version: "v2",
     configurable: { ...configurable, ...checkpoint },
     metadata: { ...metadata, run_id: id },
-    ...(context && { context }),
-    ...(recursionLimit > lowestLimit && { recursionLimit }),
-    ...(interruptBefore && { interruptBefore }),
-    ...(interruptAfter && { interruptAfter }),
+    context,
+    recursionLimit: recursionLimit > lowestLimit ? recursionLimit : undefined,
+    interruptBefore,
+    interruptAfter,
   };
 }
 

@@ -51,7 +51,7 @@ async function hosted(): Promise<{ host: RunHost; end: () => void }> {
 }
 
 function request(graph: string, more: Partial<RunRequest> = {}): RunRequest {
-  return { graph, ...(!more.command && { input: { said: "Go." } }), ...more };
+  return { graph, input: !more.command ? { said: "Go." } : undefined, ...more };
 }
 
 const ANSWER = { command: { resume: "yes" } };

@@ -41,7 +41,7 @@ export interface RunHostOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
   checkpointer: BaseCheckpointSaver;
   ledger: Ledger;
-  traces?: Traces | undefined;
+  traces?: Traces;
 }
 
 /** The interval of checks for due runs, and for threads that another process has released. */

@@ -35,8 +35,8 @@ export interface RunHome {
 export interface RunOptions {
   host: RunHome;
   /** The user that the run belongs to, if the server has several. */
-  owner?: string | undefined;
-  attendance?: Attendance | undefined;
+  owner?: string;
+  attendance?: Attendance;
 }
 
 /** A run in this or another process: surfaces read its events and send commands to it. */

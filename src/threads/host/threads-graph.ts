@@ -20,19 +20,16 @@ import type { RunRequest } from "./request/request.ts";
 export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" | "live" | "place"> {
   defaults: WantedSettings;
   /** The folder of copies for an undo. Default: none are kept. */
-  copies?: string | undefined;
+  copies?: string;
   /** The directory of the offline model, which can only survey one. Default: none. */
-  cwd?: string | undefined;
+  cwd?: string;
 }
 
 /** The channels that clients may write. Settings and title are channels, too, and not among them. */
 const WRITABLE = ["messages", "files", "todos", "planRules"];
 
 /** A host that runs Holdfast's own threads in this process. */
-export function localHost({
-  traces,
-  ...options
-}: ThreadsGraphOptions & { traces?: Traces | undefined }): RunHost {
+export function localHost({ traces, ...options }: ThreadsGraphOptions & { traces?: Traces }): RunHost {
   const { saver: checkpointer } = options;
   const graphs = new Map([[GRAPH, threadsGraph(options)]]);
   return new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger, traces });

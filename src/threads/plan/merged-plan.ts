@@ -10,9 +10,9 @@ export interface PlanEdit {
   /** The new list: existing items with their ids, new ones without. */
   todos: readonly unknown[];
   /** The list that the edit started from: the agent's changes since then are kept. Default: the current plan. */
-  base?: readonly Todo[] | undefined;
+  base?: readonly Todo[];
   /** The new rules. Default: unchanged. */
-  rules?: readonly string[] | undefined;
+  rules?: readonly string[];
 }
 
 /** The error for an edit that conflicts with changes since the person read the plan. */

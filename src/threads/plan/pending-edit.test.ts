@@ -17,7 +17,7 @@ const task = (description: string, todo?: string) =>
   callTool("task", {
     description,
     subagent_type: "general-purpose",
-    ...(todo !== undefined && { todo_id: todo }),
+    todo_id: todo,
   });
 
 /** A thread that has run until it waits. */

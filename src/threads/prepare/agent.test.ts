@@ -122,7 +122,7 @@ describe("an agent in a directory", () => {
         "/.Agents/skills/x",
       ];
       const calls = places.map((file_path) => callTool("write_file", { file_path, content: "x" }));
-      const { replies } = await run([calls, "ok"], { dir, shell, ...(isAuto && { mode: "auto" }) });
+      const { replies } = await run([calls, "ok"], { dir, shell, mode: isAuto ? "auto" : undefined });
       for (const [at, place] of places.entries()) {
         expect(replies[at]).toContain(`Writing "${place}" is not allowed`);
       }

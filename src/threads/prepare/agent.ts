@@ -53,7 +53,7 @@ export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "m
 export interface RunAgent {
   graph: RunGraph;
   /** The mode of its runs; undefined for another program's agent. */
-  mode?: Mode | undefined;
+  mode?: Mode;
   stream(input: never, options: RunStreamOptions): Promise<AsyncIterable<unknown>>;
 }
 
@@ -65,8 +65,8 @@ export interface RunPlace {
 
 /** The methods of an agent's graph that are used here. */
 export interface RunGraph {
-  config?: RunnableConfig | undefined;
-  checkpointer?: BaseCheckpointSaver | boolean | undefined;
+  config?: RunnableConfig;
+  checkpointer?: BaseCheckpointSaver | boolean;
   channels: Record<string, object>;
   invoke(input: never, config?: RunnableConfig): Promise<object>;
   getState(config: RunnableConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>;
@@ -109,21 +109,21 @@ export function createRunAgent({
 }: {
   settings: RunSettings;
   /** Settings, instructions, skills and servers of the user and of the project in `dir`. */
-  project?: RunProject | undefined;
+  project?: RunProject;
   /** More tools, besides those for files, plan and sub-agents. */
   tools?: readonly AnyTool[];
   /** Whether somebody can be asked. If not, a chosen mode refuses calls that need consent. Default true. */
-  canAsk?: boolean | undefined;
+  canAsk?: boolean;
   /** The number of messages at which the conversation is summarized. Default: when it is too long for the model. */
-  compactAt?: number | undefined;
+  compactAt?: number;
   /** A mode and rules that may change during the run, instead of the mode in the settings. */
-  live?: LiveRules | undefined;
-  place?: RunPlace | undefined;
+  live?: LiveRules;
+  place?: RunPlace;
   /** Optional for reading or changing a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
   /** The servers that the settings name; see `RunServers`. */
-  mcp?: McpServers | undefined;
+  mcp?: McpServers;
 }): RunAgent {
   const { plan, preset, approve } = settings;
   const chosen = live?.mode ?? chosenMode(settings, project?.config);
@@ -152,7 +152,7 @@ export function createRunAgent({
       clarificationMiddleware({ canAsk: !isAlone }),
       forkNoteMiddleware({ hasDisk: dir !== undefined }),
     ],
-    ...(mcp && { mcp }),
+    mcp,
     web: settings.web
       ? { allow: ["*", ...(project?.config.origins ?? [])], deny: [forbidden.isAddress] }
       : false,
@@ -178,12 +178,13 @@ export function createRunAgent({
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
     subagents: project?.roles ?? [],
-    ...(isAlone && { systemPrompt: ALONE_PROMPT }),
+    systemPrompt: isAlone ? ALONE_PROMPT : undefined,
     ...(mode === "plan" && { systemPrompt: PLAN_MODE_PROMPT }),
     ...directory(settings, { config: project?.config, place, forbidden }),
-    ...(compactAt !== undefined && {
-      summarization: { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } },
-    }),
+    summarization:
+      compactAt === undefined
+        ? undefined
+        : { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } },
   });
   // Not the agent's own `stream`: it reads the whole thread, and writes all of it into each message's step again.
   const account = accountOf(settings);
@@ -240,7 +241,7 @@ type Directory = Pick<DeepAgentOptions, "backend" | "canExecute" | "resultFolder
 
 function directory(
   { dir, shell, ...settings }: RunSettings,
-  options: { config?: Config | undefined; place?: RunPlace | undefined; forbidden: Denied },
+  options: { config?: Config; place?: RunPlace; forbidden: Denied },
 ): Directory {
   const { config = {}, place = {}, forbidden } = options;
   if (dir === undefined) return {};
@@ -248,7 +249,7 @@ function directory(
   const isolation = settings.sandbox ?? config.sandbox ?? "auto";
   const hidden = forbidden.hidden(dir);
   const disk = shell
-    ? shellBackend(dir, { isolation, network, hidden, ...(place.run && { run: place.run }) })
+    ? shellBackend(dir, { isolation, network, hidden, run: place.run })
     : withPermissions(diskBackend(dir), [FROZEN_FILES]);
   const files = place.files ? { ...disk, ...withPermissions(place.files(disk), [FROZEN_FILES]) } : disk;
   return {

@@ -26,7 +26,7 @@ export function readBudget(text: string): BudgetOptions {
     if (!entry || !isAmount || (entry.isWhole && !Number.isInteger(amount))) fail(text, `${part.trim()}: `);
     (isItem ? item : run)[entry.resource] = Math.max(amount * entry.unit, entry.resource === "ms" ? 1 : 0);
   }
-  return { ...run, ...(Object.keys(item).length > 0 && { perItem: item }) };
+  return { ...run, perItem: Object.keys(item).length > 0 ? item : undefined };
 }
 
 /** Settings with the prices of the model in their budget. Throws `invalid-options` for a cost limit without prices. */

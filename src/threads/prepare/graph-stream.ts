@@ -4,7 +4,7 @@ import { isPregel } from "../../langgraph/loop/index.ts";
 
 /** The parts of a LangGraph graph that are used to stream it. */
 interface StreamedGraph {
-  config?: { recursionLimit?: number | undefined } | undefined;
+  config?: { recursionLimit?: number };
   _streamIterator(input: unknown, options: RunnableConfig): AsyncGenerator;
 }
 
@@ -19,7 +19,7 @@ export async function streamGraph(
 ): Promise<AsyncIterable<unknown>> {
   const { recursionLimit } = graph.config ?? {};
   const config = ensureConfig<RunnableConfig>({
-    ...(recursionLimit !== undefined && { recursionLimit }),
+    recursionLimit,
     ...options,
   });
   const chunks = graph._streamIterator(input, config);

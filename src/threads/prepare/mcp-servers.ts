@@ -38,7 +38,7 @@ export class RunServers {
         {},
         ...configs.map(({ mcpServers }) => mcpServers),
       ) as McpConfig["mcpServers"],
-      ...(dir !== undefined && { dir }),
+      dir,
       env: this.#env,
       // The run's own consent rules decide.
       ask: "none",

@@ -17,7 +17,7 @@ export async function modelFor(
     env: Environment;
     isWatched: boolean;
     /** The time limit for a silent server, in seconds. */
-    timeout?: number | undefined;
+    timeout?: number;
   },
 ): Promise<ChosenModel & { isFallback: boolean }> {
   const requested = name ?? (env["HOLDFAST_MODEL"]?.trim() || undefined);
@@ -31,7 +31,7 @@ export async function modelFor(
   if (program) return programModel(program, false);
   try {
     const settings = timeout === undefined ? {} : { timeout: timeout * 1000 };
-    const chosen = await chooseModel({ env, settings, ...(name !== undefined && { model: name }) });
+    const chosen = await chooseModel({ env, settings, model: name });
     return { ...chosen, isFallback: false };
   } catch (error) {
     if (HarnessError.from(error)?.code !== "no-model" || name !== undefined) throw error;

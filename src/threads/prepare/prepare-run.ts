@@ -12,26 +12,26 @@ import { OFFLINE, type modelFor } from "./model.ts";
 import type { RunSettings } from "./settings.ts";
 
 /** The settings of a run. Default model: that of the environment. */
-export type WantedSettings = Omit<RunSettings, "model"> & { model?: string | undefined };
+export type WantedSettings = Omit<RunSettings, "model"> & { model?: string };
 
 export interface PrepareOptions {
   saver: ThreadStore;
   /** Finds the model by the name in the settings. */
   modelOf: (name: string | undefined) => ReturnType<typeof modelFor>;
   /** Finds the prices of a model. Default: they are unknown. */
-  pricesOf?: ((model: string, project?: RunProject) => Prices | undefined) | undefined;
+  pricesOf?: (model: string, project?: RunProject) => Prices | undefined;
   /** Reads the files of the user and of the project that a thread works on. Default: none. */
-  projectOf?: ((settings: Pick<RunSettings, "dir" | "project">) => Promise<RunProject>) | undefined;
+  projectOf?: (settings: Pick<RunSettings, "dir" | "project">) => Promise<RunProject>;
   /** Finds the MCP servers that the settings name. */
-  servers?: Pick<RunServers, "of"> | undefined;
+  servers?: Pick<RunServers, "of">;
   /** The directory of the offline model if the settings have none. */
-  offlineDir?: string | undefined;
+  offlineDir?: string;
   /** Whether somebody can answer questions. Default true. */
   canAsk?: boolean;
   /** The number of messages at which the conversation is summarized. Default: the model's window decides. */
-  compactAt?: number | undefined;
-  live?: LiveRules | undefined;
-  place?: RunPlace | undefined;
+  compactAt?: number;
+  live?: LiveRules;
+  place?: RunPlace;
 }
 
 /** An agent for one run, with facts that surfaces show. */
@@ -86,9 +86,9 @@ export async function prepareRun(
     agent,
     model,
     settings,
-    ...(dir !== undefined && { dir }),
-    ...(notice !== "" && { notice }),
-    ...(prices && { prices }),
+    dir,
+    notice: notice !== "" ? notice : undefined,
+    prices,
   };
 }
 
@@ -101,7 +101,7 @@ async function withModels(roles: readonly SubagentSpec[], modelOf: PrepareOption
   const specs: SubagentSpec[] = [];
   const notes: string[] = [];
   for (const { model: name, ...role } of roles) {
-    if (typeof name !== "string") specs.push({ ...role, ...(name && { model: name }) });
+    if (typeof name !== "string") specs.push({ ...role, model: name });
     else {
       const chosen = await modelOf(name).catch((error: unknown) => {
         notes.push(
@@ -109,7 +109,7 @@ async function withModels(roles: readonly SubagentSpec[], modelOf: PrepareOption
         );
         return undefined;
       });
-      specs.push({ ...role, ...(chosen && { model: chosen.model }) });
+      specs.push({ ...role, model: chosen?.model });
     }
   }
   return { specs, notes };

@@ -46,7 +46,7 @@ export const DEFAULT_MODES = { attended: "ask", alone: "edits" } as const satisf
 /** The mode of a thread's runs: that of the thread, else of settings files, else the default. */
 export function modeOf(
   settings: Pick<RunSettings, "mode">,
-  { config, at }: { config?: { mode?: Mode | undefined } | undefined; at: keyof typeof DEFAULT_MODES },
+  { config, at }: { config?: { mode?: Mode }; at: keyof typeof DEFAULT_MODES },
 ): Mode {
   return chosenMode(settings, config) ?? DEFAULT_MODES[at];
 }
@@ -54,7 +54,7 @@ export function modeOf(
 /** The mode of the thread, else of settings files; undefined if nobody has chosen one. */
 export function chosenMode(
   { mode }: Pick<RunSettings, "mode">,
-  config: { mode?: Mode | undefined } = {},
+  config: { mode?: Mode } = {},
 ): Mode | undefined {
   return mode ?? config.mode;
 }

@@ -25,7 +25,7 @@ export interface Frame {
   todos: readonly Todo[];
   rules: readonly string[];
   /** The summary in requests from here on. */
-  summary?: Summary | undefined;
+  summary?: Summary;
   /** The calls that ran from here, with the checkpoint namespaces of their sub-agents. */
   jobs: readonly { call: string; ns: string }[];
 }
@@ -199,7 +199,7 @@ export class AgentReplay {
 
   #outcomeOf(call: string): { ok: boolean; verdict: Verdict["result"]; error?: string } {
     const { result: verdict, reason: error } = this.#failures.get(call) ?? { result: "done" };
-    return { ok: verdict === "done", verdict, ...(error !== undefined && { error }) };
+    return { ok: verdict === "done", verdict, error };
   }
 
   /** The sub-agent that a call started. */
@@ -265,8 +265,8 @@ export class AgentReplay {
       owner,
       name: helper,
       description,
-      ...(model !== undefined && { model }),
-      ...(todoId !== undefined && { todoId }),
+      model,
+      todoId,
     };
     const planEvents = this.#planChange(withTasks(this.todos, [{ name, args }]), {
       by: "harness",
@@ -284,7 +284,7 @@ export class AgentReplay {
     if (answer === undefined) return [];
     const { question: text } = this.#calls.get(id)?.args ?? {};
     const question = isAnswer
-      ? { kind: "clarification" as const, ...(typeof text === "string" && { text }) }
+      ? { kind: "clarification" as const, text: typeof text === "string" ? text : undefined }
       : PLAN_TOOLS.has(name)
         ? { kind: "plan-approval" as const }
         : { kind: "permission" as const, name };
@@ -327,17 +327,17 @@ export class AgentReplay {
   /** An item as it was while its sub-agent ran. */
   #inProgress({ id, content, dependsOn }: Todo): Todo {
     const before = this.todos.find((todo) => todo.id === id);
-    return { ...(before ?? { id, content, ...(dependsOn && { dependsOn }) }), status: "in_progress" };
+    return { ...(before ?? { id, content, dependsOn }), status: "in_progress" };
   }
 
   #planChange(
     todos: readonly Todo[],
-    { by, rules, at }: { by: "person" | "model" | "harness"; rules?: string[] | undefined; at: number },
+    { by, rules, at }: { by: "person" | "model" | "harness"; rules?: string[]; at: number },
   ): TimedEvent[] {
     const changes = planChanges(this.todos, todos);
     this.todos = todos;
     if (changes.length === 0 && !rules) return [];
-    const plan = { changes, counts: countTodos([...todos]), todos: [...todos], ...(rules && { rules }) };
+    const plan = { changes, counts: countTodos([...todos]), todos: [...todos], rules };
     return [{ at, body: { type: "plan-change", owner: this.#owner, by, ...plan } }];
   }
 

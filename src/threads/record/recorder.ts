@@ -123,7 +123,11 @@ export class Recorder extends BaseCallbackHandler {
       this.settleUnmade(run.owner, messages);
     }
     const reminders = remindersIn(messages);
-    this.#emit({ type: "model-start", owner: run.owner, ...(reminders.length > 0 && { reminders }) });
+    this.#emit({
+      type: "model-start",
+      owner: run.owner,
+      reminders: reminders.length > 0 ? reminders : undefined,
+    });
   }
 
   override handleCustomEvent(
@@ -171,7 +175,7 @@ export class Recorder extends BaseCallbackHandler {
     const thought = message ? thoughtsOf(message) : "";
     if (thought) this.#emit({ type: "thought", owner: run.owner, text: thought });
     const { text: piece, anew } = run.shown(text);
-    if (piece) this.#emit({ type: "text", owner: run.owner, text: piece, ...(anew && { anew }) });
+    if (piece) this.#emit({ type: "text", owner: run.owner, text: piece, anew: anew || undefined });
   }
 
   override handleLLMEnd({ generations }: LLMResult, runId: string): void {
@@ -272,7 +276,7 @@ function started(tags: string[] | undefined, metadata: Record<string, unknown> |
 /** The text of an answer, and its thoughts. */
 export function contentIn(message: AIMessage): { text: string; thoughts?: string } {
   const thoughts = allThoughts(message);
-  return { text: withoutThoughts(message.text), ...(thoughts && { thoughts: boundedText(thoughts) }) };
+  return { text: withoutThoughts(message.text), thoughts: thoughts ? boundedText(thoughts) : undefined };
 }
 
 export function detailsOf({ name, call, input }: { name: string; call: string; input: string }): ToolDetails {
@@ -284,8 +288,8 @@ export function endFields({ ok, result, exitCode, verdict }: ToolResult) {
     ok,
     result: cut(result.trim().split("\n", 1)[0] ?? ""),
     output: boundedText(result),
-    ...(exitCode !== undefined && { exitCode }),
-    ...(verdict && { verdict }),
+    exitCode,
+    verdict,
   };
 }
 

@@ -78,7 +78,7 @@ const spending = (content: string, tokens: number): AIMessage => {
 };
 const plan = (content: string) => callTool("write_todos", { todos: [{ content, status: "in_progress" }] });
 const job = (description: string, todo_id?: string) =>
-  callTool("task", { description, subagent_type: "general-purpose", ...(todo_id && { todo_id }) });
+  callTool("task", { description, subagent_type: "general-purpose", todo_id: todo_id || undefined });
 const DONE = callTool("update_todos", { done: ["1"], note: "by hand" });
 
 describe("a saved thread", () => {

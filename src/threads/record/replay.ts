@@ -27,11 +27,11 @@ export interface ReplayOptions {
   /** The questions that are open at the end. Default: those of the state. */
   questions?: readonly Question[];
   /** The error of its last run, and the task of that run, which may be missing in the thread. */
-  failure?: { error: string; task?: string } | undefined;
+  failure?: { error: string; task?: string };
   /** Whether it is running: then the last run has no end yet. */
   isRunning?: boolean;
   /** The time, in epoch milliseconds, after which events of sub-agents are left out. Default: none is. */
-  until?: number | undefined;
+  until?: number;
 }
 
 /**
@@ -135,7 +135,7 @@ class RunEventList {
     const isAnswered = (): boolean =>
       AIMessage.isInstance(newest(frame.messages, (message) => !ToolMessage.isInstance(message)));
     const before = this.#idle.before ?? (isAnswered() ? frame.idle : undefined);
-    this.#idle = { now: frame.idle, ...(before !== undefined && { before }) };
+    this.#idle = { now: frame.idle, before };
   }
 
   note(events: Iterable<TimedEvent>): void {

@@ -66,7 +66,7 @@ async function play(
     checkpointer,
     project: { config, skills: [], instructions: async () => "", mcp: { mcpServers: {} } },
     tools: [search, post],
-    ...(canAsk !== undefined && { canAsk }),
+    canAsk,
   });
   const options = { configurable: { thread_id: "t" } };
   if (isProposed) await new Thread(agent, "t").proposePlan();

@@ -145,7 +145,7 @@ const delegate = (todo?: string) =>
   callTool("task", {
     description: `Look ${todo ?? "around"}`,
     subagent_type: "general-purpose",
-    ...(todo !== undefined && { todo_id: todo }),
+    todo_id: todo,
   });
 
 describe("the events of a run", () => {

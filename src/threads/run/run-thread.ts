@@ -37,14 +37,14 @@ export interface RunThreadOptions {
   signal: AbortSignal;
   /** Asks a person, and resolves to a value to resume with; undefined leaves the question open. */
   answer: (question: Question) => Promise<unknown>;
-  task?: string | undefined;
+  task?: string;
   resumed: boolean;
-  dir?: string | undefined;
-  notice?: string | undefined;
-  prices?: Prices | undefined;
-  traces?: Traces | undefined;
+  dir?: string;
+  notice?: string;
+  prices?: Prices;
+  traces?: Traces;
   /** Copies the files that the turn changes, for an undo. */
-  copies?: FileCopies | undefined;
+  copies?: FileCopies;
   /** People's plan edits and messages during the run. All are done or refused by its end. */
   edits?: PlanEdits;
   tap?: StreamTap;
@@ -79,8 +79,8 @@ export async function runThread(input: object | null, options: RunThreadOptions)
     type: "run-start",
     model: model.name,
     resumed,
-    ...(task !== undefined && { task }),
-    ...(dir !== undefined && { dir }),
+    task,
+    dir,
   });
   if (notice !== undefined) events.emit({ type: "notice", text: notice });
   const isNewTask = turnIn(input) !== undefined && task !== CONTINUE;
@@ -98,8 +98,8 @@ export async function runThread(input: object | null, options: RunThreadOptions)
     ...end,
     exitCode: OUTCOME_CODES[end.outcome],
     usage: events.view.usage,
-    ...(prices && { cost: costOf(events.view.usage, prices) }),
-    ...(events.view.waitedMs > 0 && { waitedMs: events.view.waitedMs }),
+    cost: prices ? costOf(events.view.usage, prices) : undefined,
+    waitedMs: events.view.waitedMs > 0 ? events.view.waitedMs : undefined,
     ...more,
   });
   return end;
@@ -321,7 +321,7 @@ async function snapshotOf(
 ): Promise<RunEventBody | undefined> {
   const { todos, rules } = await thread.plan();
   if (todos.length === 0 || (isNewTask && isFinished(todos))) return undefined;
-  return { type: "plan-snapshot", owner: MAIN, todos, ...(rules.length > 0 && { rules: [...rules] }) };
+  return { type: "plan-snapshot", owner: MAIN, todos, rules: rules.length > 0 ? [...rules] : undefined };
 }
 
 /** Stamps the events of a run, and keeps its view. */

@@ -46,7 +46,7 @@ const delegate = (todo?: string) =>
   callTool("task", {
     description: "Look around",
     subagent_type: "general-purpose",
-    ...(todo !== undefined && { todo_id: todo }),
+    todo_id: todo,
   });
 const look = (path: string) => callTool("ls", { path });
 const write = (path: string) => callTool("write_file", { file_path: path, content: path });

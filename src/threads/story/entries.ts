@@ -28,9 +28,9 @@ export type CallEntry = Common & {
   isRejected?: boolean;
   ok?: boolean;
   result?: string;
-  output?: string | undefined;
-  exitCode?: number | null | undefined;
-  verdict?: "part" | "failed" | undefined;
+  output?: string;
+  exitCode?: number | null;
+  verdict?: "part" | "failed";
 };
 /** The start of a sub-agent. Its own entries have `helper` as their owner. */
 type HelperEntry = Common & { kind: "helper"; helper: string };
@@ -41,15 +41,15 @@ export type PlanEntry = Common & {
   /** The content at that time of items whose status changed, by id. */
   names: Readonly<Record<string, string>>;
   /** The new rules of the plan, if they changed. */
-  rules?: readonly string[] | undefined;
+  rules?: readonly string[];
 };
 export type QuestionEntry = Common & { kind: "question"; question: Question; answer?: unknown };
 type NoticeEntry = Common & { kind: "notice"; text: string };
 export type EndEntry = Common & {
   kind: "end";
   outcome: "done" | "open" | "waiting" | "failed" | "interrupted";
-  reason?: string | undefined;
-  error?: string | undefined;
+  reason?: string;
+  error?: string;
 };
 
 /** One part of a conversation. */
@@ -121,7 +121,7 @@ export class Conversation {
         const { owner, text, thoughts } = event;
         const index = this.#open.get(textKey(owner));
         if (!text.trim() && !thoughts) return this.#remove(index);
-        const whole = { text, ...(thoughts && { thoughts }), isOpen: false };
+        const whole = { text, thoughts: thoughts || undefined, isOpen: false };
         if (index === undefined) return this.#add({ kind: "text", at, owner, ...whole });
         return this.#put(index, { ...(this.#entries[index] as TextEntry), ...whole });
       }

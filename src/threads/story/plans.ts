@@ -7,7 +7,7 @@ import { amount, duration, statusName } from "./words.ts";
 export interface PlanRecord {
   at: number;
   /** The task that it was made for. */
-  task?: string | undefined;
+  task?: string;
   todos: readonly Todo[];
   rules: readonly string[];
 }

@@ -23,13 +23,13 @@ export interface Helper {
   name: string;
   description: string;
   model: string;
-  todoId?: string | undefined;
+  todoId?: string;
   startedAt: number;
   endedAt?: number;
   ok?: boolean;
   /** Whether it did only a part of its work. */
   isPartial?: boolean;
-  error?: string | undefined;
+  error?: string;
 }
 
 /** The state of a thread for the page, made from its events. */

@@ -41,7 +41,7 @@ describe("the time line", () => {
       id,
       label: id,
       from,
-      ...(to !== undefined && { to }),
+      to,
     });
     const { lanes } = timelineOf(
       [

@@ -13,12 +13,12 @@ type QuestionEvent = Extract<RunEvent, { type: "question" }>;
 /** A run's question to a person, as in its events. */
 export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
   /** The sub-agent that asks; undefined for the main agent. */
-  owner?: string | undefined;
-  todos?: readonly Todo[] | undefined;
-  rules?: readonly string[] | undefined;
-  call?: AskedCall | undefined;
-  notice?: string | undefined;
-  error?: string | undefined;
+  owner?: string;
+  todos?: readonly Todo[];
+  rules?: readonly string[];
+  call?: AskedCall;
+  notice?: string;
+  error?: string;
 }
 
 /** A run event; live ones have a number, replayed ones have none. */
@@ -28,5 +28,5 @@ export interface ToldThread {
   events: readonly StampedEvent[];
   questions: readonly Question[];
   /** Live events with a higher number follow. */
-  last?: number | undefined;
+  last?: number;
 }

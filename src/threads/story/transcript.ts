@@ -38,7 +38,7 @@ function withoutReport(event: RunEvent, reports: ReadonlyMap<string, string>): R
 export function exportMarkdown(
   title: string,
   thread: ThreadState,
-  { events, cost }: { events: readonly RunEvent[]; cost?: number | undefined },
+  { events, cost }: { events: readonly RunEvent[]; cost?: number },
 ): string {
   const { plans, spans } = thread;
   const sections: [id: string, title: string, text: string][] = [

@@ -16,10 +16,7 @@ export function statusName({ status, unverified }: Pick<Todo, "status" | "unveri
 }
 
 /** The failure of a call or a sub-agent as text; undefined if it did not fail. */
-export function failureWord(end: {
-  ok?: boolean | undefined;
-  verdict?: string | undefined;
-}): string | undefined {
+export function failureWord(end: { ok?: boolean; verdict?: string }): string | undefined {
   if (end.ok !== false) return undefined;
   return end.verdict === "part" ? "done in part" : "failed";
 }
@@ -108,7 +105,7 @@ export function changeWords({
   changes: readonly Change[];
   /** The content of items at that time, by id. */
   names: Readonly<Record<string, string>>;
-  rules?: readonly string[] | undefined;
+  rules?: readonly string[];
 }): string | undefined {
   const name = (id: string): string => `“${own(names, id) ?? `item ${id}`}”`;
   const added = changes.filter(({ type }) => type === "todo-add").length;
@@ -151,10 +148,7 @@ const STATUS_VERBS: Readonly<Record<Status, string>> = {
 };
 
 /** A person's answer as a sentence. */
-export function answerWords(
-  answer: unknown,
-  { kind, name }: { kind?: string | undefined; name?: string | undefined } = {},
-): string {
+export function answerWords(answer: unknown, { kind, name }: { kind?: string; name?: string } = {}): string {
   const decision = typeof answer === "object" && answer !== null ? answer : {};
   const { type, reason, message = reason, by = "You" } = decision as Partial<Record<string, string>>;
   const what = name ?? (kind === "plan-approval" ? "the plan" : "it");

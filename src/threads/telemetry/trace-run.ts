@@ -60,8 +60,8 @@ export async function traceRun<Agent extends TraceableAgent>(
       exitCode: OUTCOME_CODES[outcome],
       counts: countTodos(state.todos ?? []),
       usage,
-      ...(prices && { cost: costOf(usage, prices) }),
-      ...(error !== undefined && { error }),
+      cost: prices ? costOf(usage, prices) : undefined,
+      error,
     });
   };
   emit({ type: "run-start", model, resumed: input === null });

@@ -45,8 +45,8 @@ export interface ThreadContent {
 /** The last exchange of a thread, and whether it is at work or stopped in the middle. */
 export interface ThreadStatus {
   /** The user's last message, and the agent's answer to it. */
-  asked?: string | undefined;
-  answer?: string | undefined;
+  asked?: string;
+  answer?: string;
   /** Whether a process works on it. */
   isRunning: boolean;
   isStopped: boolean;
@@ -296,7 +296,7 @@ export class Thread {
    */
   async steer(
     content: MessageContent,
-    { id = crypto.randomUUID(), begin }: { id?: string; begin?: (() => Promise<void>) | undefined } = {},
+    { id = crypto.randomUUID(), begin }: { id?: string; begin?: () => Promise<void> } = {},
   ): Promise<void> {
     const state = await this.state();
     if (state.tasks.length === 0) {

@@ -16,7 +16,7 @@ export function destinationOf(signal: Signal, env: Environment): Destination | u
   return {
     url,
     headers: { ...pairsIn(env["OTEL_EXPORTER_OTLP_HEADERS"]), ...pairsIn(env[`${own}_HEADERS`]) },
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    timeoutMs,
   };
 }
 

@@ -26,7 +26,7 @@ export function tracesFrom(env: Environment): Traces | undefined {
   const sender = senderOf(env);
   const tracer = traces && new OtlpTracer({ ...sender, ...traces, parent: placeIn(env["TRACEPARENT"]) });
   const everyMs = millisecondsIn(env["OTEL_METRIC_EXPORT_INTERVAL"]);
-  const meter = metrics && new OtlpMeter({ ...sender, ...metrics, ...(everyMs && { everyMs }) });
+  const meter = metrics && new OtlpMeter({ ...sender, ...metrics, everyMs: everyMs || undefined });
   const hasContent = env["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"]?.toLowerCase() === "true";
   return {
     run: (prices) => {

@@ -9,7 +9,7 @@ export interface Place {
 
 interface OtlpOptions extends Sender, Destination {
   /** The parent of the first span, as `traceparent` names it. */
-  parent?: Place | undefined;
+  parent?: Place;
 }
 
 /** The most spans that wait for a slow collector; further ones are dropped, and counted. */
@@ -131,7 +131,7 @@ class OtlpSpan implements Span, Place {
     return {
       traceId: this.traceId,
       spanId: this.spanId,
-      ...(above && { parentSpanId: above.spanId }),
+      parentSpanId: above?.spanId,
       name,
       kind: isCall ? CLIENT : INTERNAL,
       startTimeUnixNano: nanoseconds(at),
@@ -142,7 +142,7 @@ class OtlpSpan implements Span, Place {
         timeUnixNano: nanoseconds(note.at),
         attributes: keyValues(note.attributes),
       })),
-      ...(this.#droppedNotes > 0 && { droppedEventsCount: this.#droppedNotes }),
+      droppedEventsCount: this.#droppedNotes > 0 ? this.#droppedNotes : undefined,
       status: this.#failure === undefined ? {} : { code: ERROR, message: this.#failure },
     };
   }

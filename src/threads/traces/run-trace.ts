@@ -5,17 +5,17 @@ import { modelNames, type Attributes, type Span, type Tracer } from "./span.ts";
 interface RunTraceOptions {
   tracer: Tracer;
   /** The agent's name. Default `holdfast`. */
-  name?: string | undefined;
-  prices?: Prices | undefined;
+  name?: string;
+  prices?: Prices;
   /** Whether spans have messages, arguments and results. Default false. */
-  hasContent?: boolean | undefined;
+  hasContent?: boolean;
 }
 
 interface Agent {
   span: Span;
   /** Items in progress, by id. */
   items: Map<string, Span>;
-  chat?: Span | undefined;
+  chat?: Span;
 }
 
 /**
@@ -259,8 +259,8 @@ export class RunTrace {
       "gen_ai.usage.input_tokens": usage.inputTokens,
       "gen_ai.usage.output_tokens": usage.outputTokens,
       "gen_ai.usage.cache_read.input_tokens": usage.cachedTokens,
-      ...(usage.writtenTokens && { "gen_ai.usage.cache_creation.input_tokens": usage.writtenTokens }),
-      ...(prices && { "holdfast.cost.usd": { fraction: costOf(usage, prices) } }),
+      "gen_ai.usage.cache_creation.input_tokens": usage.writtenTokens || undefined,
+      "holdfast.cost.usd": prices ? { fraction: costOf(usage, prices) } : undefined,
     };
   }
 

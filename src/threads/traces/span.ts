@@ -13,7 +13,7 @@ export interface Span {
 export interface SpanStart {
   at: number;
   attributes?: Attributes;
-  parent?: Span | undefined;
+  parent?: Span;
   /** Whether it is a call to another service. */
   isCall?: boolean;
 }

@@ -8,7 +8,7 @@ import { HarnessError } from "../../errors.ts";
  */
 export async function copyThread(
   saver: BaseCheckpointSaver,
-  { from, to, checkpoint }: { from: string; to: string; checkpoint?: string | undefined },
+  { from, to, checkpoint }: { from: string; to: string; checkpoint?: string },
 ): Promise<void> {
   const all = await checkpointsOf(saver, from);
   const last = checkpoint === undefined ? all.length : all.findIndex(({ id }) => id === checkpoint) + 1;

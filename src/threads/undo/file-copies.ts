@@ -55,7 +55,7 @@ interface FileCopiesOptions {
   thread: string;
   dir: string;
   /** Receives the first failure to copy. Calls go on without copies. */
-  onFailure?: ((error: Error) => void) | undefined;
+  onFailure?: (error: Error) => void;
 }
 
 /** The copies of a thread; undefined without a directory, or without a folder for copies. */

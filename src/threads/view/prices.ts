@@ -21,7 +21,7 @@ export function readPrices(text: string | undefined): Prices | undefined {
 export function pricesOf(
   model: string,
   env: Readonly<Record<string, string | undefined>>,
-  { prices = {} }: { prices?: Readonly<Record<string, Prices>> | undefined },
+  { prices = {} }: { prices?: Readonly<Record<string, Prices>> },
 ): Prices | undefined {
   const own = Object.hasOwn(prices, model) ? prices[model] : undefined;
   return readPrices(env["HOLDFAST_PRICES"]) ?? own ?? knownModel(model)?.prices;

@@ -13,7 +13,7 @@ export interface AgentView {
   /** Its running tool calls, by id. `output` is what a command has printed last. */
   tools: ReadonlyMap<string, { name: string; about: string; startedAt: number; output?: string }>;
   /** Set while the agent waits for the model's first words, or until `retry.at` for the next attempt. */
-  waiting?: { since: number; retry?: { at: number; reason: string } } | undefined;
+  waiting?: { since: number; retry?: { at: number; reason: string } };
   /** The item of its parent's plan that it does. */
   todoId?: string;
   startedAt: number;
@@ -24,7 +24,7 @@ export interface AgentView {
 export interface RunView {
   thread: string;
   model: string;
-  dir?: string | undefined;
+  dir?: string;
   startedAt: number;
   /** Agents by owner, in the order of their starts. */
   agents: ReadonlyMap<string, AgentView>;
@@ -37,9 +37,9 @@ export interface RunView {
   /** The time that questions have waited for a person. */
   waitedMs: number;
   /** The time since which a question waits for a person. */
-  askedAt?: number | undefined;
+  askedAt?: number;
   /** The end of the run. */
-  endedAt?: number | undefined;
+  endedAt?: number;
   /** The ids of open questions. */
   asked: ReadonlySet<string>;
 }

@@ -50,7 +50,7 @@ export function createApi(token: string) {
   const thread = (id: string): string => `threads/${encodeURIComponent(id)}`;
   return {
     info: () => call<Info>("GET", "info"),
-    threads: (query: { limit: number; before?: string | undefined; query?: string }) =>
+    threads: (query: { limit: number; before?: string; query?: string }) =>
       call<{ threads: Thread[]; more: boolean }>("GET", `threads?${search(query)}`),
     create: (task: SentTask, { graph, ...settings }: Settings) =>
       call<{ thread: Thread; run: string }>("POST", "threads", {

@@ -110,7 +110,7 @@ export type SentTodo = Omit<Todo, "id"> & { id?: string };
 export interface SentPlan {
   todos: SentTodo[];
   base: readonly Todo[];
-  rules?: readonly string[] | undefined;
+  rules?: readonly string[];
 }
 
 export type Answer =

@@ -9,7 +9,7 @@ export interface PlanDraft {
   base: readonly Todo[];
   mine: readonly Todo[];
   /** The rules in the form, one per line; undefined until the person changes them. */
-  rules?: string | undefined;
+  rules?: string;
 }
 
 const NEW = "new-";

@@ -194,7 +194,7 @@ export class PageStore {
   }
 
   async #loadList(
-    selection: { query: string; before?: string | undefined },
+    selection: { query: string; before?: string },
     listOf: (threads: readonly Thread[]) => readonly Thread[],
   ): Promise<void> {
     const meanwhile: ListChange[] = [];

@@ -20,32 +20,32 @@ export interface PageState {
   connection: Connection;
   info?: Info;
   /** Undefined until first loaded. */
-  threads?: readonly Thread[] | undefined;
+  threads?: readonly Thread[];
   hasMoreThreads: boolean;
   query: string;
   /** The open thread; undefined for the form of a new one. */
-  open?: string | undefined;
+  open?: string;
   /** The open thread's entry of the server's list, also if `threads` does not include it. */
-  listed?: Thread | undefined;
+  listed?: Thread;
   loading: "idle" | "loading" | "missing" | "failed";
   thread: ThreadState;
   /** Messages to the open thread that its agent has not read yet. */
   kept: readonly string[];
   settings: Settings;
-  files?: readonly ChangedFile[] | undefined;
-  checkpoints?: readonly Checkpoint[] | undefined;
+  files?: readonly ChangedFile[];
+  checkpoints?: readonly Checkpoint[];
   /** Whether there are checkpoints before these. */
   earlier: "none" | "more" | "loading";
   /** The checkpoint that is shown instead of the present. */
-  past?: { checkpoint: Checkpoint; thread?: ThreadState } | undefined;
+  past?: { checkpoint: Checkpoint; thread?: ThreadState };
   /** The error of the person's last action, in one sentence. */
-  problem?: string | undefined;
+  problem?: string;
   /** The error of each part that could not be loaded, in one sentence. */
   failed: Readonly<Partial<Record<Part, string | undefined>>>;
   /** The result of the last undo or edit, one sentence each. */
-  notes?: readonly string[] | undefined;
+  notes?: readonly string[];
   /** The last action, for screen readers. */
-  message?: string | undefined;
+  message?: string;
 }
 
 export const START: PageState = {

@@ -7,7 +7,7 @@ export interface ModelRequest {
   messages: BaseMessage[];
   systemMessage: SystemMessage;
   tools: readonly unknown[];
-  modelSettings?: Record<string, unknown> | undefined;
+  modelSettings?: Record<string, unknown>;
   state: unknown;
-  runtime: Stage & { signal?: AbortSignal | undefined };
+  runtime: Stage & { signal?: AbortSignal };
 }

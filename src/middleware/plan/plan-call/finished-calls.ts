@@ -43,10 +43,7 @@ export function lastCalls(
 /** The calls that finished before a plan call of the same message. Empty unless a middleware keeps calls in order. */
 export function callsInFront(
   id: string | undefined,
-  {
-    message,
-    configurable,
-  }: { message: AIMessage | undefined; configurable?: Record<string, unknown> | undefined },
+  { message, configurable }: { message: AIMessage | undefined; configurable?: Record<string, unknown> },
   planTools: readonly string[],
 ): FinishedCall[] {
   if (!message || id === undefined) return [];

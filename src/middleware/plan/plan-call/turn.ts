@@ -301,7 +301,7 @@ export class Turns {
   /** The ledger at the end of a call of the turn. */
   #ledger(
     { state, messages, message, writer, now }: Run,
-    { until, moves, helpers = {} }: Pick<Outcome, "moves"> & { until: string; helpers?: Helpers | undefined },
+    { until, moves, helpers = {} }: Pick<Outcome, "moves"> & { until: string; helpers?: Helpers },
   ): Ledger {
     const { memory } = state;
     const at = this.#setup.now();
@@ -377,9 +377,9 @@ type Accepted = Extract<Result, { ok: true }>;
 
 /** The context of a call. */
 export interface Caller {
-  signal?: AbortSignal | undefined;
-  writer?: object | undefined;
-  configurable?: Record<string, unknown> | undefined;
+  signal?: AbortSignal;
+  writer?: object;
+  configurable?: Record<string, unknown>;
 }
 
 interface Run extends Caller {

@@ -16,7 +16,7 @@ import { userWords, wordsText } from "./user-words.ts";
 
 interface ComposeOptions {
   /** The path of the conversation file, if the agent can read it. */
-  file?: string | undefined;
+  file?: string;
   /** The names of the agent's tools. */
   tools?: readonly string[];
 }

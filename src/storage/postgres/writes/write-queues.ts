@@ -27,7 +27,7 @@ export interface ThreadWrite {
 interface Entry {
   write: ThreadWrite;
   /** The batch that it is in; undefined while it is not encoded. */
-  batch?: Batch | undefined;
+  batch?: Batch;
   /** Whether it is sent alone, because it was in a batch that failed. */
   isAlone: boolean;
   tries: number;

@@ -40,7 +40,7 @@ export interface SessionOptions extends Pick<PrepareOptions, "projectOf" | "pric
   /** The mode if the settings have none. */
   mode: Mode;
   /** A notice to show before the first answer. */
-  notice?: string | undefined;
+  notice?: string;
   /** Copies the thread for another session; returns the id of the copy. */
   fork: () => Promise<string>;
   /** Called when mode `plan` gets an approved plan, or loses its approval. */

@@ -131,7 +131,7 @@ export class Sessions {
       if (dir === undefined || (cwd && cwd !== dir)) continue;
       sessions.push({ sessionId: id, cwd: dir, title, updatedAt: updatedAt.toISOString() });
     }
-    return { sessions, ...(at < threads.length && { nextCursor: String(at) }) };
+    return { sessions, nextCursor: at < threads.length ? String(at) : undefined };
   }
 
   async delete(id: string): Promise<void> {

@@ -38,7 +38,7 @@ export function locationsOf(args: unknown, dir: string): ToolCallLocation[] {
   const { file_path: file, path, offset } = fields(args);
   const target = file ?? path;
   if (typeof target !== "string" || target.startsWith("/.holdfast/")) return [];
-  return [{ path: realPath(target, dir), ...(typeof offset === "number" && { line: offset }) }];
+  return [{ path: realPath(target, dir), line: typeof offset === "number" ? offset : undefined }];
 }
 
 /** The absolute form of a model's path, for display. */

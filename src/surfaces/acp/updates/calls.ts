@@ -58,10 +58,7 @@ export class Calls {
   }
 
   /** Reports a call that waits for permission, and returns it for the request. */
-  ask(
-    info: CallInfo,
-    { change, note }: { change?: FileChange | undefined; note?: string | undefined },
-  ): AskedCall {
+  ask(info: CallInfo, { change, note }: { change?: FileChange; note?: string }): AskedCall {
     const call = this.#find(info) ?? this.#announce(info, "pending");
     const content = [
       ...(change ? [this.#diff(change)] : call.content),
@@ -130,8 +127,8 @@ export class Calls {
     this.#send({
       sessionUpdate: "tool_call",
       ...this.#described(call),
-      ...(content.length > 0 && { content }),
-      ...(owner !== MAIN && { _meta: { holdfast: { owner } } }),
+      content: content.length > 0 ? content : undefined,
+      _meta: owner !== MAIN ? { holdfast: { owner } } : undefined,
     });
     return call;
   }
@@ -153,7 +150,7 @@ export class Calls {
     // A text would replace a diff or a terminal, which shows more.
     const isShown = status === "completed" && call.content.some(({ type }) => type !== "content");
     const content = isShown ? undefined : [...call.content, outputOf(call.name, output)];
-    this.#update(call, { status, rawOutput: { text: output }, ...(content && { content }) });
+    this.#update(call, { status, rawOutput: { text: output }, content });
   }
 
   #find({ owner, call }: Pick<CallInfo, "owner" | "call">): Call | undefined {

@@ -83,7 +83,7 @@ export class Conversation {
     this.#send({
       sessionUpdate: "agent_message_chunk",
       content: { type: "text", text },
-      ...(this.#message && { messageId: this.#message }),
+      messageId: this.#message || undefined,
     });
   }
 

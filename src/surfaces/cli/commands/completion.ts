@@ -5,10 +5,7 @@ import type { Terminal } from "../terminal.ts";
 import { refuse } from "../wording.ts";
 
 /** `holdfast completion`: prints the completion script of a shell. */
-export async function completion(
-  { shell }: { shell?: string | undefined },
-  { stdout, env }: Terminal,
-): Promise<number> {
+export async function completion({ shell }: { shell?: string }, { stdout, env }: Terminal): Promise<number> {
   const current = SHELLS.find((name) => env["SHELL"]?.includes(name));
   const requested = shell ?? current ?? (process.platform === "win32" ? "powershell" : "bash");
   const supported = SHELLS.find((name) => name === requested);

@@ -9,9 +9,9 @@ import type { StateFlags } from "../threads/index.ts";
 import { commandName } from "../wording.ts";
 
 export interface DemoFlags extends StateFlags {
-  yes?: boolean | undefined;
-  serve?: boolean | undefined;
-  make?: boolean | undefined;
+  yes?: boolean;
+  serve?: boolean;
+  make?: boolean;
 }
 
 /**

@@ -17,9 +17,9 @@ import { statePath, type StateFlags } from "../threads/index.ts";
 import { asTyped } from "../wording.ts";
 
 export interface DoctorFlags extends StateFlags {
-  ask?: boolean | undefined;
-  json?: boolean | undefined;
-  mcpConfig?: readonly string[] | undefined;
+  ask?: boolean;
+  json?: boolean;
+  mcpConfig?: readonly string[];
 }
 
 const LEGEND = shown`(✓ works, · was only seen or is not needed, ✗ keeps a run from working)`;
@@ -109,6 +109,10 @@ function findingsOf(signal: Signal, env: Environment): Finding[] {
   const isGrpc = new URL(url).port === "4317";
   const fix = "That is the usual port of gRPC; OTLP over HTTP is most often at 4318.";
   return [
-    { ...finding, text: `${signal}: posted to ${url} as OTLP/JSON (not tested)`, ...(isGrpc && { fix }) },
+    {
+      ...finding,
+      text: `${signal}: posted to ${url} as OTLP/JSON (not tested)`,
+      fix: isGrpc ? fix : undefined,
+    },
   ];
 }

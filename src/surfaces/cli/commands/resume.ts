@@ -20,7 +20,7 @@ import { refuseOwnFlags, resumeCommand, settingsFrom } from "./run.ts";
 
 /** `holdfast resume`: continues a thread where it stopped. */
 export async function resume(
-  flags: FlagsOf<typeof RESUME_FLAGS> & { thread?: string | undefined },
+  flags: FlagsOf<typeof RESUME_FLAGS> & { thread?: string },
   terminal: Terminal,
 ): Promise<number> {
   const answers = await Promise.all((flags.answer ?? []).map((words) => inFull(words, terminal)));
@@ -31,7 +31,7 @@ export async function resume(
     const stored = flags.agent === undefined ? await settingsOf(saver, id) : undefined;
     const { dir = stored?.dir } = flags;
     const { startedIn: _, ...rest } = await settingsFrom({ ...flags, dir }, terminal, stored);
-    const settings = { ...rest, ...(stored?.startedIn !== undefined && { startedIn: stored.startedIn }) };
+    const settings = { ...rest, startedIn: stored?.startedIn === undefined ? undefined : stored.startedIn };
     return perform({
       terminal,
       saver,

@@ -25,10 +25,10 @@ import {
 import { commandName, quoted, refuse } from "../wording.ts";
 
 export interface RunFlags extends Omit<FlagsOf<typeof RUN_FLAGS>, "dir"> {
-  task?: string | undefined;
-  thread?: string | undefined;
+  task?: string;
+  thread?: string;
   /** `--no-dir` is false: files are stored in the thread. */
-  dir?: string | false | undefined;
+  dir?: string | false;
 }
 
 /** `holdfast run`: starts a thread with a task, or gives a finished thread another one. */
@@ -80,7 +80,7 @@ const OWN_FLAGS =
   "model,effort,preset,plan,approve,dir,shell,ask,yes,mode,sandbox,network,mcpConfig,web,maxTurns,budget,background";
 
 /** Throws `invalid-options` for a flag that the user's own graph does not take. */
-export function refuseOwnFlags({ agent, ...flags }: { agent?: string | undefined }): void {
+export function refuseOwnFlags({ agent, ...flags }: { agent?: string }): void {
   if (agent === undefined) return;
   const own = OWN_FLAGS.split(",").find((flag) => (flags as Record<string, unknown>)[flag] !== undefined);
   if (own === undefined) return;
@@ -91,7 +91,7 @@ export function refuseOwnFlags({ agent, ...flags }: { agent?: string | undefined
 
 /** The command that continues a thread, without the thread's id, with the flags to find it again. */
 export function resumeCommand(
-  { state, database, agent }: StateFlags & { agent?: string | undefined },
+  { state, database, agent }: StateFlags & { agent?: string },
   { env }: Terminal,
 ): string {
   const command = `${commandName(env)} resume${agent === undefined ? "" : ` --agent ${quoted(agent)}`}`;
@@ -153,7 +153,7 @@ export async function settingsFrom(
   return {
     ...rest,
     ask: [...new Set([...before.ask, ...(ask ?? [])])],
-    ...(isModeKept && currentMode !== undefined && { mode: currentMode }),
+    mode: isModeKept && currentMode !== undefined ? currentMode : undefined,
   };
 }
 

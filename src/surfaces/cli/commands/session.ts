@@ -42,9 +42,9 @@ import { asTyped, commandName, quoted, refuse } from "../wording.ts";
 import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 
 export interface SessionFlags extends Omit<RunFlags, "json" | "quiet"> {
-  continue?: boolean | undefined;
-  resume?: boolean | undefined;
-  plain?: boolean | undefined;
+  continue?: boolean;
+  resume?: boolean;
+  plain?: boolean;
 }
 
 /** `holdfast` without a command: a session in this directory, until the person leaves. */
@@ -159,7 +159,7 @@ async function modelFrom(
   const model = await modelNamed(name);
   const login = model.isFallback && offersLogin ? await logIn({ isOptional: true }, terminal) : undefined;
   const used = login === undefined ? model : await modelNamed(login);
-  return { model: used, ...(notice !== undefined && { notice }) };
+  return { model: used, notice };
 }
 
 /** The defaults of a new session: the current directory, and commands. */

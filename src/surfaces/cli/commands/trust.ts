@@ -7,8 +7,8 @@ import { existingFolder } from "../threads/index.ts";
 import { refuse } from "../wording.ts";
 
 export interface TrustFlags {
-  folder?: string | undefined;
-  revoke?: boolean | undefined;
+  folder?: string;
+  revoke?: boolean;
 }
 
 /** `holdfast trust`: trusts the project in a folder, revokes that, or lists the trusted folders. */

@@ -38,7 +38,7 @@ function versions(): Finding {
     level: isOld ? "problem" : "ok",
     tested: true,
     text: [`Holdfast ${version()}`, `Node ${engine.node} on ${platform} ${arch}`, ...packages].join(", "),
-    ...(isOld && { fix: "Holdfast needs Node 20.19 or newer." }),
+    fix: isOld ? "Holdfast needs Node 20.19 or newer." : undefined,
   };
 }
 

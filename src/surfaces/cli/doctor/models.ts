@@ -20,10 +20,7 @@ const TIMEOUT_MS = { local: 1500, remote: 10_000, answer: 60_000 };
 /** Checks the model that a run would use, and all others that are set up. */
 export async function modelFindings(
   env: Environment,
-  {
-    ask,
-    configured,
-  }: { ask: boolean; /** The model in the settings files. */ configured?: string | undefined },
+  { ask, configured }: { ask: boolean; /** The model in the settings files. */ configured?: string },
 ): Promise<Finding[]> {
   const chosen = await chosenModel(env, configured);
   const id = "name" in chosen ? chosen.name.split(":")[0] : undefined;
@@ -60,7 +57,7 @@ async function chosenModel(env: Environment, configured: string | undefined): Pr
     const chosen = await chooseModel({
       env,
       settings: { maxRetries: 0, timeout: TIMEOUT_MS.answer },
-      ...(model !== undefined && { model }),
+      model,
     });
     return model === undefined ? chosen : { ...chosen, source };
   } catch (error) {

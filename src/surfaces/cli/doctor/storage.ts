@@ -58,7 +58,7 @@ async function fileFinding(path: string): Promise<Finding> {
 }
 
 function finding(level: Finding["level"], text: string, fix?: string): Finding {
-  return { area: "storage", level, tested: true, text: `storage: ${text}`, ...(fix && { fix }) };
+  return { area: "storage", level, tested: true, text: `storage: ${text}`, fix: fix || undefined };
 }
 
 async function damage(path: string, remedy: string): Promise<Finding | undefined> {

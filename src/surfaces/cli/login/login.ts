@@ -20,8 +20,8 @@ import { commandName, refuse } from "../wording.ts";
 import { KeptKeys } from "./kept-keys.ts";
 
 export interface LoginFlags {
-  provider?: string | undefined;
-  model?: string | undefined;
+  provider?: string;
+  model?: string;
 }
 
 export interface LoginOptions extends LoginFlags {

@@ -23,7 +23,7 @@ export interface FrameOptions {
   rows: number;
   now: number;
   paint: Paint;
-  prices?: Prices | undefined;
+  prices?: Prices;
 }
 
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];

@@ -16,8 +16,8 @@ const FEEDS = [shown``, shown`\n`, shown`\n\n`, shown`\n\n\n`];
 
 /** The output of a region. */
 export interface Screen extends Pick<Sink, "write"> {
-  columns?: number | undefined;
-  rows?: number | undefined;
+  columns?: number;
+  rows?: number;
 }
 
 /** A position in the region. */

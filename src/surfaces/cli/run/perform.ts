@@ -35,7 +35,7 @@ export interface PerformOptions extends ProjectOfRun {
   saver: ThreadStore;
   thread: string;
   /** `agent`: a file with the user's own graphs, instead of Holdfast's agent. */
-  flags: OutputFlags & StateFlags & { agent?: string | undefined };
+  flags: OutputFlags & StateFlags & { agent?: string };
   /** Default model: the one of the project or the environment. */
   settings: WantedSettings;
   /** Answers to the open questions of the thread, in their order. */

@@ -6,8 +6,8 @@ import { asTyped, refuse } from "../wording.ts";
 
 export interface ProjectFlags {
   /** `--no-project` is false. */
-  project?: boolean | undefined;
-  trustProject?: boolean | undefined;
+  project?: boolean;
+  trustProject?: boolean;
 }
 
 /** A project, and a notice about it to show before a run. */
@@ -21,7 +21,7 @@ export interface ProjectOfRun {
  * its files are left out, and the notice says so.
  */
 export async function projectFor(
-  { dir, project: use = true, trustProject }: ProjectFlags & { dir?: string | undefined },
+  { dir, project: use = true, trustProject }: ProjectFlags & { dir?: string },
   terminal: Terminal,
   output: OutputFlags,
 ): Promise<ProjectOfRun> {
@@ -46,7 +46,7 @@ export async function projectFor(
 /** Returns a function that opens the project of a run anew, so that changes of files and of trust take effect. */
 export function projectIn(
   env: Terminal["env"],
-): (settings: { dir?: string | undefined; project?: boolean | undefined }) => Promise<Project> {
+): (settings: { dir?: string; project?: boolean }) => Promise<Project> {
   return async ({ dir, project: use = true }) => withAllowed(await openProject({ dir, env, use }), dir, env);
 }
 
@@ -84,5 +84,5 @@ async function askTrust(project: Project, terminal: Terminal): Promise<boolean |
 
 function withNotice(project: Project, { env }: Terminal): ProjectOfRun {
   const notice = projectNotice(project);
-  return { project, ...(notice !== undefined && { notice: asTyped(notice, env) }) };
+  return { project, notice: notice === undefined ? undefined : asTyped(notice, env) };
 }

@@ -11,7 +11,7 @@ export interface QuestionerOptions {
   /** Answers to the questions that are open now, in their order. */
   answers: readonly string[];
   /** Absent if nobody can be asked. */
-  place?: Omit<AskPlace, "signal"> | undefined;
+  place?: Omit<AskPlace, "signal">;
   output: Output;
   interruption: Interruption;
   notify: (text: string) => void;

@@ -43,10 +43,10 @@ export interface SessionOptions {
   model: SessionModel;
   project: Project;
   /** Rules allowed permanently in the directory. */
-  allowed?: Allowed | undefined;
+  allowed?: Allowed;
   /** The folder for copies of changed files. */
   copies: string;
-  thread?: string | undefined;
+  thread?: string;
   /** Finds another model by its name. */
   modelNamed: (name: string) => Promise<SessionModel>;
 }

@@ -21,7 +21,7 @@ const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {
 
 export interface WrittenThread extends ToldThread {
   title: string;
-  prices?: Prices | undefined;
+  prices?: Prices;
 }
 
 /** The text of an exported thread; `fallback` is the format for an unknown file extension. */
@@ -38,7 +38,7 @@ export function threadFile(thread: string, ending: ".html" | ".md"): string {
 export async function writeNew(
   file: string,
   text: string,
-  { force = false, hint = "" }: { force?: boolean | undefined; hint?: string } = {},
+  { force = false, hint = "" }: { force?: boolean; hint?: string } = {},
 ): Promise<void> {
   try {
     await writeFile(file, text, { flag: force ? "w" : "wx" });

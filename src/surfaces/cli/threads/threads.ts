@@ -15,8 +15,8 @@ import { quoted, refuse } from "../wording.ts";
 export const MANY = 10_000;
 
 export interface StateFlags {
-  state?: string | undefined;
-  database?: string | undefined;
+  state?: string;
+  database?: string;
 }
 
 /**

@@ -24,7 +24,7 @@ const MAX_OUTPUT_LINES = 5;
 export interface CallLinesOptions {
   tookMs?: number;
   /** The directory, which absolute paths of files may include. */
-  dir?: string | undefined;
+  dir?: string;
 }
 
 /** A finished call in one line, with the reason of a failure and the end of a command's output. */

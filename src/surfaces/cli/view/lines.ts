@@ -125,9 +125,9 @@ export function questionLines(
   }: {
     text: string;
     options: readonly string[];
-    todos?: readonly unknown[] | undefined;
-    rules?: readonly string[] | undefined;
-    error?: string | undefined;
+    todos?: readonly unknown[];
+    rules?: readonly string[];
+    error?: string;
   },
   paint: Paint,
 ): Harmless[] {

@@ -7,14 +7,14 @@ export { limitBody } from "./body-limit.ts";
 
 export interface GuardOptions {
   /** The token to send as `Authorization: Bearer` or `x-api-key`. Not used with `auth`. */
-  token?: string | undefined;
-  auth?: Auth | undefined;
+  token?: string;
+  auth?: Auth;
   /** Host names of the server besides the loopback names. */
-  hosts?: readonly string[] | undefined;
+  hosts?: readonly string[];
   /** Whether any IP address is a valid host: DNS rebinding needs a name. */
-  isOpen?: boolean | undefined;
+  isOpen?: boolean;
   /** Origins of other sites whose pages may use the server. */
-  origins?: readonly string[] | undefined;
+  origins?: readonly string[];
 }
 
 /** Authorizes requests by host, origin, token or user, and content type: the server can run commands on this machine. */

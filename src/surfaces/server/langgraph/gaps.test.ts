@@ -92,7 +92,7 @@ async function followed(
   const response = await fetch(`${served.url}/threads/${of}/stream/events`, {
     method: "POST",
     headers: { "x-api-key": served.token, "content-type": "application/json" },
-    body: JSON.stringify({ channels, ...(since !== undefined && { since }) }),
+    body: JSON.stringify({ channels, since }),
   });
   let text = "";
   for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {

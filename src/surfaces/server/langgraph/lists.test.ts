@@ -99,9 +99,7 @@ it("threads are sorted by name, by times and by status, either way round", async
   }
   await client.runs.wait("c", "agent", { input: ask("Write") });
   const names = async (sortBy?: "thread_id" | "status" | "created_at", sortOrder?: "asc" | "desc") =>
-    (await client.threads.search({ ...(sortBy && { sortBy }), ...(sortOrder && { sortOrder }) })).map(
-      ({ thread_id: name }) => name,
-    );
+    (await client.threads.search({ sortBy, sortOrder })).map(({ thread_id: name }) => name);
   expect(await names("thread_id", "asc")).toEqual(["a", "b", "c"]);
   expect(await names("thread_id")).toEqual(["c", "b", "a"]);
   expect(await names("created_at", "asc")).toEqual(["b", "c", "a"]);

@@ -243,7 +243,7 @@ async function protocolEvents(thread: string, since?: number): Promise<ProtocolE
         "tasks",
         "input",
       ],
-      ...(since !== undefined && { since }),
+      since,
     }),
   });
   const events: ProtocolEvent[] = [];

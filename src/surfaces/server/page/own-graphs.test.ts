@@ -34,7 +34,7 @@ async function call(method: string, path: string, body?: object): Promise<{ stat
   const request = new Request(`http://127.0.0.1${path}`, {
     method,
     headers: { authorization: "Bearer secret", "content-type": "application/json", host: "127.0.0.1" },
-    ...(body && { body: JSON.stringify(body) }),
+    body: body ? JSON.stringify(body) : undefined,
   });
   const response = await server.fetch(request);
   return { status: response.status, body: (await response.json()) as Body };

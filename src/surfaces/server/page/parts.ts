@@ -12,15 +12,15 @@ export interface PageOptions {
 
 /** Choices on the page for Holdfast's own threads. */
 export interface OwnThreads {
-  defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
+  defaults: Omit<RunSettings, "model"> & { model?: string };
   /** The mode of a new thread: chosen at the start of the server, or from settings files. */
   mode: () => Promise<Mode>;
   model: string;
   /** Finds a model by name. Throws for an unknown one, or one that lacks a key or a package. */
   modelOf: PrepareOptions["modelOf"];
-  prices?: Prices | undefined;
+  prices?: Prices;
   /** Stores rules that a user has allowed in a directory; absent where users share it. */
-  allow?: AllowRules | undefined;
+  allow?: AllowRules;
 }
 
 export type AllowRules = (dir: string, rules: readonly string[]) => Promise<void>;

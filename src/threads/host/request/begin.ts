@@ -13,7 +13,7 @@ type Allowed = (values: Values) => Values;
 export interface Beginning {
   input: object | null;
   checkpoint?: CheckpointPlace;
-  task?: string | undefined;
+  task?: string;
   /** Answers to questions, by id. */
   answers: Record<string, unknown>;
 }

@@ -8,7 +8,7 @@ export type BlockSink = (namespace: string[], node: string | undefined, data: ob
 type Block =
   | { type: "text"; text: string }
   | { type: "reasoning"; reasoning: string }
-  | { type: "tool_call_chunk"; id?: string | undefined; name?: string | undefined; args: string };
+  | { type: "tool_call_chunk"; id?: string; name?: string; args: string };
 
 interface Answer {
   namespace: string[];
@@ -19,10 +19,10 @@ interface Answer {
 }
 
 interface CallPiece {
-  index?: number | string | undefined;
-  id?: string | undefined;
-  name?: string | undefined;
-  args?: string | undefined;
+  index?: number | string;
+  id?: string;
+  name?: string;
+  args?: string;
 }
 
 /**

@@ -15,7 +15,7 @@ export interface Span {
   /** Missing while it is open. */
   to?: number;
   ok?: boolean;
-  verdict?: "done" | "part" | "failed" | undefined;
+  verdict?: "done" | "part" | "failed";
 }
 
 /** The spans of a thread, with an index of those that are open. */
@@ -117,7 +117,7 @@ export class Spans {
   ): void {
     const index = this.#open.get(keyOf(of));
     if (index === undefined) return;
-    const outcome = { ...(ok !== undefined && { ok }), ...(verdict && { verdict }) };
+    const outcome = { ok, verdict };
     this.#spans[index] = { ...this.#spans[index]!, to: at, ...outcome };
     this.#open.delete(keyOf(of));
     this.#isChanged = true;

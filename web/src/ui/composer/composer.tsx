@@ -83,8 +83,8 @@ export function Composer() {
     }
     const task: SentTask = {
       task: message,
-      ...(images.length > 0 && { images: images.map(({ type, data }) => ({ type, data })) }),
-      ...(isCompact && { compact: true }),
+      images: images.length > 0 ? images.map(({ type, data }) => ({ type, data })) : undefined,
+      compact: isCompact || undefined,
     };
     const isAccepted = await (isQueued ? giveTask(store, task, settings) : say(store, task));
     setSending(false);

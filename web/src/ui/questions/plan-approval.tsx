@@ -54,5 +54,5 @@ export function PlanApproval(props: AnswerProps) {
 
 function editOf(draft: PlanDraft): Answer {
   const rules = rulesToSend(draft);
-  return { type: "edit", todos: toSend(draft.mine), ...(rules && { rules }) };
+  return { type: "edit", todos: toSend(draft.mine), rules };
 }

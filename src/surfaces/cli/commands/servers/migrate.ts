@@ -5,10 +5,7 @@ import type { Terminal } from "../../terminal.ts";
 import { databaseUrl, shownState, type StateFlags } from "../../threads/index.ts";
 
 /** `holdfast migrate`: creates or updates the tables of a database, and grants their use to a role. */
-export async function migrate(
-  flags: StateFlags & { role?: string | undefined },
-  terminal: Terminal,
-): Promise<number> {
+export async function migrate(flags: StateFlags & { role?: string }, terminal: Terminal): Promise<number> {
   const { role } = flags;
   const url = databaseUrl(flags, terminal);
   const cluster = await openCluster(url);

@@ -26,14 +26,14 @@ import { checkModel, exitLost, graphOptions, type AgentFlags } from "./worker.ts
 
 export interface ServeFlags extends AgentFlags, WorkerFlags {
   /** A file with the user's own graphs, instead of Holdfast's agent. */
-  agent?: string | undefined;
+  agent?: string;
   work: boolean;
   port: number;
   host: string;
-  open?: boolean | undefined;
-  token?: string | undefined;
-  allowOrigin?: readonly string[] | undefined;
-  allowHost?: readonly string[] | undefined;
+  open?: boolean;
+  token?: string;
+  allowOrigin?: readonly string[];
+  allowHost?: readonly string[];
 }
 
 /** `holdfast serve`: a page for people and LangGraph's protocol for programs, until Ctrl-C. */
@@ -50,7 +50,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   if (flags.work && isDatabaseUrl(path)) await checkModel(graph);
   return withHome(path, async ({ saver, cluster }) => {
     // Runs of a cluster change files on the machine of their worker, so copies are not available here.
-    const options = { ...graph, saver, ...(!cluster && { copies: copiesFolder(path) }) };
+    const options = { ...graph, saver, copies: !cluster ? copiesFolder(path) : undefined };
     const store = cluster?.memories ?? (await openItems(path));
     const allow = (dir: string, rules: readonly string[]) => new Allowed(dir, terminal.env).add(rules);
     const server = await createThreadsServer({

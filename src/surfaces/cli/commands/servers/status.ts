@@ -11,8 +11,8 @@ import type { Terminal } from "../../terminal.ts";
 import { databaseUrl, type StateFlags } from "../../threads/index.ts";
 
 export interface StatusFlags extends StateFlags {
-  watch?: boolean | undefined;
-  json?: boolean | undefined;
+  watch?: boolean;
+  json?: boolean;
 }
 
 const INTERVAL_MS = 2000;

@@ -69,7 +69,7 @@ export async function graphOptions(
   // Reports errors in their file now.
   await servers.of(defaults, project);
   return {
-    ...(flags.dir !== false && { cwd }),
+    cwd: flags.dir !== false ? cwd : undefined,
     defaults,
     servers,
     modelOf: (name) => modelFor(name, { env, isWatched, timeout: flags.timeout }),

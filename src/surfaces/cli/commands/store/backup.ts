@@ -8,10 +8,7 @@ import { existingState, maskedUrl, type StateFlags } from "../../threads/index.t
 import { refuse } from "../../wording.ts";
 
 /** `holdfast backup`: copies all threads into another file; runs may continue meanwhile. */
-export async function backup(
-  flags: StateFlags & { file?: string | undefined },
-  terminal: Terminal,
-): Promise<number> {
+export async function backup(flags: StateFlags & { file?: string }, terminal: Terminal): Promise<number> {
   const { file } = flags;
   const path = existingState(flags, terminal);
   if (isDatabaseUrl(path)) {

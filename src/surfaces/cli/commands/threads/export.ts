@@ -8,8 +8,8 @@ import { withThread, threadFile, threadText, writeNew, type StateFlags } from ".
 
 export interface ExportFlags extends StateFlags {
   thread: string;
-  file?: string | undefined;
-  force?: boolean | undefined;
+  file?: string;
+  force?: boolean;
 }
 
 /** `holdfast export`: writes a thread to one file, by default a self-contained HTML page. */

@@ -10,9 +10,9 @@ import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from 
 import { quoted, refuse } from "../../wording.ts";
 
 export interface RmFlags extends StateFlags {
-  threads?: readonly string[] | undefined;
+  threads?: readonly string[];
   /** Days. */
-  unusedFor?: number | undefined;
+  unusedFor?: number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

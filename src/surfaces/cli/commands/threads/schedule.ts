@@ -15,11 +15,11 @@ import { refuse } from "../../wording.ts";
 import { settingsFrom, type RunFlags } from "../run.ts";
 
 export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
-  cron?: string | undefined;
-  task?: string | undefined;
-  queue?: string | undefined;
-  timezone?: string | undefined;
-  remove?: string | undefined;
+  cron?: string;
+  task?: string;
+  queue?: string;
+  timezone?: string;
+  remove?: string;
 }
 
 /** `holdfast schedule`: schedules a task, lists schedules, or removes one. */
@@ -55,9 +55,9 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
         input: { messages: task },
         settings,
         metadata: { title: task },
-        ...(queue !== undefined && { queue }),
+        queue,
       };
-      await show(await schedules.add({ cron, ...zone, request, ...(thread !== undefined && { thread }) }));
+      await show(await schedules.add({ cron, ...zone, request, thread }));
       if (isFile) stderr.write(shown`holdfast: Started by holdfast serve, while it runs.\n`);
     } else {
       for (const one of await schedules.all()) await show(one);

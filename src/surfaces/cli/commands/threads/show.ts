@@ -26,11 +26,11 @@ import { quoted, refuse } from "../../wording.ts";
 export interface ShowFlags extends StateFlags {
   thread: string;
   format: "checklist" | "markdown" | "mermaid" | "json";
-  answer?: boolean | undefined;
-  transcript?: boolean | undefined;
-  json?: boolean | undefined;
-  files?: boolean | undefined;
-  file?: string | undefined;
+  answer?: boolean;
+  transcript?: boolean;
+  json?: boolean;
+  files?: boolean;
+  file?: string;
 }
 
 /** `holdfast show`: prints the plan of a thread, its answer, or its files. */
@@ -80,7 +80,7 @@ function planText(
   const current = { at: 0, ...story.plans.at(-1), todos, rules };
   const plans = todos.length > 0 ? [...story.plans.slice(0, -1), current] : story.plans;
   if (format === "json") {
-    const plan = { plan: todos, ...(rules.length > 0 && { rules }), plans };
+    const plan = { plan: todos, rules: rules.length > 0 ? rules : undefined, plans };
     return jsonText({ ...summary, ...plan, questions, ...time, answer }, 2);
   }
   const openQuestions = questions.map(questionText);

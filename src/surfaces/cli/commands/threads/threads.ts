@@ -12,9 +12,9 @@ import { asTyped } from "../../wording.ts";
 
 export interface ThreadsFlags extends StateFlags {
   limit: number;
-  all?: boolean | undefined;
-  here?: boolean | undefined;
-  json?: boolean | undefined;
+  all?: boolean;
+  here?: boolean;
+  json?: boolean;
 }
 
 /** A listed thread: its summary, its directory, and the number of its plans if it had several. */
@@ -64,9 +64,9 @@ async function listed(
       const { plans } = (memory ?? {}) as Partial<PlanMemory>;
       return {
         ...thread,
-        ...(plans !== undefined && { plans }),
-        ...(dir !== undefined && { dir }),
-        ...(startedIn !== undefined && { startedIn }),
+        plans,
+        dir,
+        startedIn,
       };
     }),
   );

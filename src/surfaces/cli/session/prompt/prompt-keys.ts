@@ -27,7 +27,7 @@ interface OpenQuestion extends DisplayQuestion {
   selected: number;
   /** Whether keys answer it. Keys that were typed before the question was visible, or as part of a message, do not. */
   isArmed: boolean;
-  stopWaiting?: (() => void) | undefined;
+  stopWaiting?: () => void;
 }
 
 /** Words that people answer a question with; alone they are hardly ever a message to an agent at work. */
