@@ -1,6 +1,7 @@
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createDeepAgent } from "../src/deep/index.ts";
 import type { DeepAgentOptions } from "../src/deep/options.ts";
+import { metadataOf } from "../src/marks.ts";
 import { applyUpdate, applyWrite, EMPTY_PLAN, LEAN_POLICY } from "../src/plan/index.ts";
 import { callTool, type ModelRequestRecord, ScriptedModel, type Step } from "../src/testing/index.ts";
 
@@ -85,7 +86,7 @@ async function ends(
   const { messages } = (await agent.invoke({ messages: [new HumanMessage("go")] })) as {
     messages: BaseMessage[];
   };
-  const said: unknown = messages.at(-1)?.response_metadata["finish_reason"];
+  const said: unknown = metadataOf(messages.at(-1))["finish_reason"];
   // Summaries of a long conversation are no part of the budget.
   const isSummary = ({ messages: sent, tools }: ModelRequestRecord): boolean =>
     tools.length === 0 || sent.at(-1)!.text.includes("replaced by a summary that you write");

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
 
-const engine = ["errors", "plan"];
+const engine = ["errors", "marks", "plan"];
 const stores = [...engine, "files", "storage"];
 const wrapped = [...stores, "langgraph", "middleware", "models"];
 const agents = [...wrapped, "subagents", "mcp", "web"];
@@ -13,6 +13,7 @@ const terminal = ["marked", "yargs", "@clack/prompts", "slice-ansi", "string-wid
 /** Each folder of `src` and what it may import besides itself: other folders, then packages. */
 const LAYERS: Record<string, string[]> = {
   errors: [],
+  marks: ["@langchain/*"],
   "package-file": ["node:*"],
   version: ["package-file", "node:*"],
   plan: ["errors", "zod", "jsonrepair"],
@@ -28,7 +29,7 @@ const LAYERS: Record<string, string[]> = {
     "re2js",
   ],
   storage: [...engine, ...langchain, "libsql", "pg"],
-  models: ["errors", ...langchain],
+  models: ["errors", "marks", ...langchain],
   langgraph: [...engine, "langchain", "@langchain/*", "zod"],
   middleware: [...wrapped, ...langchain, "yaml"],
   subagents: [...wrapped, "p-limit", ...langchain],
@@ -77,6 +78,7 @@ const LAYERS: Record<string, string[]> = {
 const CORE = [
   "src/errors.ts",
   "src/langgraph",
+  "src/marks.ts",
   "src/middleware/context-memory",
   "src/middleware/index.ts",
   "src/middleware/options",

@@ -66,7 +66,7 @@ export function mcpTools(count: number): StructuredTool[] {
       description: "Look at a path.",
       schema: MCP_SCHEMA as never,
     }),
-  ) as unknown as StructuredTool[];
+  );
 }
 
 const look = (at: string) => callTool("look_0", { at });

@@ -37,7 +37,7 @@ export const LIVE_SYSTEMS: readonly LiveSystem[] = [
     name: "todoListMiddleware",
     simulated: "todoListMiddleware",
     fixedTokens: 2900,
-    plan: () => [todoListMiddleware() as unknown as AgentMiddleware],
+    plan: () => [todoListMiddleware()],
   },
   {
     name: "classic",

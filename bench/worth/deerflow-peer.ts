@@ -15,7 +15,7 @@ interface PeerTodo {
  */
 export function deerflowPeer(): AgentMiddleware[] {
   // LangChain drops a jump to the model from the hook that runs last, which is the first one in the list.
-  return [todoListMiddleware() as unknown as AgentMiddleware, reminders()];
+  return [todoListMiddleware(), reminders()];
 }
 
 function reminders() {

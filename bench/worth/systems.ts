@@ -32,7 +32,7 @@ const KEEP = { messages: 4 };
 /** The systems that need only the root's dependencies. */
 export const SYSTEMS: readonly System[] = [
   peer("createAgent", () => [], { hasPlan: false }),
-  peer("todoListMiddleware", () => [todoListMiddleware() as unknown as AgentMiddleware]),
+  peer("todoListMiddleware", () => [todoListMiddleware()]),
   peer("DeerFlow reminders (port)", deerflowPeer),
   ours("holdfast lean"),
   ours("holdfast lean, verify: false", () => ({ verify: false })),

@@ -161,9 +161,7 @@ describe("consent in a deep agent", () => {
       plan: false,
       tools: [flaky],
       interruptOn: { send: true },
-      middleware: [
-        toolRetryMiddleware({ maxRetries: 3, initialDelayMs: 1 }) as unknown as AnyAgentMiddleware,
-      ],
+      middleware: [toolRetryMiddleware({ maxRetries: 3, initialDelayMs: 1 })],
     });
     expect((await run(go)).open).toHaveLength(1);
     expect((await resume({ type: "approve" })).open).toEqual([]);

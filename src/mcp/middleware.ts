@@ -4,6 +4,7 @@ import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { unparsedState } from "../langgraph/index.ts";
+import { marks } from "../marks.ts";
 import { CallTurn } from "../middleware/ordered-calls/index.ts";
 import { anyUpdate, harnessField } from "../middleware/state/index.ts";
 import { filled } from "../middleware/text/index.ts";
@@ -112,7 +113,11 @@ export function withImagesBehind(messages: BaseMessage[]): BaseMessage[] {
     } else all.push(message);
     if (waiting.length === 0 || messages[at + 1]?.type === "tool") continue;
     all.push(
-      new HumanMessage({ content: waiting, name: "tool_images", additional_kwargs: { hide_from_ui: true } }),
+      new HumanMessage({
+        content: waiting,
+        name: "tool_images",
+        additional_kwargs: marks({ hide_from_ui: true }),
+      }),
     );
     waiting = [];
   }

@@ -2,13 +2,13 @@ import type { AIMessage } from "@langchain/core/messages";
 import { GraphInterrupt, isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
 import { unlessAborted } from "../errors.ts";
 import { joinedInterrupts, OWN_SIGNAL, streamOf, withStream } from "../langgraph/index.ts";
-import { BUDGET_KEY, type Budget, STEP_LIMIT } from "../middleware/budget/index.ts";
-import { CONTEXT_KEY, readContext } from "../middleware/context-memory/index.ts";
-import { OWNER_KEY, SPENT_KEY, TODO_KEY } from "../middleware/plan/index.ts";
+import { CONFIG, METADATA } from "../marks.ts";
+import { type Budget, STEP_LIMIT } from "../middleware/budget/index.ts";
+import { readContext } from "../middleware/context-memory/index.ts";
 import { StepControl } from "../middleware/state/index.ts";
 import type { ToolRuntime } from "../middleware/tools/index.ts";
 import type { Tally } from "../plan/todo/index.ts";
-import { NOTES_KEY, register, takeUnread } from "./background/working.ts";
+import { register, takeUnread } from "./background/working.ts";
 import { ChildStream } from "./child-stream.ts";
 import { conversationAt, type StartState } from "./exchange.ts";
 import { readReport, type End, type Report } from "./report.ts";
@@ -44,7 +44,7 @@ export async function runChild(
   const reason = `its time limit of ${((timeLimit ?? 0) / 1000).toLocaleString("en")} s was reached`;
   const timer = timeLimit === undefined ? undefined : setTimeout(() => stop.abort(reason), timeLimit);
   const signal = AbortSignal.any([stop.signal, ...(runtime.signal ? [runtime.signal] : [])]);
-  const configurable = { ...config.configurable, ...withStream(stream), [NOTES_KEY]: working.notes };
+  const configurable = { ...config.configurable, ...withStream(stream), [CONFIG.notes]: working.notes };
   const reportOf = (state: object, end: End): Report => {
     const report = readReport(state, start, end);
     return { ...report, text: [report.text, takeUnread(working)].filter(Boolean).join("\n\n") };
@@ -92,15 +92,15 @@ function childConfig(
   return {
     configurable: {
       ...rest,
-      ...(budget && { [BUDGET_KEY]: budget.accountFor(runtime, { item: todo, limits }) }),
-      [OWNER_KEY]: owner,
-      [SPENT_KEY]: usage,
+      ...(budget && { [CONFIG.budget]: budget.accountFor(runtime, { item: todo, limits }) }),
+      [CONFIG.owner]: owner,
+      [CONFIG.spent]: usage,
       // A fork's requests begin like its caller's.
-      [CONTEXT_KEY]: fork ? readContext(runtime.state, configurable) : undefined,
+      [CONFIG.context]: fork ? readContext(runtime.state, configurable) : undefined,
       ...OWN_SIGNAL,
     },
     // The caller's metadata has the caller's name.
-    metadata: { ...config?.metadata, lc_agent_name: name, [OWNER_KEY]: owner, [TODO_KEY]: todo },
+    metadata: { ...config?.metadata, lc_agent_name: name, [CONFIG.owner]: owner, [METADATA.todo]: todo },
     recursionLimit: STEP_LIMIT,
     ...StepControl.forChild(config?.control),
     ...(signal && { signal: AbortSignal.any([signal]) }),

@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { mark, markOf } from "../marks.ts";
 import { shortened } from "../middleware/text/index.ts";
 import type { Verdict } from "./report.ts";
 
@@ -26,21 +27,15 @@ export interface SubagentEvent {
 /** Verdicts other than "done", by the call that started the sub-agent. */
 export type Failures = Readonly<Record<string, Verdict>>;
 
-/** In a message with reports: its `Failures`. */
-const FAILURES = "holdfast_failed";
-
 /** Stores verdicts in a message. */
 export function markFailures(message: BaseMessage, failures: Failures): void {
   if (Object.keys(failures).length === 0) return;
-  message.additional_kwargs = { ...message.additional_kwargs, [FAILURES]: failures };
+  mark(message, { holdfast_failed: failures });
 }
 
-export function failuresIn({ additional_kwargs }: BaseMessage): Failures {
-  return (additional_kwargs[FAILURES] ?? {}) as Failures;
+export function failuresIn(message: BaseMessage): Failures {
+  return (markOf(message, "holdfast_failed") ?? {}) as Failures;
 }
-
-/** In the result of a `task` call: its `HelperMark`. */
-const HELPER = "holdfast_helper";
 
 /** A sub-agent that can be asked again. */
 export interface HelperMark {
@@ -53,14 +48,14 @@ export interface HelperMark {
   ns: string;
 }
 
-export function markHelper(message: BaseMessage, mark: HelperMark): void {
-  message.additional_kwargs = { ...message.additional_kwargs, [HELPER]: mark };
+export function markHelper(message: BaseMessage, helper: HelperMark): void {
+  mark(message, { holdfast_helper: helper });
 }
 
 /** The sub-agents of a conversation, by id. */
 export function helpersIn(messages: readonly BaseMessage[]): Map<string, HelperMark> {
-  const marks = messages.flatMap(({ additional_kwargs: { [HELPER]: mark } }) => (mark as HelperMark) ?? []);
-  return new Map(marks.map((mark) => [mark.id, mark]));
+  const helpers = messages.flatMap((message) => (markOf(message, "holdfast_helper") as HelperMark) ?? []);
+  return new Map(helpers.map((helper) => [helper.id, helper]));
 }
 
 const LONGEST_TITLE = 40;

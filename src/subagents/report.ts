@@ -1,5 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { attempt } from "../errors.ts";
+import { metadataOf } from "../marks.ts";
 import { sumTallies, tallyOf, BUDGET_REASON, isFinalAnswer } from "../middleware/plan/index.ts";
 import { unsaidTokens } from "../middleware/prices/index.ts";
 import { shortened } from "../middleware/text/index.ts";
@@ -42,8 +43,8 @@ export function readReport(state: object, start?: StartState, { stopped, spent }
   const transcript = messages.filter(({ id }) => id === undefined || !startIds.has(id));
   const end = transcript.at(-1);
   const isCut = structuredResponse === undefined && AIMessage.isInstance(end) && !isFinalAnswer(end);
-  const isOutOfBudget = end?.response_metadata["finish_reason"] === BUDGET_REASON;
-  const cause = isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished";
+  const isOutOfBudget = metadataOf(end)["finish_reason"] === BUDGET_REASON;
+  const cause = end && isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished";
   const unfinished = stopped ?? (isCut ? cause : undefined);
   // The message about the budget is not part of the report.
   const answers = isOutOfBudget ? transcript.slice(0, -1) : transcript;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { decisionIn, type RecordedDecision } from "../../src/middleware/text/from-user.ts";
+import { markOf, type RecordedDecision } from "../../src/marks.ts";
 import type { ThreadStore } from "../../src/storage/index.ts";
 import { callTool, type ModelRequestRecord } from "../../src/testing/index.ts";
 import type { RunSettings } from "../../src/threads/prepare/settings.ts";
@@ -91,7 +91,7 @@ export async function decisionsIn(store: ThreadStore): Promise<RecordedDecision[
   const [thread] = await store.listThreads({ limit: 1 });
   const saved = await store.getTuple({ configurable: { thread_id: thread!.id } });
   const messages = saved!.checkpoint.channel_values["messages"] as BaseMessage[];
-  return messages.flatMap((message) => decisionIn(message) ?? []);
+  return messages.flatMap((message) => markOf(message, "user_decided") ?? []);
 }
 
 /** An answer as a program gives it. */

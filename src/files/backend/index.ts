@@ -159,7 +159,7 @@ export interface FileBackend {
 }
 
 export function fail(error: string, reason?: FailureReason): Failure {
-  return { ok: false, error, reason };
+  return { ok: false, error, ...(reason && { reason }) };
 }
 
 export function noSuchFile(path: string): Failure {

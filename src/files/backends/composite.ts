@@ -91,7 +91,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       return {
         ok: true,
         paths: paths.filter(isMatch).toSorted(inOrder),
-        notes: notes.length > 0 ? notes : undefined,
+        ...(notes.length > 0 && { notes }),
       };
     },
 
@@ -122,9 +122,9 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       const mount = all.of(parsed.path);
       return { backend: mount.backend, path: mount.inner(parsed.path) };
     },
-    locate: main.locate?.bind(main),
-    place: main.place?.bind(main),
-    execute: main.execute?.bind(main),
+    ...(main.locate && { locate: main.locate.bind(main) }),
+    ...(main.place && { place: main.place.bind(main) }),
+    ...(main.execute && { execute: main.execute.bind(main) }),
   };
   return composite;
 }

@@ -56,13 +56,13 @@ export function createBackend(operations: FileOperations): FileBackend {
     glob: (pattern, scope = {}) =>
       at("folder", scope.path ?? "/", (path) => globFolder(operations, path, { ...scope, pattern })),
     grep: (query) => at("folder", query.path ?? "/", (path) => grepAt(operations, path, query)),
-    isUnchanged: operations.isUnchanged
-      ? async (raw, file) => {
-          const parsed = parsePath(raw);
-          return parsed.ok && (await operations.isUnchanged!(parsed.path, file));
-        }
-      : undefined,
-    locate: operations.locate ? (path: string) => operations.locate!(path) : undefined,
+    ...(operations.isUnchanged && {
+      isUnchanged: async (raw, file) => {
+        const parsed = parsePath(raw);
+        return parsed.ok && (await operations.isUnchanged!(parsed.path, file));
+      },
+    }),
+    ...(operations.locate && { locate: (path: string) => operations.locate!(path) }),
   };
 }
 

@@ -105,12 +105,7 @@ export function entriesOf(
     const name = file.slice(prefix.length, isDirectory ? end : undefined);
     // A seed may have a file and a folder of the same name: both are listed.
     const key = isDirectory ? `${name}/` : name;
-    entries.set(key, {
-      name,
-      path: pathIn(folder, name),
-      isDirectory,
-      size: !isDirectory ? size : undefined,
-    });
+    entries.set(key, { name, path: pathIn(folder, name), isDirectory, ...(!isDirectory && { size }) });
   }
   return [...entries.values()];
 }

@@ -121,7 +121,7 @@ done`,
       const [, size, name] = /^(\/|\d+) (.+)$/.exec(line) ?? [];
       if (name === undefined || !isPlain(pathIn(path, name))) return [];
       const isDirectory = size === "/";
-      return [{ name, path: pathIn(path, name), isDirectory, size: !isDirectory ? Number(size) : undefined }];
+      return [{ name, path: pathIn(path, name), isDirectory, ...(!isDirectory && { size: Number(size) }) }];
     });
     return { ok: true, entries };
   }

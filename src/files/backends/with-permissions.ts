@@ -83,7 +83,7 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
         const result = await backend.glob(pattern, { ...scope, include });
         if (!result.ok) return result;
         const notes = visibleNotes(result.notes);
-        return { ok: true, paths: result.paths.filter(mayRead), notes: notes.length > 0 ? notes : undefined };
+        return { ok: true, paths: result.paths.filter(mayRead), ...(notes.length > 0 && { notes }) };
       }),
     grep: (query) =>
       inFolder(query.path ?? "/", async () => {
@@ -94,9 +94,9 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
         return { ok: true, files, notes: visibleNotes(result.notes) };
       }),
     route: (path) => ({ backend, path }),
-    locate: backend.locate?.bind(backend),
-    place: backend.place?.bind(backend),
-    execute: backend.execute && mayExecute(rules) ? backend.execute.bind(backend) : undefined,
+    ...(backend.locate && { locate: backend.locate.bind(backend) }),
+    ...(backend.place && { place: backend.place.bind(backend) }),
+    ...(backend.execute && mayExecute(rules) && { execute: backend.execute.bind(backend) }),
   };
 }
 

@@ -75,7 +75,7 @@ async function filesFrom(
       cwd: "/",
       maxBuffer: MAX_OUTPUT,
       timeout,
-      signal,
+      ...(signal && { signal }),
     });
     return stdout.split("\0").filter(Boolean);
   } catch (error) {

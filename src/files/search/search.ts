@@ -26,7 +26,7 @@ export async function globFolder(
     if (glob.matches(path) && (include?.(path) ?? true)) paths.push(path);
   }
   const { notes } = sweep;
-  return { ok: true, paths, notes: notes.length > 0 ? notes : undefined };
+  return { ok: true, paths, ...(notes.length > 0 && { notes }) };
 }
 
 /** Finds lines in a file or in the files of a folder. */

@@ -1,3 +1,4 @@
+import { CONFIG } from "../../marks.ts";
 import type { Figures } from "../../plan/index.ts";
 import { figuresSince, NO_FIGURES } from "../../plan/todo/index.ts";
 import { costOf, type Prices, type UsedTokens } from "../prices/index.ts";
@@ -6,9 +7,6 @@ import type { RunContext } from "../thread-data/index.ts";
 import { BUDGET_WARNING } from "./budget.prompt.ts";
 import { DEFAULT_BUDGET, type BudgetOptions, type Limits } from "./options.ts";
 import { amountText, RESOURCES, Spending, type Amounts, type Resource } from "./spending.ts";
-
-/** The configurable with the account of a sub-agent's run. */
-export const BUDGET_KEY = "holdfast_budget";
 
 /** The limits of an account, and what happens at them. */
 interface AccountTerms {
@@ -206,7 +204,7 @@ export class Budget {
 
   /** The account of a run, shared by its agent and middleware. */
   accountOf({ configurable, writer }: RunContext): Account | undefined {
-    const value = configurable?.[BUDGET_KEY];
+    const value = configurable?.[CONFIG.budget];
     const above = value instanceof Account ? value : undefined;
     if (this.#limits === false || typeof writer !== "function") return above;
     if (above && this.#own.has(above)) return above;

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../deep/index.ts";
 import { DEFAULT_MIDDLEWARE, type DeepAgentOptions } from "../../deep/options.ts";
 import { makeLeadAgent } from "../../lead/index.ts";
+import { metadataOf } from "../../marks.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { BudgetOptions } from "./options.ts";
 
@@ -36,7 +37,7 @@ async function end(options: Options) {
   const agent = createDeepAgent({ plan: false, ...options });
   const { messages } = (await agent.invoke(go)) as { messages: BaseMessage[] };
   const { text, response_metadata } = messages.at(-1)!;
-  return { text, reason: response_metadata["finish_reason"], messages };
+  return { text, reason: metadataOf({ response_metadata })["finish_reason"], messages };
 }
 
 const STOPPED = "Stopped after 12 model calls, the most for one run.";

@@ -1,21 +1,19 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
+import { CONFIG, markMetadata } from "../../marks.ts";
 import { idsInProgress, NO_ITEM } from "../../plan/todo/index.ts";
-import { OWNER_KEY, figuresIn, BUDGET_REASON, readPlanState } from "../plan/index.ts";
+import { figuresIn, BUDGET_REASON, readPlanState } from "../plan/index.ts";
 import { NO_TOKENS, sumTokens, usedTokens, type UsedTokens } from "../prices/index.ts";
 import { hiddenMessage } from "../text/index.ts";
 import type { Budget, ItemCosts, UsedUp } from "./account.ts";
 import type { BudgetStop } from "./stop.ts";
 
-export { Account, Budget, BUDGET_KEY } from "./account.ts";
+export { Account, Budget } from "./account.ts";
 export { BUDGET, BUDGET_LIMITS, LIMITS, PRICES } from "./check-options.ts";
 export { type BudgetOptions, DEFAULT_BUDGET, type Limits, STEP_LIMIT } from "./options.ts";
 export type { Resource } from "./spending.ts";
 export { type BudgetStop, isBudgetStop } from "./stop.ts";
-
-/** In the metadata of the message that ends a run: the limit that was reached. */
-export const USED_UP = "holdfast_used_up";
 
 /**
  * Ends a run that has used up its budget: the main agent with a message that says so, a sub-agent with its report so
@@ -26,7 +24,7 @@ export function budgetMiddleware(budget: Budget) {
     name: "BudgetMiddleware",
     wrapModelCall: async (request, handler) => {
       const { configurable } = request.runtime;
-      const owner = configurable?.[OWNER_KEY] as string | undefined;
+      const owner = configurable?.[CONFIG.owner] as string | undefined;
       const account = budget.accountOf(request.runtime);
       if (owner === undefined && account?.isPerItem) account.noteItems(itemCosts());
       const usedUp = account?.take();
@@ -58,8 +56,9 @@ function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined
   if (isResumable && owner !== undefined) {
     return interrupt<BudgetStop, never>({ type: "turn-limit", text, resource });
   }
-  const metadata = { finish_reason: BUDGET_REASON, [USED_UP]: resource };
-  return new AIMessage({ content: text, response_metadata: metadata });
+  const message = new AIMessage({ content: text, response_metadata: { finish_reason: BUDGET_REASON } });
+  markMetadata(message, { holdfast_used_up: resource });
+  return message;
 }
 
 /** The usage of an answer. A structured response contains the messages of its model calls. */

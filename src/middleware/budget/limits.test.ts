@@ -4,6 +4,7 @@ import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
+import { metadataOf } from "../../marks.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { BudgetOptions } from "./options.ts";
 
@@ -41,7 +42,7 @@ async function run(budget: BudgetOptions, steps: Step[]) {
   const agent = createDeepAgent({ model, budget, tools: [rest] });
   const { messages } = (await agent.invoke(go)) as { messages: BaseMessage[] };
   const last = messages.at(-1)!;
-  return { model, text: last.text, reason: last.response_metadata["finish_reason"], messages };
+  return { model, text: last.text, reason: metadataOf(last)["finish_reason"], messages };
 }
 
 const rest = tool(async () => (await sleep(20), "rested"), {

@@ -2,6 +2,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import { interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
+import { marks } from "../../marks.ts";
 import { answeredOnce } from "../tool-errors/index.ts";
 import { callId, checkedTool, errorResult, turnOf, isPlanTool } from "../tools/index.ts";
 import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
@@ -72,7 +73,7 @@ function clarificationTool() {
         name: CLARIFICATION_TOOL,
         tool_call_id: callId(runtime),
         // The question is answered: the plan's exit guard may send reminders again.
-        additional_kwargs: { user_answered: true },
+        additional_kwargs: marks({ user_answered: true }),
       });
     },
   );

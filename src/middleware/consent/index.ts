@@ -10,11 +10,12 @@ import {
   isResuming,
   taskInputOf,
 } from "../../langgraph/index.ts";
+import { mark, marks } from "../../marks.ts";
 import { checkOptions } from "../options/index.ts";
 import { inTurn, kindOf } from "../ordered-calls/index.ts";
 import { ownerOf } from "../plan/index.ts";
 import { type RepeatOptions, REPEAT_TEXTS, ranText, unknownOutcome } from "../repeats/index.ts";
-import { filled, decidedByUser, saidByUser, shortened } from "../text/index.ts";
+import { filled, decidedByUser, shortened } from "../text/index.ts";
 import { answered, answeredOnce } from "../tool-errors/index.ts";
 import {
   type CallResult,
@@ -247,7 +248,7 @@ function refusalOf(
   const text = type === "respond" ? responded : message === undefined ? rejectedWithoutReason : rejected;
   const words = filled(text, { name, reason: message ?? "" });
   const content = repeated ? `${words}\n${ranText(repeated.stopped)}` : words;
-  const additional_kwargs = { ...saidByUser(words), ...decidedByUser(decision) };
+  const additional_kwargs = marks({ user_said: words, ...decidedByUser(decision) });
   return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }
 
@@ -259,13 +260,13 @@ function withEditNote(
   { id, before, after }: { id: string; before: Arguments; after: Arguments },
 ): CallResult {
   const note = filled(CONSENT_TEXTS.edited, { changes: changesOf(before, after) });
-  return withMarks(withNote(result, note, id), id, saidByUser(note));
+  return withMarks(withNote(result, note, id), id, { user_said: note });
 }
 
-function withMarks(result: CallResult, id: string, marks: Record<string, unknown>): CallResult {
+function withMarks(result: CallResult, id: string, values: Parameters<typeof mark>[1]): CallResult {
   for (const message of messagesOf(result)) {
     if (message.tool_call_id !== id) continue;
-    message.additional_kwargs = { ...message.additional_kwargs, ...marks };
+    mark(message, values);
   }
   return result;
 }

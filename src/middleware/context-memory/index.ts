@@ -2,6 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
 import { messagesField, unparsedState } from "../../langgraph/index.ts";
+import { CONFIG } from "../../marks.ts";
 import type { UsedTokens } from "../prices/index.ts";
 import { anyUpdate, harnessField } from "../state/index.ts";
 
@@ -34,9 +35,6 @@ export interface ContextMemory {
   since?: string;
 }
 
-/** The configurable that passes its caller's memory to a fork, whose conversation begins with the caller's. */
-export const CONTEXT_KEY = "holdfast_context";
-
 export function contextStateSchema() {
   const memory: z.ZodType<ContextMemory | undefined, ContextMemory | undefined> = z.any().optional();
   return unparsedState(
@@ -55,7 +53,7 @@ export function contextStateSchema() {
 /** The memory in a graph state, merged over its caller's in a fork's configurable. */
 export function readContext(state: unknown, configurable?: Record<string, unknown>): ContextMemory {
   const { _context } = (state ?? {}) as { _context?: ContextMemory };
-  return { ...(configurable?.[CONTEXT_KEY] as ContextMemory | undefined), ..._context };
+  return { ...(configurable?.[CONFIG.context] as ContextMemory | undefined), ..._context };
 }
 
 /** The number of a list's messages that a summary covers; 0 if its last message is missing. */

@@ -101,6 +101,16 @@ describe("an empty answer", () => {
     ]);
   });
 
+  it("is asked about once if the exit reminder has a name of its own", async () => {
+    const plan = { reminders: { exit: { name: "keep_going" } } };
+    const make = (model: ScriptedModel, checkpointer: MemorySaver) =>
+      createDeepAgent({ model, checkpointer, plan });
+    const { model } = await run([callTool("write_todos", { todos: ["A", "B"] }), "Half.", "", "All."], make);
+    const names = model.requests.at(-1)!.messages.map((message) => message.name);
+    expect(names).toContain("keep_going");
+    expect(names).not.toContain("empty_answer_reminder");
+  });
+
   it("does not complete the last item: the answer that follows it does", async () => {
     const plan = callTool("write_todos", { todos: ["a"] });
     const model = new ScriptedModel([plan, callTool("ls"), "", "done"]);

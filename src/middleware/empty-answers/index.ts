@@ -1,5 +1,6 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
+import { markOf } from "../../marks.ts";
 import { withoutThoughts } from "../../models/index.ts";
 import { isFinalAnswer, asksBack } from "../plan/index.ts";
 import { markUnsaid } from "../prices/index.ts";
@@ -36,7 +37,7 @@ export function emptyAnswersMiddleware() {
 
 /** Recognizes the reminder with which the plan has just called the model again, and may do so once more. */
 function isExitReminder(message: BaseMessage | undefined): boolean {
-  return message?.name === "todo_completion_reminder";
+  return markOf(message, "holdfast_reminder") === "exit";
 }
 
 /** Whether a final answer has no content. Thoughts do not count; a refusal, an image or speech does. */

@@ -2,6 +2,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { createAgent, tool } from "langchain";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { metadataOf } from "../../marks.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { LOOP_FINISH_REASON, loopGuardMiddleware, type LoopGuardOptions } from "./index.ts";
 
@@ -20,7 +21,7 @@ async function turnsOf(places: readonly string[], options: LoopGuardOptions = {}
   const agent = createAgent({ model, tools, middleware: [loopGuardMiddleware({ waitMs: 0, ...options })] });
   const input = { messages: [new HumanMessage("go")] };
   const { messages } = await agent.invoke(input, { recursionLimit: 1000 });
-  const isStopped = messages.at(-1)!.response_metadata["finish_reason"] === LOOP_FINISH_REASON;
+  const isStopped = metadataOf(messages.at(-1))["finish_reason"] === LOOP_FINISH_REASON;
   const isWarned = model.requests.map((request) => request.messages.at(-1)!.name === "loop_warning");
   return { isStopped, turns: model.requests.length, warnedAfter: isWarned.indexOf(true) };
 }

@@ -1,3 +1,4 @@
+import { CONFIG, METADATA } from "../../marks.ts";
 import type { Change, Counts, Todo } from "../../plan/index.ts";
 
 /** A change of a plan, as it appears on LangGraph's `custom` stream. */
@@ -29,24 +30,15 @@ export interface Stage {
   configurable?: Record<string, unknown>;
 }
 
-/** The `configurable` key for the owner of a sub-agent's plan. */
-export const OWNER_KEY = "holdfast_owner";
-
-/** The `configurable` key for an object in which a sub-agent's run reports its spending to its caller. */
-export const SPENT_KEY = "holdfast_spent";
-
-/** The metadata key for callbacks: the item that a call is for. */
-export const TODO_KEY = "holdfast_todo";
-
 /** The owner of the plan in this run, as set by the caller; default `fallback`. */
 export function ownerOf({ configurable }: Stage, fallback: string): string {
-  const owner = configurable?.[OWNER_KEY];
+  const owner = configurable?.[CONFIG.owner];
   return typeof owner === "string" ? owner : fallback;
 }
 
 /** The owner and item of a call, for the metadata that callbacks see. A sub-agent's calls have them already. */
 export function placeOf(todos: readonly Todo[], { configurable }: Stage): Record<string, string> {
-  if (configurable?.[OWNER_KEY] !== undefined) return {};
+  if (configurable?.[CONFIG.owner] !== undefined) return {};
   const items = todos.filter(({ status }) => status === "in_progress").map(({ id }) => id);
-  return { [OWNER_KEY]: "main", ...(items.length > 0 && { [TODO_KEY]: items.join(",") }) };
+  return { [CONFIG.owner]: "main", ...(items.length > 0 && { [METADATA.todo]: items.join(",") }) };
 }

@@ -17,25 +17,10 @@ import { setupPlan } from "./setup.ts";
 import { planStateSchema, readPlanState } from "./state.ts";
 
 export { PLAN_OPTIONS } from "./check-options.ts";
-export {
-  isPlanChangeEvent,
-  OWNER_KEY,
-  ownerOf,
-  placeOf,
-  type PlanChangeEvent,
-  SPENT_KEY,
-  TODO_KEY,
-} from "./events.ts";
+export { isPlanChangeEvent, ownerOf, placeOf, type PlanChangeEvent } from "./events.ts";
 export { figuresIn, idleOf, sumTallies, tallyOf } from "./ledger.ts";
 export { repairCalls, UnreadCalls, withUnreadCalls } from "./messages/broken-calls.ts";
-export {
-  asksBack,
-  BUDGET_REASON,
-  isAwaitingUser,
-  isCutOff,
-  isFinalAnswer,
-  WORK_GOES_ON,
-} from "./messages/final-answer.ts";
+export { asksBack, BUDGET_REASON, isAwaitingUser, isCutOff, isFinalAnswer } from "./messages/final-answer.ts";
 export { HalfAnswer } from "./messages/half-answer.ts";
 export { sentBackAt } from "./model-call/called-back.ts";
 export type { ModelRequest } from "./model-call/request.ts";

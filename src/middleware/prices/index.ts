@@ -1,4 +1,5 @@
 import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
+import { mark, markOf } from "../../marks.ts";
 
 /** US dollars per million tokens. */
 export interface Prices {
@@ -59,18 +60,16 @@ function rawTokens(metadata: Record<string, unknown>): UsedTokens {
   };
 }
 
-/** In an answer: the usage of the discarded answers before it, which are not in the conversation. */
-const UNSAID = "holdfast_unsaid";
-
 /** Adds the usage of a discarded answer, and of those before it, to the answer that replaces it. */
 export function markUnsaid(message: BaseMessage, discarded: BaseMessage): void {
   const parts = [unsaidTokens(message), unsaidTokens(discarded), usedTokens(discarded)];
   const unsaid = parts.reduce<UsedTokens>((sum, part) => (part ? sumTokens(sum, part) : sum), NO_TOKENS);
-  message.additional_kwargs = { ...message.additional_kwargs, [UNSAID]: unsaid };
+  mark(message, { holdfast_unsaid: unsaid });
 }
 
-export function unsaidTokens({ additional_kwargs }: BaseMessage): UsedTokens | undefined {
-  return additional_kwargs[UNSAID] as UsedTokens | undefined;
+/** The usage of the discarded answers before an answer, which are not in the conversation. */
+export function unsaidTokens(message: BaseMessage): UsedTokens | undefined {
+  return markOf(message, "holdfast_unsaid") as UsedTokens | undefined;
 }
 
 export function sumTokens(a: UsedTokens, b: UsedTokens): UsedTokens {

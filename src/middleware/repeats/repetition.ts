@@ -1,12 +1,10 @@
 import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import type { StoppedCall, Unended } from "../../langgraph/index.ts";
+import { CONFIG } from "../../marks.ts";
 import { filled } from "../text/index.ts";
 import { UNFINISHED } from "../tools/index.ts";
 import { REPEAT_TEXTS } from "./repeats.prompt.ts";
-
-/** The configurable with the ids of calls that may be repetitions. */
-const KEY = "holdfast_repetitions";
 
 /** The fields of LangChain's tool runtime that are used here. */
 interface RepeatedRuntime {
@@ -22,15 +20,15 @@ interface RepeatedRuntime {
  */
 export function isRepetition(runtime: unknown): boolean {
   const { configurable, toolCallId, toolCall } = (runtime ?? {}) as RepeatedRuntime;
-  const ids = configurable?.[KEY];
+  const ids = configurable?.[CONFIG.repetitions];
   return Array.isArray(ids) && ids.includes(toolCallId ?? toolCall?.id);
 }
 
 /** Notes in the configurable, which the tool gets, that a call may be a repetition. */
 export function markRepetition({ id }: ToolCall, configurable: Record<string, unknown> | undefined): void {
   if (!configurable) return;
-  const ids = configurable[KEY];
-  configurable[KEY] = [...(Array.isArray(ids) ? (ids as unknown[]) : []), id];
+  const ids = configurable[CONFIG.repetitions];
+  configurable[CONFIG.repetitions] = [...(Array.isArray(ids) ? (ids as unknown[]) : []), id];
 }
 
 /** A custom event of LangChain's callbacks: a call may be a repetition. */

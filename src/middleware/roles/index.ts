@@ -71,7 +71,7 @@ export async function readRoles(
         inside,
         remark: (text) => remarks.push(`${path}: ${text}.`),
         tools,
-        skills,
+        ...(skills && { skills }),
       });
       if (typeof role === "string") notes.push(`${path} ${role}.`);
       else roles.set(role.name, role);
@@ -178,12 +178,14 @@ async function readRole(
     name,
     description,
     prompt: foreign(prompt),
-    tools: tools ? [...new Set(tools)] : undefined,
+    ...(tools && { tools: [...new Set(tools)] }),
     ...(tools?.length === 0 && { fileTools: [], plan: false, subagents: false }),
-    model: isModel ? model : undefined,
-    skills: skills ? { only: skills } : undefined,
-    mcp,
-    budget: (tokens ?? calls) ? { tokens: tokens || undefined, modelCalls: calls || undefined } : undefined,
-    timeLimit: minutes ? minutes * 60_000 : undefined,
+    ...(isModel && { model }),
+    ...(skills && { skills: { only: skills } }),
+    ...(mcp !== undefined && { mcp }),
+    ...((tokens ?? calls) && {
+      budget: { ...(tokens && { tokens }), ...(calls && { modelCalls: calls }) },
+    }),
+    ...(minutes && { timeLimit: minutes * 60_000 }),
   };
 }

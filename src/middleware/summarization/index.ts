@@ -81,7 +81,7 @@ function watched<Model extends object>(model: Model, own: object, run: RunMemory
 
 function sizesIn(context: unknown): Pick<SummarizationOptions, "trigger" | "keep"> {
   const { trigger, keep } = (context ?? {}) as Pick<SummarizationOptions, "trigger" | "keep">;
-  return { trigger, keep };
+  return { ...(trigger && { trigger }), ...(keep && { keep }) };
 }
 
 function isTooLong(error: unknown): boolean {

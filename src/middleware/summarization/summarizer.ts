@@ -1,5 +1,6 @@
 import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
 import { headAndTail } from "../../files/text/index.ts";
+import { marks } from "../../marks.ts";
 import { failureOf, withoutThoughts } from "../../models/index.ts";
 import { foreign } from "../../plan/render/index.ts";
 import { conversationText, HEADING, textOf } from "../conversation-file/index.ts";
@@ -59,7 +60,7 @@ function requestFor({ stays, plan }: SummaryMaterial): HumanMessage {
   const part = count === 0 ? SUMMARY_PART.all : filled(SUMMARY_PART.some, { count });
   const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count, first: foreign(labelOf(stays[0]!)) });
   const content = filled(SUMMARY_REQUEST, { part, kept, plan: plan === "" ? "" : SUMMARY_PLAN });
-  return new HumanMessage({ content, additional_kwargs: { hide_from_ui: true } });
+  return new HumanMessage({ content, additional_kwargs: marks({ hide_from_ui: true }) });
 }
 
 /** A short description by which the model finds a message, as it cannot count messages from the end. */

@@ -171,7 +171,7 @@ export class ContextTurn {
     const upTo = goes.at(-1)!.id!;
     const summary =
       run.unsavedSummary(upTo) ??
-      (await this.#write(composition, { goes, tokens, refused: isRefused ? tokens : undefined }));
+      (await this.#write(composition, { goes, tokens, ...(isRefused && { refused: tokens }) }));
     if (!summary) return undefined;
     run.keep(summary);
     const update = { summary, ...this.#since };
@@ -242,7 +242,7 @@ export class ContextTurn {
     const config = {
       metadata: { lc_source: "summarization" },
       tags: ["nostream"],
-      signal,
+      ...(signal && { signal }),
     };
     const counted = async (answer: unknown): Promise<unknown> => {
       const used = usedTokens((await answer) as UsageSource);

@@ -1,13 +1,5 @@
 export { filled } from "./filled.ts";
-export {
-  decidedByUser,
-  decisionIn,
-  hiddenMessage,
-  isFromUser,
-  reminderMessage,
-  saidByUser,
-  userWordsIn,
-} from "./from-user.ts";
+export { decidedByUser, hiddenMessage, isFromUser, reminderMessage, userWordsIn } from "./from-user.ts";
 export { defused, fromOutside, quotedText } from "./outside.ts";
 export { ownPartOf, ownText } from "./own-words.ts";
 export { shortened } from "./shortened.ts";

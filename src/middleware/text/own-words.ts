@@ -1,24 +1,23 @@
 import type { BaseMessage } from "@langchain/core/messages";
-
-/** The length and the checksum of the end of a tool's result that the harness wrote. */
-const OWN_END = "harness_end";
+import { markOf } from "../../marks.ts";
 
 /** Fields that mark a text, or the end of a longer one, as the harness's own words. */
-export function ownText(text: string): Record<string, unknown> {
-  return { [OWN_END]: [text.length, checksum(text)] };
+export function ownText(text: string) {
+  return { harness_end: [text.length, checksum(text)] } as const;
 }
 
 /**
  * The end of a message that the harness wrote; empty if there is none, or if the text has changed since. Only what is
  * before it can be the words of others.
  */
-export function ownPartOf({ additional_kwargs, content }: BaseMessage): string {
-  const mark = additional_kwargs[OWN_END];
-  if (!Array.isArray(mark)) return "";
-  const [length, sum] = mark as [number, number];
+export function ownPartOf(message: BaseMessage): string {
+  const end = markOf(message, "harness_end");
+  if (!Array.isArray(end)) return "";
+  const [length, sum] = end as [number, number];
+  const { content } = message;
   const text = typeof content === "string" ? content : lastText(content);
-  const end = text.slice(text.length - length);
-  return end.length === length && checksum(end) === sum ? end : "";
+  const own = text.slice(text.length - length);
+  return own.length === length && checksum(own) === sum ? own : "";
 }
 
 function lastText(content: readonly unknown[]): string {

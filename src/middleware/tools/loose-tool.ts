@@ -4,6 +4,7 @@ import { Validator } from "@langchain/core/utils/json_schema";
 import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils/types";
 import { z } from "zod";
 import type { CallConfig } from "../../langgraph/index.ts";
+import { mark, markOf } from "../../marks.ts";
 import type { ToolText } from "../../plan/presets/index.ts";
 import { isRecord } from "../../plan/read/index.ts";
 import { problemsOf, repairArguments } from "./argument-repair.ts";
@@ -126,9 +127,6 @@ function parse(schema: z.ZodObject, sentArgs: unknown, options: { mayRename: boo
   return again.success ? { parsed: again, ...repaired } : { parsed, args, notes: [] };
 }
 
-/** In a message: the notes on repaired arguments, by call id. */
-const REPAIRED = "repaired_arguments";
-
 /**
  * Repairs the arguments of a model's calls to checked tools in place, before rules and people see them. The result of
  * the call says what was repaired.
@@ -146,7 +144,7 @@ export function repairCalls(answer: unknown, tools: readonly unknown[]): void {
   }
   if (repaired.size === 0) return;
   setArguments(answer, (call) => repaired.get(call));
-  answer.additional_kwargs[REPAIRED] = notes;
+  mark(answer, { repaired_arguments: notes });
 }
 
 /** The schema of a checked tool, or of a variant that inherits from one. */
@@ -159,7 +157,7 @@ function repairNote({ state, ...runtime }: ToolRuntime): string | undefined {
   const { messages = [] } = (state ?? {}) as { messages?: readonly BaseMessage[] };
   const id = callId(runtime);
   const turn = messages.findLast((message) => AIMessage.isInstance(message));
-  const notes = turn?.additional_kwargs[REPAIRED] as Record<string, string> | undefined;
+  const notes = markOf(turn, "repaired_arguments");
   return notes && Object.hasOwn(notes, id) ? notes[id] : undefined;
 }
 

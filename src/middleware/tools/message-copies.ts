@@ -1,5 +1,6 @@
 import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
+import { mark } from "../../marks.ts";
 import { ownPartOf, ownText } from "../text/index.ts";
 import { writesOf, type CallResult } from "./result-marks.ts";
 
@@ -21,7 +22,7 @@ export function withOwnWords<Message extends BaseMessage>(message: Message, text
   const longer = withText(message, text);
   const before = ownPartOf(message);
   const own = before !== "" && typeof longer.content === "string" ? `${before}\n\n${text}` : text;
-  longer.additional_kwargs = { ...longer.additional_kwargs, ...ownText(own) };
+  mark(longer, ownText(own));
   longer.lc_kwargs = { ...longer.lc_kwargs, additional_kwargs: longer.additional_kwargs };
   return longer;
 }

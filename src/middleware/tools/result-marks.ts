@@ -1,5 +1,6 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isCommand, type Command } from "@langchain/langgraph";
+import { mark, markOf } from "../../marks.ts";
 
 /** The result of a tool call: a message, or a command that writes one. */
 export type CallResult = ToolMessage | Command;
@@ -66,15 +67,13 @@ export function isHeld({ artifact }: ToolMessage): boolean {
   return (artifact as { held?: unknown } | undefined)?.held === true;
 }
 
-/** In a result: the start of the call and its milliseconds, without the time it waited for a person. */
-const TIME = "holdfast_time";
-
+/** Notes the time of a call in its result, without the time it waited for the user. */
 export function markTime(message: ToolMessage, [from, to]: readonly [number, number]): void {
-  message.additional_kwargs = { ...message.additional_kwargs, [TIME]: [from, to - from] };
+  mark(message, { holdfast_time: [from, to - from] });
 }
 
-export function timeOf({ additional_kwargs }: ToolMessage): readonly [from: number, to: number] | undefined {
-  const time = additional_kwargs[TIME];
+export function timeOf(message: ToolMessage): readonly [from: number, to: number] | undefined {
+  const time = markOf(message, "holdfast_time");
   if (!Array.isArray(time)) return undefined;
   const [from, ms] = time as [number, number];
   return [from, from + ms];

@@ -5,6 +5,7 @@ import {
   ToolMessage,
   type BaseMessage,
 } from "@langchain/core/messages";
+import { markOf, metadataOf } from "../../marks.ts";
 
 /** A tool call to make. */
 export interface Call {
@@ -106,18 +107,18 @@ function callsTools(message: BaseMessage): boolean {
 
 /** An ordinary answer. A refusal, or a message by which the harness ends a run, has a `finish_reason`. */
 function isAnswer(message: BaseMessage): boolean {
-  const hasReason = message.response_metadata["finish_reason"] !== undefined;
+  const hasReason = metadataOf(message)["finish_reason"] !== undefined;
   return AIMessage.isInstance(message) && !callsTools(message) && !hasReason;
 }
 
 /** A message of the user: not a reminder of the harness, and not a summary. */
 function isRequest(message: BaseMessage): boolean {
-  const { hide_from_ui, lc_source } = message.additional_kwargs;
-  return HumanMessage.isInstance(message) && hide_from_ui !== true && lc_source === undefined;
+  const isHidden = markOf(message, "hide_from_ui") === true;
+  return HumanMessage.isInstance(message) && !isHidden && markOf(message, "lc_source") === undefined;
 }
 
 function isSummary(message: BaseMessage): boolean {
-  return message.additional_kwargs["lc_source"] === "summarization";
+  return markOf(message, "lc_source") === "summarization";
 }
 
 function isContinuation(message: BaseMessage): boolean {

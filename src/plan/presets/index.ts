@@ -6,6 +6,7 @@ export {
   PRESET_NAMES,
   type PresetName,
   PRESETS,
+  REMINDER_NAMES,
   type Reminders,
   type ToolText,
 } from "./presets.ts";

@@ -57,6 +57,14 @@ interface ReminderTexts extends Record<"contextLoss" | "exit" | "stale" | "edite
   exitAgain?: string;
 }
 
+/** The default names of the reminders' messages, by kind. */
+export const REMINDER_NAMES = {
+  contextLoss: "todo_reminder",
+  exit: "todo_completion_reminder",
+  stale: "todo_stale_reminder",
+  edited: "todo_edit_reminder",
+} as const;
+
 /** All reminders with the texts of a preset, including those that it switches off. */
 function remindersOf(
   { contextLoss, exit, exitAgain: again, stale, edited }: ReminderTexts,
@@ -65,10 +73,10 @@ function remindersOf(
   return {
     tag: "system_reminder",
     persist: false,
-    contextLoss: { name: "todo_reminder", text: contextLoss },
-    exit: { name: "todo_completion_reminder", text: exit, ...(again && { again }), max: 2 },
-    stale: { name: "todo_stale_reminder", text: stale, backoff: 2, withoutPlan: false, ...pace },
-    edited: { name: "todo_edit_reminder", text: edited },
+    contextLoss: { name: REMINDER_NAMES.contextLoss, text: contextLoss },
+    exit: { name: REMINDER_NAMES.exit, text: exit, ...(again && { again }), max: 2 },
+    stale: { name: REMINDER_NAMES.stale, text: stale, backoff: 2, withoutPlan: false, ...pace },
+    edited: { name: REMINDER_NAMES.edited, text: edited },
   } satisfies Reminders;
 }
 

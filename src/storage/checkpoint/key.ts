@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { getCheckpointId } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { LEASE } from "../store/index.ts";
+import { CONFIG } from "../../marks.ts";
 
 /** The key of a checkpoint: its thread, its namespace (empty for the main graph) and its id. */
 export interface CheckpointKey {
@@ -24,7 +24,7 @@ export function readKey(config: RunnableConfig): CheckpointKey {
 
 /** The token of the lease that a run writes under, if its config has one. */
 export function leaseToken({ configurable }: RunnableConfig): string | undefined {
-  const token: unknown = configurable?.[LEASE];
+  const token: unknown = configurable?.[CONFIG.lease];
   return typeof token === "string" ? token : undefined;
 }
 

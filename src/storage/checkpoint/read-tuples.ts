@@ -73,7 +73,7 @@ function toTuple(
       decoder.set(write, 2, value);
       return write;
     }),
-    parentConfig: parent !== null ? toConfig({ threadId, ns, id: parent }) : undefined,
+    ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
   };
 }
 

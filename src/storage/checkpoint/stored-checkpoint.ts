@@ -111,7 +111,7 @@ export async function readSummaries(
   await decoder.load(trees);
   return rows.map(({ id, parent, ns, seq, head }, at) => ({
     id,
-    parentId: parent !== null ? parent : undefined,
+    ...(parent !== null && { parentId: parent }),
     ns,
     seq,
     createdAt: new Date((JSON.parse(head) as CheckpointHeader).ts),

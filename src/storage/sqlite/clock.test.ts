@@ -60,7 +60,7 @@ it("all checkpoints come before one that is not stored", async () => {
 });
 
 const thread = (id: string, checkpoint?: string) => ({
-  configurable: { thread_id: id, checkpoint_id: checkpoint },
+  configurable: { thread_id: id, ...(checkpoint !== undefined && { checkpoint_id: checkpoint }) },
 });
 
 async function say(id: string, text: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { BaseCheckpointSaver, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
+import { CONFIG } from "../../marks.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Mailbox } from "./mailbox.ts";
 
@@ -63,7 +64,7 @@ export interface Release {
 }
 
 /** The key for a run's lease in its config: `{ configurable: { [LEASE]: release.token } }`. */
-export const LEASE = "__holdfast_lease";
+export const LEASE = CONFIG.lease;
 
 /**
  * A LangGraph checkpointer with an index of its threads, leases, mailboxes and a ledger: the interface of both databases.

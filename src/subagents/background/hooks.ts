@@ -8,13 +8,8 @@ import {
 } from "@langchain/langgraph";
 import { diffFiles, mergeFiles } from "../../files/backends/index.ts";
 import { isResuming, readState } from "../../langgraph/index.ts";
-import {
-  isFinalAnswer,
-  WORK_GOES_ON,
-  joinedTodos,
-  RECORDS,
-  type MemoryUpdate,
-} from "../../middleware/plan/index.ts";
+import { markMetadata } from "../../marks.ts";
+import { isFinalAnswer, joinedTodos, RECORDS, type MemoryUpdate } from "../../middleware/plan/index.ts";
 import { hiddenMessage } from "../../middleware/text/index.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
 import { type CallResult, type ToolRuntime, withUpdate, writesOf } from "../../middleware/tools/index.ts";
@@ -46,7 +41,7 @@ export function backgroundHooks(crew: Crew) {
       try {
         const answer = await handler(request);
         if (jobs.size > 0 && AIMessage.isInstance(answer) && isFinalAnswer(answer)) {
-          answer.response_metadata = { ...answer.response_metadata, [WORK_GOES_ON]: true };
+          markMetadata(answer, { holdfast_work_goes_on: true });
         }
         return answer;
       } catch (error) {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
 import { detachedConfigurable, runSignalOf, streamOf, checkpointerOf } from "../../langgraph/index.ts";
-import { BUDGET_KEY, type Budget } from "../../middleware/budget/index.ts";
+import { CONFIG } from "../../marks.ts";
+import { type Budget } from "../../middleware/budget/index.ts";
 import type { ToolRuntime } from "../../middleware/tools/index.ts";
 import { runAssignment, type Assignment, type Outcome } from "../assignment.ts";
 import { ChildStream } from "../child-stream.ts";
@@ -104,7 +105,7 @@ export class BackgroundJob {
     const { budget: limits } = this.assignment.subagent;
     const own = {
       ...detachedConfigurable(configurable, { ns, stream: this.#stream, isResumed, mayTakeAnswer }),
-      [BUDGET_KEY]: budget?.accountFor(runtime, { item, limits }) ?? configurable[BUDGET_KEY],
+      [CONFIG.budget]: budget?.accountFor(runtime, { item, limits }) ?? configurable[CONFIG.budget],
     };
     const writer = (chunk: unknown): void => this.#emit(chunk);
     const config = { ...runtime.config, writer };

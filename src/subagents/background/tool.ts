@@ -2,6 +2,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { z } from "zod";
+import { mark } from "../../marks.ts";
 import { filled, ownText, shortened } from "../../middleware/text/index.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/tools/index.ts";
 import { foreign } from "../../plan/render/index.ts";
@@ -73,7 +74,7 @@ function answer(call: string, content: string): ToolMessage {
 function reportsResult(call: string, ended: readonly EndedJob[]): Command {
   const text = ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told;
   const message = answer(call, text);
-  message.additional_kwargs = ownText(text);
+  mark(message, ownText(text));
   markFailures(message, failuresOf(ended));
   return new Command({ update: [["messages", [message]], ...updatesOf(ended)] });
 }

@@ -2,6 +2,7 @@ import type { ToolMessage } from "@langchain/core/messages";
 import { getConfig } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { checkpointerOf } from "../../langgraph/index.ts";
+import { CONFIG } from "../../marks.ts";
 import { filled } from "../../middleware/text/index.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
 import {
@@ -27,9 +28,6 @@ export interface WorkingAgent {
 
 /** The working sub-agents of this process with their thread ids, by checkpointer. */
 const registries = new WeakMap<object, Map<WorkingAgent, string>>();
-
-/** The configurable with people's messages to a sub-agent. */
-export const NOTES_KEY = "holdfast_notes";
 
 /** Registers a working sub-agent. Returns a function that removes it; undefined without a checkpointer. */
 export function register(
@@ -90,7 +88,7 @@ export function steeringMiddleware() {
     name: "SteeringMiddleware",
     wrapToolCall: async (request, handler) => {
       const result = await answered(request, handler);
-      const { [NOTES_KEY]: notes } = (getConfig().configurable ?? {}) as { [NOTES_KEY]?: string[] };
+      const { [CONFIG.notes]: notes } = (getConfig().configurable ?? {}) as { [CONFIG.notes]?: string[] };
       const texts = (notes ?? [])
         .splice(0)
         .map((note) => filled(BACKGROUND_TEXTS.said, { note: foreign(note) }));

@@ -151,7 +151,7 @@ export async function assemble(options: AssembleOptions): Promise<AssembledServe
   app.route("/", langgraphRoutes(parts, version()));
   return {
     fetch: (request, env) => app.fetch(request, env),
-    token,
+    ...(token !== undefined && { token }),
     recover: () => host.recover(),
     close: async () => {
       await host.stop();

@@ -24,7 +24,7 @@ export async function startThreadsWorker(
   const { startWorker } = await import("../../threads/cluster/index.ts");
   const { slots, queues, limits } = options;
   const graphs = new Map([[GRAPH, threadsGraph(options)]]);
-  return startWorker(cluster, { graphs, slots, limits, onLost, queues });
+  return startWorker(cluster, { graphs, slots, limits, onLost, ...(queues && { queues }) });
 }
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */

@@ -41,9 +41,9 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     const worker = await startWorker(cluster, {
       graphs,
       onLost,
-      slots: slots || undefined,
-      queues,
-      limits,
+      ...(slots && { slots }),
+      ...(queues && { queues }),
+      ...(limits && { limits }),
     });
     return {
       id: worker.id,

@@ -353,7 +353,7 @@ export class ClusterHost extends Host {
       run.result ??= {
         values: {},
         interrupts: [],
-        error: reason === undefined ? undefined : { name: "RunError", message: reason },
+        ...(reason !== undefined && { error: { name: "RunError", message: reason } }),
       };
       run.settle(job?.status ?? feed.endings.get(id) ?? "interrupted");
       run.end();

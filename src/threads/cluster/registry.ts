@@ -126,7 +126,7 @@ export class Reaper {
       queues.set(queue, [...(queues.get(queue) ?? []), workflowID]);
     }
     for (const [queueName, ids] of queues)
-      await client.resumeWorkflows(ids, { queueName: queueName || undefined });
+      await client.resumeWorkflows(ids, { ...(queueName && { queueName }) });
   }
 }
 

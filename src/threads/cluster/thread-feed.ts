@@ -53,7 +53,9 @@ export class ThreadFeed {
 }
 
 export function identityOf(thread: HostedThread | undefined): ThreadIdentity | undefined {
-  return thread && { createdAt: thread.createdAt, owner: thread.owner };
+  return (
+    thread && { createdAt: thread.createdAt, ...(thread.owner !== undefined && { owner: thread.owner }) }
+  );
 }
 
 /** The notice to servers that a thread was deleted. */

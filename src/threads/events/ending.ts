@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
-import { type Resource, isBudgetStop, type BudgetStop, USED_UP } from "../../middleware/budget/index.ts";
+import { metadataMark, metadataOf } from "../../marks.ts";
+import { type Resource, isBudgetStop, type BudgetStop } from "../../middleware/budget/index.ts";
 import { BUDGET_REASON } from "../../middleware/plan/index.ts";
 import type { ChosenModel } from "../../models/index.ts";
 import { countTodos, isClosed, type Todo } from "../../plan/index.ts";
@@ -43,7 +44,7 @@ const DECLINED: unknown[] = ["refusal", "content_filter"];
 
 function finishReason({ values }: StateSnapshot): unknown {
   const { messages = [] } = values as ThreadValues;
-  const { finish_reason: openAi, stop_reason: anthropic } = messages.at(-1)?.response_metadata ?? {};
+  const { finish_reason: openAi, stop_reason: anthropic } = metadataOf(messages.at(-1));
   return openAi ?? anthropic;
 }
 
@@ -60,7 +61,7 @@ function usedUpOf(state: StateSnapshot): Resource | undefined {
   const stop = budgetStopOf(state);
   if (stop) return stop.resource;
   if (finishReason(state) !== BUDGET_REASON) return undefined;
-  return messages.at(-1)?.response_metadata[USED_UP] as Resource;
+  return metadataMark(messages.at(-1), "holdfast_used_up") as Resource;
 }
 
 /** The budget stop of a sub-agent that stopped its thread. */

@@ -156,7 +156,7 @@ export abstract class Host {
   /** Publishes that a thread has changed, and returns its owner. */
   protected async tellThreadId(thread: string): Promise<string | undefined> {
     const { owner } = (await this.ledger.thread(thread)) ?? {};
-    this.tellThread({ id: thread, owner });
+    this.tellThread({ id: thread, ...(owner !== undefined && { owner }) });
     return owner;
   }
 }
@@ -222,7 +222,7 @@ export class HostThread {
     { note, attendance, ...request }: StartThreadOptions = {},
   ): Promise<Run> {
     const graph = await this.#host.graphOf(this.id);
-    const options = { note, attendance };
+    const options = { ...(note && { note }), attendance };
     return this.#host.start(this.id, { graph, ...request, ...content }, options);
   }
 

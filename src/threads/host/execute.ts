@@ -113,7 +113,7 @@ export async function execute(run: Run, execution: Execution): Promise<Execution
       const interrupts = waitingOf(finalState);
       const error = { name: "RunError", message: end.error ?? "The run failed." };
       const { values } = finalState as { values: Record<string, unknown> };
-      run.result = { values, interrupts, error: end.outcome === "failed" ? error : undefined };
+      run.result = { values, interrupts, ...(end.outcome === "failed" && { error }) };
       feed.ask(interrupts);
     }
   } catch (error) {
@@ -123,7 +123,7 @@ export async function execute(run: Run, execution: Execution): Promise<Execution
     const isStopped = signal.aborted;
     failure = isStopped ? undefined : error;
     status = isStopped ? "interrupted" : "error";
-    run.result = { values: {}, interrupts: [], error: !isStopped ? { name, message } : undefined };
+    run.result = { values: {}, interrupts: [], ...(!isStopped && { error: { name, message } }) };
     const outcome = isStopped ? "interrupted" : "failed";
     const end = { ...ending(undefined, outcome), ...(!isStopped && { error: message }) };
     if (attendance) run.failure = failure;
@@ -168,10 +168,10 @@ function optionsOf(
     version: "v2",
     configurable: { ...configurable, ...checkpoint },
     metadata: { ...metadata, run_id: id },
-    context,
-    recursionLimit: recursionLimit > lowestLimit ? recursionLimit : undefined,
-    interruptBefore,
-    interruptAfter,
+    ...(context && { context }),
+    ...(recursionLimit > lowestLimit && { recursionLimit }),
+    ...(interruptBefore && { interruptBefore }),
+    ...(interruptAfter && { interruptAfter }),
   };
 }
 

@@ -22,8 +22,9 @@ import {
   type FileBackend,
   type ShellOptions,
 } from "../../files/index.ts";
+import { CONFIG } from "../../marks.ts";
 import { McpServers } from "../../mcp/index.ts";
-import { Account, BUDGET_KEY, DEFAULT_BUDGET, type BudgetOptions } from "../../middleware/budget/index.ts";
+import { Account, DEFAULT_BUDGET, type BudgetOptions } from "../../middleware/budget/index.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../../middleware/files/index.ts";
 import { lastValue } from "../../middleware/state/index.ts";
@@ -188,7 +189,7 @@ export function createRunAgent({
   });
   // Not the agent's own `stream`: it reads the whole thread, and writes all of it into each message's step again.
   const account = accountOf(settings);
-  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: account } });
+  const run = graph.withConfig({ configurable: { [CONFIG.budget]: account } });
   return {
     graph: run,
     mode,
@@ -202,7 +203,7 @@ export function createRunAgent({
 
 /** The budget of a run. Sub-agents that use it up wait for a resume: an answer would be taken for their report. */
 function accountOf({ maxTurns, budget }: RunSettings): Account {
-  const limits = { ...DEFAULT_BUDGET, ...(budget as BudgetOptions | undefined) };
+  const limits = { ...DEFAULT_BUDGET, ...budget };
   if (maxTurns === undefined) return new Account({ limits, isResumable: true });
   const text = `Stopped after ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"}, as asked.`;
   return new Account({ limits: { ...limits, modelCalls: maxTurns }, isResumable: true, text });

@@ -34,7 +34,7 @@ export function withPricedBudget<Settings extends Pick<RunSettings, "budget">>(
   settings: Settings,
   prices: Prices | undefined,
 ): Settings {
-  const budget = settings.budget as BudgetOptions | undefined;
+  const budget = settings.budget;
   if (!budget) return settings;
   const priced = { ...budget, ...(prices && { prices }) };
   if (!priced.prices && (budget.cost ?? budget.perItem?.cost) !== undefined) {

@@ -2,6 +2,7 @@ import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
+import { marks } from "../../marks.ts";
 import { lastValue } from "../../middleware/state/index.ts";
 import { FORKED } from "./agent.prompt.ts";
 
@@ -37,5 +38,5 @@ function withNotes(messages: BaseMessage[], forks: readonly string[], note: Huma
 
 function noteOf(hasDisk: boolean): HumanMessage {
   const content = `<system_reminder>${hasDisk ? FORKED.disk : FORKED.thread}</system_reminder>`;
-  return new HumanMessage({ content, name: "fork_note", additional_kwargs: { hide_from_ui: true } });
+  return new HumanMessage({ content, name: "fork_note", additional_kwargs: marks({ hide_from_ui: true }) });
 }

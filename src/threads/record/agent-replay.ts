@@ -1,9 +1,10 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
+import { markOf } from "../../marks.ts";
 import type { Summary } from "../../middleware/context-memory/index.ts";
 import { sentBackAt } from "../../middleware/plan/index.ts";
 import { unsaidTokens, usedTokens } from "../../middleware/prices/index.ts";
-import { decisionIn, isFromUser } from "../../middleware/text/index.ts";
+import { isFromUser } from "../../middleware/text/index.ts";
 import { timeOf } from "../../middleware/tools/index.ts";
 import { countTodos, diffTodos, isFinished, type Change, type Todo } from "../../plan/index.ts";
 import { PLAN_TOOLS } from "../../plan/presets/index.ts";
@@ -278,8 +279,8 @@ export class AgentReplay {
   /** A person's decision about a call, or answer to its question, as recorded in the result. */
   #decision(message: ToolMessage): TimedEvent[] {
     const { tool_call_id: id, name = "tool" } = message;
-    const { user_answered: isAnswer } = message.additional_kwargs;
-    const decision = decisionIn(message);
+    const isAnswer = markOf(message, "user_answered");
+    const decision = markOf(message, "user_decided");
     const answer = isAnswer === true ? message.text.replace(/^The user answers: /, "") : decision;
     if (answer === undefined) return [];
     const { question: text } = this.#calls.get(id)?.args ?? {};
@@ -351,8 +352,9 @@ export class AgentReplay {
  * has its own replay, and a person's time to decide is in no result.
  */
 function hasOwnTime(message: ToolMessage): boolean {
-  const { name = "", additional_kwargs } = message;
-  const isDecided = decisionIn(message) !== undefined || additional_kwargs["user_answered"] === true;
+  const { name = "" } = message;
+  const isDecided =
+    markOf(message, "user_decided") !== undefined || markOf(message, "user_answered") === true;
   return name !== TASK && !PLAN_TOOLS.has(name) && !isDecided;
 }
 

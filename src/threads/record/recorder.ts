@@ -3,9 +3,9 @@ import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langch
 import type { LLMResult } from "@langchain/core/outputs";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { attempt } from "../../errors.ts";
+import { CONFIG, markOf } from "../../marks.ts";
 import { COMMAND_OUTPUT, type PrintedSoFar } from "../../middleware/files/index.ts";
 import {
-  OWNER_KEY,
   COMPLETION_REFUSAL,
   type CompletionRefusal,
   isCutOff,
@@ -24,6 +24,7 @@ import {
   withoutThoughts,
   type Shown,
 } from "../../models/index.ts";
+import { REMINDER_NAMES } from "../../plan/presets/index.ts";
 import { failuresIn } from "../../subagents/index.ts";
 import { boundedArgs, boundedText, type RunEventBody } from "../events/index.ts";
 import type { Question } from "../questions/index.ts";
@@ -267,7 +268,7 @@ export class Recorder extends BaseCallbackHandler {
 
 /** A call by the model or tool of an agent, or of the harness itself. */
 function started(tags: string[] | undefined, metadata: Record<string, unknown> | undefined): Started {
-  const owner = metadata?.[OWNER_KEY];
+  const owner = metadata?.[CONFIG.owner];
   const isHidden =
     (tags ?? []).some((tag) => tag.endsWith("nostream")) || metadata?.["lc_source"] === "summarization";
   return { owner: typeof owner === "string" ? owner : MAIN, isHidden, shown: thoughtFilter() };
@@ -302,14 +303,17 @@ export function resultOf(message: ToolMessage): ToolResult {
   return { ok: message.status !== "error", result: message.text };
 }
 
-/** The names of the reminders at the end of a request. Those before it are from earlier requests. */
+/**
+ * The names of the reminders at the end of a request. Those before it are from earlier requests. A plan's reminder has
+ * its default name here, whatever name the options give it.
+ */
 export function remindersIn(messages: readonly BaseMessage[]): string[] {
   const last = messages.findLastIndex(({ type }) => type === "ai" || type === "tool");
-  return messages
-    .slice(last + 1)
-    .flatMap(({ name, additional_kwargs }) =>
-      name?.endsWith("_reminder") && additional_kwargs["hide_from_ui"] === true ? [name] : [],
-    );
+  return messages.slice(last + 1).flatMap((message) => {
+    const kind = markOf(message, "holdfast_reminder");
+    const name = REMINDER_NAMES[kind as keyof typeof REMINDER_NAMES] ?? message.name;
+    return markOf(message, "hide_from_ui") && name?.endsWith("_reminder") ? [name] : [];
+  });
 }
 
 const MOST = 120;

@@ -18,7 +18,7 @@ import { tool } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isIsolated } from "../../files/index.ts";
-import { OWNER_KEY } from "../../middleware/plan/events.ts";
+import { CONFIG } from "../../marks.ts";
 import type { Config } from "../../project/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { WEB_TOOLS } from "../../web/tools.ts";
@@ -437,7 +437,7 @@ describe("mode plan", () => {
         canAsk: true,
         checkpointer,
       });
-      const runtime = { configurable: { thread_id: thread, [OWNER_KEY]: "helper" } };
+      const runtime = { configurable: { thread_id: thread, [CONFIG.owner]: "helper" } };
       const request = { toolCall: { name: "write_file", args: { file_path: "/b" } }, runtime, state: {} };
       return rules["write_file"]!.refuse!(request as never);
     };
@@ -457,7 +457,7 @@ describe("mode plan", () => {
       canAsk: true,
       checkpointer,
     });
-    const runtime = { configurable: { thread_id: "t", [OWNER_KEY]: "helper" } };
+    const runtime = { configurable: { thread_id: "t", [CONFIG.owner]: "helper" } };
     const request = { toolCall: { name: "write_file", args: { file_path: "/b" } }, runtime, state: {} };
     expect(await rules["write_file"]!.refuse!(request as never)).toBe(CONSENT_REASONS.planFirst);
   });

@@ -321,7 +321,7 @@ describe("a run", () => {
     });
     const { end } = await driven([planned, callTool("ask_clarification", { question: "Which?" })]);
     expect(end.outcome).toBe("waiting");
-    expect(end).not.toHaveProperty("answer");
+    expect(end).toMatchObject({ answer: undefined });
   });
 
   it("waits for an answer that nobody gives", async () => {

@@ -2,11 +2,11 @@ import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
+import { CONFIG } from "../../marks.ts";
 import { StepControl } from "../../middleware/state/index.ts";
 import { explainModelError, type ChosenModel } from "../../models/index.ts";
 import { isFinished } from "../../plan/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
-import { LEASE } from "../../storage/store/index.ts";
 import { stopJobs, sayToWorking } from "../../subagents/index.ts";
 import { EditEvents, MailboxService } from "../edit/index.ts";
 import {
@@ -223,7 +223,7 @@ async function isDrained(
   try {
     const chunks = await thread.agent.stream(input as never, {
       ...options,
-      configurable: { ...options?.configurable, thread_id: thread.id, [LEASE]: held.token },
+      configurable: { ...options?.configurable, thread_id: thread.id, [CONFIG.lease]: held.token },
       streamMode: [...new Set([...modes, "custom" as const, "updates" as const])],
       subgraphs: true,
       // Saved before the next step starts: a kill repeats at most the step in flight.

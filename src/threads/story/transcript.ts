@@ -107,9 +107,9 @@ function partOf(event: RunEvent): string[] {
       ];
     case "plan-change":
       if (!event.rules && event.changes.every((change) => isFigureChange(change as Change))) return [];
-      return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
+      return event.owner === MAIN ? [planText(event.todos, event.rules)] : [];
     case "plan-snapshot":
-      return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
+      return event.owner === MAIN ? [planText(event.todos, event.rules)] : [];
     case "tool-end": {
       const { owner, name, about, args, ok, verdict, result, output = result } = event;
       if (ok && PLAN_TOOLS.has(name)) return [];

@@ -1,3 +1,4 @@
+import { REMINDER_NAMES } from "../../plan/presets/index.ts";
 import { own, type Change, type Status, type Todo } from "../../plan/todo/index.ts";
 import type { RunEvent } from "../events/index.ts";
 import { UNSEEN } from "../json-text/index.ts";
@@ -76,7 +77,7 @@ const SENT_BACK = {
 export function sentBackWords({
   reminders = [],
 }: Extract<RunEvent, { type: "model-start" }>): string | undefined {
-  if (reminders.includes("todo_completion_reminder")) return SENT_BACK.plan;
+  if (reminders.includes(REMINDER_NAMES.exit)) return SENT_BACK.plan;
   return reminders.includes("goal_reminder") ? SENT_BACK.goal : undefined;
 }
 

@@ -10,6 +10,7 @@ import { START, type BaseCheckpointSaver, type StateSnapshot } from "@langchain/
 import { TASKS } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 import { isOvertaken, withPartedInterrupts } from "../../langgraph/index.ts";
+import { markMetadata, metadataMark } from "../../marks.ts";
 import { isBudgetStop } from "../../middleware/budget/index.ts";
 import { PROPOSED, readPlanState, rememberRemoved } from "../../middleware/plan/index.ts";
 import { isFromUser } from "../../middleware/text/index.ts";
@@ -31,8 +32,6 @@ import { openCalls, withTasks } from "./open-calls.ts";
 const TOOLS = "tools";
 const RULES = "planRules";
 /** The mark of messages to the agent at work, in metadata that is not sent to providers. */
-const STEERED = "steered";
-
 export interface ThreadContent {
   todos: Todo[];
   /** The conditions that hold for the whole plan. */
@@ -309,15 +308,16 @@ export class Thread {
       );
     }
     // With an id, so that a repeated step does not add it twice.
-    const message = new HumanMessage({ content, id, response_metadata: { [STEERED]: true } });
+    const message = new HumanMessage({ content, id });
+    markMetadata(message, { steered: true });
     await begin?.();
     await waitingInput(this.agent, state, ["messages", [message]]);
   }
 }
 
 /** Whether a message was sent to the agent at work, and started no turn of its own. */
-export function isSteered({ response_metadata: metadata }: BaseMessage): boolean {
-  return metadata?.[STEERED] === true;
+export function isSteered(message: BaseMessage): boolean {
+  return metadataMark(message, "steered") === true;
 }
 
 function isCallDue({ values, tasks }: StateSnapshot): boolean {

@@ -154,7 +154,7 @@ export async function emptyThread(thread: Thread): Promise<void> {
   const saver = thread.agent.graph.checkpointer as BaseCheckpointSaver;
   const place = { thread_id: thread.id, checkpoint_ns: "" };
   const empty = emptyCheckpoint();
-  const versions = run ? { run: saver.getNextVersion(undefined) } : {};
+  const versions: Record<string, string | number> = run ? { run: saver.getNextVersion(undefined) } : {};
   // With the settings from the start: without them the thread would be another program's, should a kill come now.
   const checkpoint = { ...empty, ...(run && { channel_values: { run }, channel_versions: versions }) };
   await saver.put({ configurable: place }, checkpoint, { source: "fork", step: -1, parents: {} }, versions);

@@ -68,7 +68,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     case "plan-change": {
       const planned = withAgent(view, event, (agent) => ({
         ...agent,
-        todos: event.todos as Todo[],
+        todos: event.todos,
         rules: event.rules ?? agent.rules,
       }));
       return event.owner === MAIN ? { ...planned, marks: marksOf(planned, event.at) } : planned;

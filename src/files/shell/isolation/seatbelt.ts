@@ -52,7 +52,7 @@ export function seatbeltRules(
   { network, hidden }: { network: boolean; hidden: readonly string[] },
 ): Rules {
   return {
-    network: !network ? { allowedDomains: [], deniedDomains: [] } : undefined,
+    ...(!network && { network: { allowedDomains: [], deniedDomains: [] } }),
     filesystem: {
       denyRead: [...KEYS.map((name) => join(homedir(), name)), ...hidden],
       allowWrite: [root, "/tmp", "/private/tmp"],

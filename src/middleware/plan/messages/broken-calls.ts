@@ -1,5 +1,6 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { attempt } from "../../../errors.ts";
+import { mark, markOf, metadataOf } from "../../../marks.ts";
 import { isOpen, type Change, type Issue, type Todo } from "../../../plan/index.ts";
 import { repairJson } from "../../../plan/read/index.ts";
 import { filled, hiddenMessage } from "../../text/index.ts";
@@ -13,9 +14,6 @@ type InvalidCall = NonNullable<AIMessage["invalid_tool_calls"]>[number];
 /** The greatest depth of arguments. LangChain cannot read a checkpoint with more than 50 levels. */
 const MAX_DEPTH = 32;
 const TOO_DEEP = "nested too deep";
-
-/** The key in `additional_kwargs` for the ids of calls whose arguments were repaired. */
-const REPAIRED = "repaired_calls";
 
 /**
  * Repairs calls to these tools whose arguments are almost JSON, and takes calls out that were cut off or are nested too
@@ -47,9 +45,9 @@ function repairJsonOfCalls(message: AIMessage, toolNames: readonly string[]): vo
     tool_calls: [...tool_calls, ...calls].toSorted((a, b) => place(a) - place(b)),
     invalid_tool_calls: invalid_tool_calls.filter((call) => !repaired.has(call)),
   });
-  message.additional_kwargs[REPAIRED] = calls.map(({ id }) => id);
+  mark(message, { repaired_calls: calls.map(({ id }) => id) });
   // Messages in this form carry their calls twice.
-  if (message.response_metadata["output_version"] !== "v1" || !Array.isArray(message.content)) return;
+  if (metadataOf(message)["output_version"] !== "v1" || !Array.isArray(message.content)) return;
   const content = message.content.map((block) => calls.find(({ id }) => id === block["id"]) ?? block);
   const missing = calls.filter((call) => !content.includes(call));
   setCalls(message, { content: [...content, ...missing] as typeof message.content });
@@ -119,7 +117,7 @@ function isDeeper(value: unknown, limit: number): boolean {
 
 /** Whether the arguments of this call were repaired. */
 export function isRepaired(call: ToolCall, message: AIMessage | undefined): boolean {
-  const ids = message?.additional_kwargs[REPAIRED];
+  const ids = markOf(message, "repaired_calls");
   return Array.isArray(ids) && ids.includes(call.id);
 }
 

@@ -1,4 +1,5 @@
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { markOf, metadataMark, metadataOf } from "../../../marks.ts";
 
 /** The finish reason of a run whose budget was used up. */
 export const BUDGET_REASON = "budget";
@@ -24,12 +25,9 @@ const NOT_AN_ANSWER = new Set([
   BUDGET_REASON,
 ]);
 
-/** The key in an answer's metadata: sub-agents are still at work, and the model is called again with their reports. */
-export const WORK_GOES_ON = "holdfast_work_goes_on";
-
 /** Whether a model's message is a final answer: without tool calls in any form, not cut off, not filtered. */
 export function isFinalAnswer(message: AIMessage): boolean {
-  if (message.response_metadata?.[WORK_GOES_ON] === true) return false;
+  if (metadataMark(message, "holdfast_work_goes_on") === true) return false;
   if ((message.tool_calls?.length ?? 0) > 0 || (message.invalid_tool_calls?.length ?? 0) > 0) return false;
   const raw = message.additional_kwargs ?? {};
   if (Array.isArray(raw["tool_calls"]) && raw["tool_calls"].length > 0) return false;
@@ -50,7 +48,7 @@ export function asksBack(text: string): boolean {
 /** Whether the model's last tool calls asked the user a question, so that an answer now waits for the reply. */
 export function isAwaitingUser(messages: readonly BaseMessage[], askTools: readonly string[]): boolean {
   const reply = messages.at(-1);
-  if (ToolMessage.isInstance(reply) && reply.additional_kwargs["user_answered"] === true) return false;
+  if (ToolMessage.isInstance(reply) && markOf(reply, "user_answered") === true) return false;
   const last = messages.findLast(
     (message) =>
       HumanMessage.isInstance(message) ||
@@ -63,11 +61,12 @@ export function isAwaitingUser(messages: readonly BaseMessage[], askTools: reado
  * The finish reasons of a message, in lower case. OpenAI calls the field finish_reason, Anthropic stop_reason, Ollama
  * done_reason, Google finishReason, Bedrock stopReason.
  */
-function stopReasons({ response_metadata: metadata, additional_kwargs: raw }: AIMessage): string[] {
+function stopReasons(message: AIMessage): string[] {
+  const metadata = metadataOf(message);
+  const raw = message.additional_kwargs;
   const keys = ["finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason"];
-  const incomplete = (metadata as { incomplete_details?: { reason?: unknown } } | undefined)
-    ?.incomplete_details;
-  return [...keys.flatMap((key) => [metadata?.[key], raw?.[key]]), incomplete?.reason]
+  const { incomplete_details: incomplete } = metadata as { incomplete_details?: { reason?: unknown } };
+  return [...keys.flatMap((key) => [metadata[key], raw?.[key]]), incomplete?.reason]
     .filter((reason) => typeof reason === "string")
     .map((reason) => (reason === "max_output_tokens" ? "length" : reason.toLowerCase()));
 }

@@ -1,6 +1,7 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { isLangChainTool } from "@langchain/core/utils/function_calling";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import { markMetadata, metadataMark } from "../../../marks.ts";
 import { setCalls, copyOf, withText } from "../../tools/index.ts";
 
 /** The argument of work tools in which the model reports what it has finished. */
@@ -92,12 +93,12 @@ export function takeReports(
 
 /** Saves reports in the metadata of their message, for `withReports`. Changes the message. */
 export function keepReports(message: AIMessage, reports: readonly Report[]): void {
-  message.response_metadata = { ...message.response_metadata, [DONE_ARGUMENT]: reports };
+  markMetadata(message, { todo_done: reports });
 }
 
 /** The reports in the metadata of a message. */
 export function reportsIn(message: BaseMessage): readonly Report[] {
-  const reports: unknown = message.type === "ai" ? message.response_metadata?.[DONE_ARGUMENT] : undefined;
+  const reports: unknown = message.type === "ai" ? metadataMark(message, "todo_done") : undefined;
   return Array.isArray(reports) ? (reports as Report[]) : [];
 }
 

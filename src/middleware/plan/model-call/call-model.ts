@@ -3,12 +3,13 @@ import type { Command } from "@langchain/langgraph";
 import { HarnessError } from "../../../errors.ts";
 import { giveOwnId } from "../../../langgraph/index.ts";
 import { yieldToEventLoop } from "../../../langgraph/loop/index.ts";
+import { CONFIG } from "../../../marks.ts";
 import { LEAN_REPORTS } from "../../../plan/presets/index.ts";
 import type { Tally } from "../../../plan/todo/index.ts";
 import { markUnsaid } from "../../prices/index.ts";
 import { withSection } from "../../text/index.ts";
 import { withoutControlTags, refusedCalls, withoutRefusedTexts } from "../../tools/index.ts";
-import { SPENT_KEY, placeOf } from "../events.ts";
+import { placeOf } from "../events.ts";
 import { messagesOf, type Answer } from "../messages/answer.ts";
 import { withUnreadCalls } from "../messages/broken-calls.ts";
 import { HalfAnswer } from "../messages/half-answer.ts";
@@ -81,7 +82,7 @@ export async function callModel<Request extends ModelRequest>(
     await step.completeLastItem(answer, request.runtime.signal);
     const reminder = step.remindOfOpenItems(answer);
     if (!reminder) {
-      const report = request.runtime.configurable?.[SPENT_KEY] as { spent?: Tally } | undefined;
+      const report = request.runtime.configurable?.[CONFIG.spent] as { spent?: Tally } | undefined;
       if (report) report.spent = step.spent;
       await step.announceChanges(request.runtime);
       return calledBack.finish(answer, step.finish(answer));

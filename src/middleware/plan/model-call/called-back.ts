@@ -2,32 +2,24 @@ import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/
 import { v4 } from "@langchain/core/utils/uuid";
 import { Command, isCommand } from "@langchain/langgraph";
 import { giveOwnId, setId } from "../../../langgraph/index.ts";
+import { mark, markOf } from "../../../marks.ts";
 import { isFromUser } from "../../text/index.ts";
 import { copyOf } from "../../tools/index.ts";
 import { forRetry, messagesOf, type Answer } from "../messages/answer.ts";
 import { isFinalAnswer } from "../messages/final-answer.ts";
 
-/** The key in a message's `additional_kwargs` for an answer that was sent back. */
-export const CALLED_BACK = "called_back";
-
 /** The prefix of a message's id that hides it in LangChain's user interfaces. */
 const HIDDEN_ID = "do-not-render-";
 
-interface Mark {
-  /** When it was sent back: it is saved with the answer after it. */
-  at?: number;
-  structuredResponse?: unknown;
-}
-
 /** When an answer was sent back: between two times, at the later one if nobody has noted it. Undefined if it was not. */
-export function sentBackAt({ additional_kwargs }: BaseMessage, from: number, to: number): number | undefined {
-  const mark = additional_kwargs[CALLED_BACK] as Mark | undefined;
-  return mark && Math.max(from, Math.min(mark.at ?? to, to));
+export function sentBackAt(message: BaseMessage, from: number, to: number): number | undefined {
+  const sentBack = markOf(message, "called_back");
+  return sentBack && Math.max(from, Math.min(sentBack.at ?? to, to));
 }
 
 /** The text of the last answer in a conversation that was sent back; empty if there is none. */
 export function sentBackIn(messages: readonly BaseMessage[]): string {
-  return messages.findLast(({ additional_kwargs }) => CALLED_BACK in additional_kwargs)?.text ?? "";
+  return messages.findLast((message) => markOf(message, "called_back"))?.text ?? "";
 }
 
 /**
@@ -45,12 +37,12 @@ export class CalledBack {
   /** Records an answer that is sent back, and returns the messages to add to the next request. */
   add(answer: Answer, reminder: HumanMessage, at: number): BaseMessage[] {
     const response = AIMessage.isInstance(answer) ? {} : { structuredResponse: answer.structuredResponse };
-    const mark: Mark = { at, ...response };
+    const sentBack = { at, ...response };
     for (const message of messagesOf(answer)) {
       if (!AIMessage.isInstance(message)) continue;
       giveOwnId(message, this.#messages);
       if (this.#name !== undefined) message.name = this.#name;
-      message.additional_kwargs = { ...message.additional_kwargs, [CALLED_BACK]: mark };
+      mark(message, { called_back: sentBack });
     }
     setId(reminder, `${HIDDEN_ID}${v4()}`);
     const added = [...forRetry(answer), reminder];
@@ -78,11 +70,11 @@ export class CalledBack {
   }
 
   /** The last structured response that was sent back since the user's last message. */
-  #structuredResponse(): Pick<Mark, "structuredResponse"> | undefined {
+  #structuredResponse(): { structuredResponse: unknown } | undefined {
     const all = [...this.#conversation, ...this.#messages];
     const run = all.slice(all.findLastIndex(isFromUser) + 1);
-    const marks = run.map(({ additional_kwargs }) => additional_kwargs[CALLED_BACK] as Mark | undefined);
-    const last = marks.findLast((mark) => mark !== undefined && "structuredResponse" in mark);
+    const sentBack = run.map((message) => markOf(message, "called_back"));
+    const last = sentBack.findLast((one) => one !== undefined && "structuredResponse" in one);
     return last && { structuredResponse: last.structuredResponse };
   }
 

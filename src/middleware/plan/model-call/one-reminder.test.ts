@@ -37,7 +37,7 @@ const script = (preset: PresetName): Step[] => [
 const size = { trigger: { messages: 6 }, keep: { messages: 2 } };
 const summarizer = () => new ScriptedModel(["They talked."], { loop: true });
 const theirs = (): Middleware =>
-  langchainSummarization({ model: summarizer(), ...size } as never) as unknown as Middleware;
+  langchainSummarization({ model: summarizer(), ...size }) as unknown as Middleware;
 const ours = (): Middleware =>
   summarizationMiddleware({ model: summarizer(), ...size }) as unknown as Middleware;
 

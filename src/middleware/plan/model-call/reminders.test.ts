@@ -10,10 +10,10 @@ import {
 } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { markOf } from "../../../marks.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { planMiddleware } from "../index.ts";
 import type { PlanOptions } from "../options.ts";
-import { CALLED_BACK } from "./called-back.ts";
 
 const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });
 const go = { messages: [new HumanMessage("go")] };
@@ -98,7 +98,7 @@ describe("premature exit", () => {
         ]);
         expect(messages.at(-5)!.text).toBe("All done!");
         expect(messages.at(-4)!.additional_kwargs["hide_from_ui"]).toBe(true);
-        expect(messages.at(-5)!.additional_kwargs[CALLED_BACK]).toEqual({ at: expect.any(Number) });
+        expect(markOf(messages.at(-5), "called_back")).toEqual({ at: expect.any(Number) });
         expect(model.requests[3]!.messages.slice(0, -2)).toEqual(model.requests[2]!.messages);
       });
     }
@@ -325,7 +325,7 @@ describe("an answer that was sent back", () => {
       const agent = createAgent({ model, tools: [work], middleware, responseFormat });
       const { structuredResponse, messages } = await agent.invoke(go);
       expect(structuredResponse).toEqual({ verdict: "fine" });
-      expect(messages.find((message) => CALLED_BACK in message.additional_kwargs)).toMatchObject({
+      expect(messages.find((message) => markOf(message, "called_back"))).toMatchObject({
         tool_calls: [{ args: { verdict: "fine" } }],
       });
     }

@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { taskInputOf } from "../../../langgraph/index.ts";
+import { mark, markOf } from "../../../marks.ts";
 import {
   diffTodos,
   isOpen,
@@ -21,7 +22,7 @@ import {
   type Ledger,
   own,
 } from "../../../plan/todo/index.ts";
-import { saidByUser, hiddenMessage } from "../../text/index.ts";
+import { hiddenMessage } from "../../text/index.ts";
 import { lastTurn } from "../../tools/index.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
@@ -342,7 +343,7 @@ export class ModelStep {
       ...(this.#hasNewRules ? [this.#rulesNews] : []),
     ];
     if (words.length === 0) return;
-    answer.additional_kwargs = { ...answer.additional_kwargs, ...saidByUser(words.join("\n")) };
+    mark(answer, { user_said: words.join("\n") });
   }
 
   /** The plan's status after several `task` calls. The result of a single one contains it. */
@@ -459,8 +460,8 @@ export class ModelStep {
   #append(messages: BaseMessage[], reminders: Reminder[]): BaseMessage[] {
     if (reminders.length === 0) return messages;
     this.#sentReminders.push(...reminders.map(({ kind }) => kind));
-    const isOld = ({ name, additional_kwargs }: BaseMessage): boolean =>
-      additional_kwargs["hide_from_ui"] === true && reminders.some((reminder) => reminder.name === name);
+    const isOld = (message: BaseMessage): boolean =>
+      markOf(message, "hide_from_ui") === true && reminders.some(({ name }) => name === message.name);
     return [...messages.filter((message) => !isOld(message)), ...reminders.map(hiddenMessage)];
   }
 }

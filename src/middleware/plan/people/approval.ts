@@ -1,11 +1,12 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { marks } from "../../../marks.ts";
 import { applyWrite, diffTodos, isClosed, isOpen } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Preset, Result, Todo } from "../../../plan/index.ts";
 import { describeChanges } from "../../../plan/presets/index.ts";
 import { show, isRecord, readRules } from "../../../plan/read/index.ts";
 import { renderLines, renderRules } from "../../../plan/render/index.ts";
 import { nextNumber } from "../../../plan/todo/index.ts";
-import { decidedByUser, saidByUser } from "../../text/index.ts";
+import { decidedByUser } from "../../text/index.ts";
 import {
   copyOf,
   actorOf,
@@ -290,7 +291,7 @@ function rejectedPlan(
   const other = "Not run: the user rejected the plan that was proposed in the same turn.";
   const replies = message.tool_calls!.map((call) => {
     if (!calls.includes(call)) return notRun(call, other);
-    return notRun(call, rejected, call === calls[0] ? { ...saidByUser(rejected), ...mark } : {});
+    return notRun(call, rejected, call === calls[0] ? marks({ user_said: rejected, ...mark }) : {});
   });
   return { messages: replies, jumpTo: "model" };
 }

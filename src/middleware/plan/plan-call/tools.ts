@@ -2,12 +2,13 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { showResult } from "../../../langgraph/index.ts";
+import { marks } from "../../../marks.ts";
 import { listIds } from "../../../plan/apply/index.ts";
 import { isClosed, isOpen, renderChecklist, renderStatus } from "../../../plan/index.ts";
 import type { Change, Todo } from "../../../plan/index.ts";
 import { type ToolText, describeChanges } from "../../../plan/presets/index.ts";
 import { foreign, renderSnapshot } from "../../../plan/render/index.ts";
-import { decidedByUser, ownText, saidByUser } from "../../text/index.ts";
+import { decidedByUser, ownText } from "../../text/index.ts";
 import { callId, looseTool, type ToolRuntime, actorOf, planTool } from "../../tools/index.ts";
 import { announce } from "../announce.ts";
 import { rememberEdits, rememberSeen } from "../seen.ts";
@@ -16,7 +17,6 @@ import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMe
 import { isNewPlan, rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
 
 /** The mark of a result that reports a person's edit: an answer right after it completes nothing. */
-export const PLAN_EDITED = "plan_edited";
 
 /** The tools through which the model writes and updates the plan. */
 export function planTools({ setup, turns }: PlanParts): DynamicStructuredTool[] {
@@ -45,18 +45,18 @@ async function runCall(
     ...(newMemory ? [newsOf(edits).trimEnd()] : []),
     ...(approved?.edit ? [`${approvedEdit(outcome)}${renderSnapshot(outcome.plan.todos)}`] : []),
   ].join("\n");
-  const marks = {
-    ...(newMemory && { [PLAN_EDITED]: true }),
-    ...(userWords && saidByUser(userWords)),
+  const noted = marks({
+    ...(newMemory && { plan_edited: true }),
+    ...(userWords && { user_said: userWords }),
     ...(approved && decidedByUser({ type: approved.edit ? "edit" : "approve", ...actorOf(approved) })),
-  };
+  });
   const answer = (content: string, status: "success" | "error"): ToolMessage =>
     new ToolMessage({
       content,
       status,
       name: text.name,
       tool_call_id: id,
-      additional_kwargs: { ...marks, ...ownText(content) },
+      additional_kwargs: { ...noted, ...ownText(content) },
     });
 
   if (newMemory) await announce(setup, runtime, { by: "person", changes: edits, todos: state.todos });

@@ -1,4 +1,5 @@
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import { markOf } from "../../../marks.ts";
 import { applyUpdate, type Change, type Figures, type Issue, type Todo } from "../../../plan/index.ts";
 import { actionable, withFigures, type Ledger, own } from "../../../plan/todo/index.ts";
 import { lastTurn } from "../../tools/index.ts";
@@ -7,7 +8,6 @@ import { asksBack } from "../messages/final-answer.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
 import { hasPlanned } from "../model-call/run.ts";
 import { isForAnswer } from "../plan-call/item-words.ts";
-import { PLAN_EDITED } from "../plan-call/tools.ts";
 import { changedEntries } from "../plan-call/turn.ts";
 import { verifyCompletions } from "../plan-call/verify.ts";
 import { rememberSeen } from "../seen.ts";
@@ -102,7 +102,5 @@ function itemBehind(setup: PlanSetup, { answer, plan, tally, messages }: Answere
 function hasBadNews(messages: readonly BaseMessage[]): boolean {
   const { answer, results } = lastTurn(messages);
   if (answer && reportsIn(answer).some(({ isRefused }) => isRefused)) return true;
-  return results.some(
-    ({ status, additional_kwargs }) => status === "error" || additional_kwargs[PLAN_EDITED],
-  );
+  return results.some((result) => result.status === "error" || markOf(result, "plan_edited"));
 }

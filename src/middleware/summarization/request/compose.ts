@@ -1,4 +1,5 @@
 import { HumanMessage, type BaseMessage, AIMessage, ToolMessage } from "@langchain/core/messages";
+import { marks } from "../../../marks.ts";
 import { PLAN_TOOLS } from "../../../plan/presets/index.ts";
 import { foreign } from "../../../plan/render/index.ts";
 import { coveredBy, type ContextMemory, type Summary } from "../../context-memory/index.ts";
@@ -73,7 +74,7 @@ function headOf(
   const head = new HumanMessage({
     content,
     id: `summary-${summary.upTo}`,
-    additional_kwargs: { lc_source: "summarization" },
+    additional_kwargs: marks({ lc_source: "summarization" }),
   });
   heads.set(summary, { key, head });
   return head;

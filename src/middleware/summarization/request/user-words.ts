@@ -27,7 +27,7 @@ export function userWords(messages: readonly BaseMessage[]): UserWords[] {
     const text = userWordsIn(message);
     if (text !== undefined) {
       const about = questionOf(message, messages.slice(0, at));
-      words.push({ text, lines, about });
+      words.push({ text, lines, ...(about !== undefined && { about }) });
     }
   }
   return words;

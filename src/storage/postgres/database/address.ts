@@ -26,7 +26,7 @@ export function readAddress(url: string): Address {
   return {
     url: withTls(address),
     shown: `${protocol}//${host}${pathname}`,
-    connectMs: seconds > 0 ? seconds * 1000 : undefined,
+    ...(seconds > 0 && { connectMs: seconds * 1000 }),
     redact: (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), text),
   };
 }

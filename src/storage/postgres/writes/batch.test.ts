@@ -228,7 +228,7 @@ async function make(
   wait: (saved: Promise<unknown>) => Promise<unknown>,
 ): Promise<string[]> {
   const at = (ns: string, id: number): RunnableConfig => ({
-    configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id > 0 ? `${id}` : undefined },
+    configurable: { thread_id: threadId, checkpoint_ns: ns, ...(id > 0 && { checkpoint_id: `${id}` }) },
   });
   const put = (writer: PostgresSaver, ns: string, id: number, source: "loop" | "update") => {
     const checkpoint = { ...checkpointOf(id), id: `${id}`, ts: "" };

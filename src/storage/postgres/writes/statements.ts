@@ -121,7 +121,7 @@ function threadValues({ cache, row, token, revision }: Batch): Values {
     token: token ?? null,
     key: row.key,
     revision,
-    created: revision === 0 ? row.created : undefined,
+    ...(revision === 0 && { created: row.created }),
     ...Object.fromEntries(THREAD_COLUMNS.map((column) => [column, row[column]])),
     threadSeal: THREADS.checksum(row),
     writer: cache.writer,

@@ -28,7 +28,7 @@ const model = new ScriptedModel([
 ]);
 
 it("a graph of one's own runs and goes on in the terminal; LangChain's review of a call is a question", async () => {
-  const review = humanInTheLoopMiddleware({ interruptOn: { count: true } } as never) as never;
+  const review = humanInTheLoopMiddleware({ interruptOn: { count: true } }) as never;
   // As in another process each time: a graph is built for its store.
   const build = () => createAgent({ model, tools: [count], middleware: [planMiddleware(), review] });
   Object.assign(globalThis, { agentOfTest: build });

@@ -33,7 +33,7 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
     }
     case "plan-snapshot":
       return [
-        ...planLines(event.todos as Todo[], event.owner, paint),
+        ...planLines(event.todos, event.owner, paint),
         ...ruleLines(event.rules ?? [], event.owner, paint),
       ];
     case "plan-change":

@@ -89,9 +89,11 @@ export class Access {
       const { id, info } = await this.resolve(c, name);
       if (info) return { isNew: tries > 0, info };
       // If another user takes the name first, the next try resolves it to a private id.
-      await this.#host.noteThread(id, { ...note, owner }).catch((error: unknown) => {
-        if (HarnessError.from(error)?.code !== "not-found") throw error;
-      });
+      await this.#host
+        .noteThread(id, { ...note, ...(owner !== undefined && { owner }) })
+        .catch((error: unknown) => {
+          if (HarnessError.from(error)?.code !== "not-found") throw error;
+        });
     }
     missing(name);
   }
@@ -145,7 +147,7 @@ export class Access {
     if (user === undefined) return false;
     if (!this.#auth.mayUse) return owner === user;
     const fields = metadata ?? (await this.#host.ledger.thread(id))?.metadata ?? {};
-    return this.#auth.mayUse({ id: user }, { id, metadata: fields, owner });
+    return this.#auth.mayUse({ id: user }, { id, metadata: fields, ...(owner !== undefined && { owner }) });
   }
 }
 

@@ -111,10 +111,10 @@ export class CronRoutes {
         ...times,
         cron,
         request,
-        isPaused: isPaused || undefined,
-        thread: info?.id,
-        owner,
-        threadOwner,
+        ...(isPaused && { isPaused }),
+        ...(info && { thread: info.id }),
+        ...(owner !== undefined && { owner }),
+        ...(threadOwner !== undefined && { threadOwner }),
       }),
     );
   }
@@ -156,10 +156,10 @@ function isZone(name: string): boolean {
 function timesOf(fields: Body): ScheduleChange {
   const { schedule: cron, enabled, timezone, end_time: end } = validate(TIMES, fields);
   return {
-    cron: typeof cron === "string" ? cron : undefined,
-    isPaused: typeof enabled === "boolean" ? !enabled : undefined,
-    timezone: typeof timezone === "string" ? timezone : undefined,
-    endsAt: typeof end === "string" ? momentOf(end) : undefined,
+    ...(typeof cron === "string" && { cron }),
+    ...(typeof enabled === "boolean" && { isPaused: !enabled }),
+    ...(typeof timezone === "string" && { timezone }),
+    ...(typeof end === "string" && { endsAt: momentOf(end) }),
   };
 }
 

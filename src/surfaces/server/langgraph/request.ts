@@ -54,26 +54,26 @@ export function runRequest(
   return {
     graph: assistants.graph(body.assistant_id),
     ...(isCommand ? { command } : { input: input ?? null }),
-    checkpoint: checkpointId
-      ? {
-          checkpoint_id: checkpointId,
-          checkpoint_ns: checkpoint?.checkpoint_ns ? checkpoint.checkpoint_ns : undefined,
-          checkpoint_map: checkpoint?.checkpoint_map ? checkpoint.checkpoint_map : undefined,
-        }
-      : undefined,
+    ...(checkpointId && {
+      checkpoint: {
+        checkpoint_id: checkpointId,
+        ...(checkpoint?.checkpoint_ns && { checkpoint_ns: checkpoint.checkpoint_ns }),
+        ...(checkpoint?.checkpoint_map && { checkpoint_map: checkpoint.checkpoint_map }),
+      },
+    }),
     configurable: ownConfigurable(config?.configurable ?? {}),
-    context: context || undefined,
-    metadata: metadata || undefined,
-    recursionLimit: config?.recursion_limit ? config.recursion_limit : undefined,
-    interruptBefore: body.interrupt_before || undefined,
-    interruptAfter: body.interrupt_after || undefined,
-    strategy: body.multitask_strategy || undefined,
-    delay: body.after_seconds || undefined,
-    priority: body.priority || undefined,
-    queue: body.queue || undefined,
-    modes: body.stream_mode ? [body.stream_mode].flat() : undefined,
-    isTraced: [body.stream_mode].flat().includes("events") || undefined,
-    isTemporary: (isTemporary && body.on_completion !== "keep") || undefined,
+    ...(context && { context }),
+    ...(metadata && { metadata }),
+    ...(config?.recursion_limit && { recursionLimit: config.recursion_limit }),
+    ...(body.interrupt_before && { interruptBefore: body.interrupt_before }),
+    ...(body.interrupt_after && { interruptAfter: body.interrupt_after }),
+    ...(body.multitask_strategy && { strategy: body.multitask_strategy }),
+    ...(body.after_seconds && { delay: body.after_seconds }),
+    ...(body.priority && { priority: body.priority }),
+    ...(body.queue && { queue: body.queue }),
+    ...(body.stream_mode && { modes: [body.stream_mode].flat() }),
+    ...([body.stream_mode].flat().includes("events") && { isTraced: true }),
+    ...(isTemporary && body.on_completion !== "keep" && { isTemporary: true }),
   };
 }
 

@@ -306,6 +306,6 @@ function runOut(record: RunRecord): object {
     multitask_strategy: strategy,
     kwargs: {},
     attempt: record.attempt,
-    error: record.reason,
+    ...(record.reason !== undefined && { error: record.reason }),
   };
 }

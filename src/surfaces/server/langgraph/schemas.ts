@@ -63,6 +63,6 @@ function withFields(
   return {
     type: "object",
     properties: Object.fromEntries(fields.map((field) => [field, properties[field] ?? {}])),
-    required: needed.length > 0 ? needed : undefined,
+    ...(needed.length > 0 && { required: needed }),
   };
 }

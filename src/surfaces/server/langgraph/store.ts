@@ -48,8 +48,8 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
       const fields = await body(c);
       const { namespace_prefix: at, filter, query } = validate(SEARCH, fields);
       const items = await store.search([...userPrefix(c), ...at], {
-        filter: filter || undefined,
-        query: query || undefined,
+        ...(filter && { filter }),
+        ...(query && { query }),
         ...pagination(fields),
       });
       return json(c, { items: items.map((item) => out(c, item)) });
@@ -60,8 +60,8 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
       const ownPrefix = userPrefix(c);
       const namespaces = await store.listNamespaces({
         prefix: [...ownPrefix, ...(prefix ?? [])],
-        suffix: suffix || undefined,
-        maxDepth: depth ? depth + ownPrefix.length : undefined,
+        ...(suffix && { suffix }),
+        ...(depth && { maxDepth: depth + ownPrefix.length }),
         ...pagination(fields, 100),
       });
       return json(c, { namespaces: namespaces.map((one) => one.slice(ownPrefix.length)) });

@@ -121,7 +121,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     await host.noteThread(to, {
       graph: host.graphName(hosted),
       metadata: { ...hosted?.metadata, copied_from: id },
-      owner,
+      ...(owner !== undefined && { owner }),
     });
     return access.thread(c, to);
   }
@@ -138,7 +138,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       const threadId = typeof name === "string" && name !== "" ? name : uuid();
       const { isNew, info } = await access.claim(c, threadId, {
         metadata,
-        graph: graph === undefined ? undefined : assistants.graph(graph),
+        ...(graph !== undefined && { graph: assistants.graph(graph) }),
       });
       if (!isNew && ifExists !== "do_nothing") refuse(409, `Thread ${threadId} already exists`);
       return json(c, await threadOut(info));
@@ -295,8 +295,8 @@ async function historyOf(host: Host, thread: string, fields: Body & Pagination):
   const cache = new WeakMap<object, object>();
   const options = {
     limit: Math.min(limit, MOST),
-    before: before !== undefined && before !== null ? beforeOf(before) : undefined,
-    filter: Object.keys(filter).length > 0 ? filter : undefined,
+    ...(before !== undefined && before !== null && { before: beforeOf(before) }),
+    ...(Object.keys(filter).length > 0 && { filter }),
   };
   for await (const state of graph.getStateHistory(config, options)) {
     states.push(toJson(stateOut(state), cache));
@@ -315,9 +315,9 @@ function beforeOf(before: unknown): RunnableConfig {
 function placeOf(checkpoint: unknown): object {
   const { checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map } = (checkpoint ?? {}) as Body;
   return {
-    checkpoint_id: typeof id === "string" ? id : undefined,
-    checkpoint_ns: typeof ns === "string" ? ns : undefined,
-    checkpoint_map: typeof map === "object" && map !== null ? map : undefined,
+    ...(typeof id === "string" && { checkpoint_id: id }),
+    ...(typeof ns === "string" && { checkpoint_ns: ns }),
+    ...(typeof map === "object" && map !== null && { checkpoint_map: map }),
   };
 }
 

@@ -22,7 +22,7 @@ async function serveGraph(graph: GraphSource): Promise<string> {
   return (await client.threads.create()).thread_id;
 }
 
-const review = humanInTheLoopMiddleware({ interruptOn: { send: true } } as never) as unknown;
+const review = humanInTheLoopMiddleware({ interruptOn: { send: true } }) as unknown;
 /** The same with LangChain's own middleware, which asks once for all calls of a turn. */
 const askingOnce = (steps: Step[]) =>
   createAgent({

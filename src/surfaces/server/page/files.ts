@@ -105,7 +105,7 @@ async function firstCheckpoint(
 ): Promise<CheckpointSummary | undefined> {
   let first: CheckpointSummary | undefined;
   for (;;) {
-    const page = await saver.listCheckpoints(thread, { limit: PAGE, before: first?.seq });
+    const page = await saver.listCheckpoints(thread, { limit: PAGE, ...(first && { before: first.seq }) });
     first = page.at(-1) ?? first;
     if (page.length < PAGE) return first;
     await new Promise(setImmediate);

@@ -19,10 +19,10 @@ export function pageRoutes(server: ServerParts, options: PageOptions): Hono<Serv
       json(c, {
         version: version(),
         graphs: [...server.host.graphs.keys()],
-        model,
-        dir: defaults?.dir === undefined ? undefined : defaults.dir,
-        defaults: mode ? { ...defaults, mode: await mode() } : undefined,
-        prices,
+        ...(model !== undefined && { model }),
+        ...(defaults?.dir !== undefined && { dir: defaults.dir }),
+        ...(mode && { defaults: { ...defaults, mode: await mode() } }),
+        ...(prices && { prices }),
       }),
     )
     .route("/holdfast/events", pageEvents(parts))

@@ -28,13 +28,13 @@ export async function threadOut(
   const title = summary?.title ?? (typeof firstTitle === "string" ? firstTitle : undefined);
   return {
     id,
-    title,
+    ...(title !== undefined && { title }),
     createdAt: createdAt(info),
     updatedAt: updatedAt(info),
     todos: summary?.todos ?? { done: 0, total: 0 },
     status: await statusOf(info, { host, saver }),
-    dir,
-    isForeign: (await graph.isForeign?.(id)) || undefined,
+    ...(dir !== undefined && { dir }),
+    ...((await graph.isForeign?.(id)) && { isForeign: true as const }),
   };
 }
 

@@ -362,7 +362,7 @@ export class Jobs {
       // DBOS takes the lowest number first, from 0.
       priority: PRIORITY_MIDDLE - priority,
       // DBOS wants whole milliseconds.
-      delaySeconds: delay > 0 ? Math.ceil(delay) : undefined,
+      ...(delay > 0 && { delaySeconds: Math.ceil(delay) }),
     };
     await this.#db.client.enqueueInTransaction<(thread: string) => Promise<void>>(tx, options, thread);
   }

@@ -111,7 +111,7 @@ export class StoredSchedules implements Schedules {
 function recordOf(schedule: Schedule, due: number): ScheduleRecord {
   const { id, createdAt, ...content } = schedule;
   const isInactive = content.isPaused || isOver(schedule, due);
-  return { id, createdAt, content, due: !isInactive ? due : undefined };
+  return { id, createdAt, content, ...(!isInactive && { due }) };
 }
 
 function scheduleIn({ id, createdAt, content }: ScheduleRecord): Schedule {

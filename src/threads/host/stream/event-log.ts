@@ -127,7 +127,7 @@ export class EventLog<Event> implements Sink<Event> {
         if (signal?.aborted) return;
         if (at < this.#lost) {
           at = this.#lost;
-          yield [{ n: at, gap: true, kept: this.#kept }];
+          yield [{ n: at, gap: true, ...(this.#kept !== undefined && { kept: this.#kept }) }];
           continue;
         }
         const place = this.#placeAfter(at);

@@ -52,7 +52,7 @@ export class ThreadProtocol {
     if (this.#held) this.#take(this.#held);
     this.#held = undefined;
     if (event !== "running") void this.#lifecycle.finalize?.();
-    const data = { event, graph_name: this.#graph, error };
+    const data = { event, graph_name: this.#graph, ...(error !== undefined && { error }) };
     this.#push("lifecycle", [], data);
   }
 
@@ -116,7 +116,7 @@ export class ThreadProtocol {
   }
 
   #push(method: string, namespace: string[], data: unknown, node?: string): void {
-    const params = { namespace, timestamp: Date.now(), node, data };
+    const params = { namespace, timestamp: Date.now(), ...(node !== undefined && { node }), data };
     this.#log.push({ method, params });
   }
 }
@@ -131,7 +131,7 @@ function envelopeOf(payload: unknown): object {
   const parent: unknown = parentConfig?.configurable?.["checkpoint_id"];
   return {
     id: config?.configurable?.["checkpoint_id"] as unknown,
-    parent_id: parent,
+    ...(parent !== undefined && { parent_id: parent }),
     step: metadata?.step,
     source: metadata?.source,
   };
