@@ -1,4 +1,6 @@
-// Prints the figures of the source: its size, its rooms, and the imports between them. `npm run figures`.
+// Prints the figures of the source: its size, its rooms, the imports between them, and the files that three journeys
+// run. `npm run figures`; `npm run figures -- --names` also lists the names that are defined in several places.
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 
@@ -65,6 +67,38 @@ function loadedWith(path, seen = new Set()) {
   return seen;
 }
 
+/** The names that several files declare and export, with those files. */
+function sharedNames() {
+  const declaration =
+    /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+  const places = [...texts].flatMap(([path, text]) =>
+    [...new Set([...text.matchAll(declaration)].map(([, name]) => name))].map((name) => ({ name, path })),
+  );
+  return [...groupBy(places, ({ name }) => name)]
+    .filter(([, all]) => all.length > 1)
+    .toSorted(([, a], [, b]) => b.length - a.length);
+}
+
+/** How often a pattern occurs in the source, outside of `except`. */
+const count = (pattern, except = []) =>
+  [...texts].reduce(
+    (sum, [path, text]) => sum + (except.includes(path) ? 0 : (text.match(pattern)?.length ?? 0)),
+    0,
+  );
+
+const MARKS = "src/marks.ts";
+/** Keys of `marks.ts`, and symbols and prefixed keys that are defined elsewhere. */
+const privateMarks =
+  [...texts.get(MARKS).matchAll(/^ {2}\w+\??: /gm)].length +
+  count(/\bSymbol\("|= "(?:__)?holdfast_\w+"/g, [MARKS]);
+
+function journeys() {
+  const args = ["--import", "tsx", "scripts/journeys.ts"];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }).trim().split("\n").at(-1));
+}
+
+const shared = sharedNames();
+const { report, firstRequest, rejection } = journeys();
 const figures = {
   "lines of source": paths.reduce((sum, path) => sum + linesOf(path), 0),
   "source files": paths.length,
@@ -79,6 +113,15 @@ const figures = {
     0,
   ),
   "files loaded with planMiddleware": loadedWith("src/middleware/plan/index.ts").size,
+  "files that run from a plan report to the state": report.length,
+  "files that run from `holdfast run` to the first model request": firstRequest.length,
+  "files that run from a rejection on the page to the next model request": rejection.length,
+  "names that more than one file exports": shared.length,
+  "private marks": privateMarks,
+  "conditional spreads": count(/\.\.\.\([^\n]*?&& \{/g),
 };
 for (const [name, value] of Object.entries(figures)) console.log(`${String(value).padStart(7)}  ${name}`);
 for (const [room, files] of crowded) console.log(`         ${room}: ${files.length}`);
+if (process.argv.includes("--names"))
+  for (const [name, all] of shared)
+    console.log(`${String(all.length).padStart(7)}  ${name}: ${all.map(({ path }) => path).join(" ")}`);

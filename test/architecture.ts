@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
 
-const engine = ["errors", "marks", "plan"];
+const engine = ["errors", "marks", "plan", "vocabulary"];
 const stores = [...engine, "files", "storage"];
 const wrapped = [...stores, "langgraph", "middleware", "models"];
 const agents = [...wrapped, "subagents", "mcp", "web"];
@@ -14,9 +14,10 @@ const terminal = ["marked", "yargs", "@clack/prompts", "slice-ansi", "string-wid
 const LAYERS: Record<string, string[]> = {
   errors: [],
   marks: ["@langchain/*"],
+  vocabulary: [],
   "package-file": ["node:*"],
   version: ["package-file", "node:*"],
-  plan: ["errors", "zod", "jsonrepair"],
+  plan: ["errors", "vocabulary", "zod", "jsonrepair"],
   files: [
     ...engine,
     "package-file",
@@ -29,7 +30,7 @@ const LAYERS: Record<string, string[]> = {
     "re2js",
   ],
   storage: [...engine, ...langchain, "libsql", "pg"],
-  models: ["errors", "marks", ...langchain],
+  models: ["errors", "marks", "vocabulary", ...langchain],
   langgraph: [...engine, "langchain", "@langchain/*", "zod"],
   middleware: [...wrapped, ...langchain, "yaml"],
   subagents: [...wrapped, "p-limit", ...langchain],
@@ -67,7 +68,7 @@ const LAYERS: Record<string, string[]> = {
   "surfaces/acp": [...surface, ...langchain, "@agentclientprotocol/sdk"],
   "surfaces/mcp": [...surface, ...langchain, "@modelcontextprotocol/server"],
   testing: [...engine, "files", "middleware", "models", ...langchain],
-  index: harnesses,
+  index: [...harnesses, "vocabulary"],
   exports: [...harnesses, "surfaces/server"],
 };
 
@@ -89,6 +90,7 @@ const CORE = [
   "src/middleware/tools",
   "src/models/secrets",
   "src/plan",
+  "src/vocabulary.ts",
 ];
 const CORE_PACKAGES = ["langchain", "@langchain/*", "zod", "jsonrepair"];
 /** Entries of LangChain's packages that import Node built-ins. */

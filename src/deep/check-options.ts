@@ -9,7 +9,7 @@ import { LOOP_GUARD } from "../middleware/loop-guard/index.ts";
 import { checkOptions, hasMethods, isObject, FUNCTION } from "../middleware/options/index.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/index.ts";
 import { REPEATS } from "../middleware/repeats/index.ts";
-import { MODEL_SETTINGS, EFFORTS } from "../models/index.ts";
+import { MODEL_SETTINGS } from "../models/index.ts";
 import {
   checkCompiled,
   CONCURRENCY,
@@ -17,6 +17,7 @@ import {
   TERMS,
   type CompiledSubagent,
 } from "../subagents/index.ts";
+import { EFFORTS } from "../vocabulary.ts";
 import { WEB } from "../web/index.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
 

@@ -15,8 +15,9 @@ import type { PlanOptions } from "../middleware/plan/index.ts";
 import type { RepeatOptions } from "../middleware/repeats/index.ts";
 import type { SkillSource } from "../middleware/skills/index.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
-import type { ModelSettings, EffortSetting } from "../models/index.ts";
+import type { ModelSettings } from "../models/index.ts";
 import type { CompiledSubagent, SubagentTerms } from "../subagents/index.ts";
+import { type Effort } from "../vocabulary.ts";
 import type { WebOptions } from "../web/index.ts";
 
 export type AnyTool = ClientTool | ServerTool;
@@ -49,7 +50,7 @@ export interface SubagentSpec extends SubagentTerms {
   /** Default: the parent's model. */
   model?: BaseChatModel | string;
   /** How much its model thinks, if the model has such a setting. Default, with the parent's model: the parent's. */
-  effort?: EffortSetting;
+  effort?: Effort;
   /** Settings of its model: `temperature`, `maxTokens`, or another `model` of the same provider. */
   modelSettings?: ModelSettings;
   middleware?: readonly AnyAgentMiddleware[];
@@ -72,7 +73,7 @@ export interface DeepAgentOptions extends Omit<FilesOptions, "systemPrompt"> {
   /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
   model?: BaseChatModel | string;
   /** How much the model thinks, if it has such a setting. Default: the model's own. */
-  effort?: EffortSetting;
+  effort?: Effort;
   tools?: readonly AnyTool[];
   /**
    * MCP servers in the form of `.mcp.json`, and options for them; see `mcpTools`. They start with the first model call,

@@ -10,11 +10,11 @@ import {
   shellBackend,
   storeBackend,
   type FileBackend,
-  type Isolation,
   type RemoteSandbox,
 } from "../files/index.ts";
 import { compileGlob } from "../files/paths/index.ts";
 import type { BackendContext } from "../middleware/files/index.ts";
+import { type Isolation } from "../vocabulary.ts";
 import { isSandboxBackend } from "./adapt.ts";
 import { foreignFiles, type ForeignBackend } from "./foreign.ts";
 import {

@@ -1,3 +1,4 @@
+export { type Isolation } from "../vocabulary.ts";
 export type {
   ExecuteOptions,
   Execution,
@@ -29,10 +30,4 @@ export {
 export { diskBackend, type DiskOptions } from "./disk/index.ts";
 export type { FileOperations } from "./search/index.ts";
 export { type Permission, type PermissionRule } from "./paths/index.ts";
-export {
-  type CommandLimits,
-  isIsolated,
-  shellBackend,
-  type ShellOptions,
-  type Isolation,
-} from "./shell/index.ts";
+export { type CommandLimits, isIsolated, shellBackend, type ShellOptions } from "./shell/index.ts";

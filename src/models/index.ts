@@ -12,6 +12,5 @@ export { MODEL_SETTINGS, type ModelSettings, withSettings } from "./model-settin
 export { readModelName } from "./name.ts";
 export { DEMO_TASK, makeScratchProject, SCRATCH_PREFIX } from "./offline/demo/scratch.ts";
 export { MODEL_RETRY, type ModelRetry } from "./retry/retries.ts";
-export { EFFORTS, type EffortSetting } from "./thinking/thinking-clients.ts";
 export { withEffort, withThinking } from "./thinking/thinking.ts";
 export { allThoughts, type Shown, thoughtFilter, thoughtsOf, withoutThoughts } from "./thinking/thoughts.ts";

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rounds } from "../../test/rounds.ts";
+import { STATUSES } from "../vocabulary.ts";
 import { applyUpdate, applyWrite, type ApplyOptions } from "./apply/apply.ts";
 import { parseMarkdown, renderMarkdown } from "./render/markdown.ts";
 import { renderMermaid } from "./render/mermaid.ts";
@@ -9,7 +10,7 @@ import { renderChecklist, renderSnapshot, renderStatus } from "./render/render.t
 import { findCycle, startable, unmetDependencies } from "./todo/dependencies.ts";
 import { diffTodos, patchTodos } from "./todo/diff.ts";
 import { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "./todo/policy.ts";
-import { EMPTY_PLAN, STATUSES, type Issue, type Plan, type Result, type Todo } from "./todo/todo.ts";
+import { EMPTY_PLAN, type Issue, type Plan, type Result, type Todo } from "./todo/todo.ts";
 
 /** One attempt to change a plan: sometimes sensible, sometimes nonsense. */
 interface Operation {

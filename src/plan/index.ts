@@ -1,3 +1,4 @@
+export { PRESET_NAMES, type PresetName, STATUSES, type Status } from "../vocabulary.ts";
 export { applyUpdate, applyWrite, type ApplyOptions, type Author } from "./apply/index.ts";
 export {
   type Figures,
@@ -12,7 +13,6 @@ export {
   isClosed,
   isFinished,
   isOpen,
-  STATUSES,
   type Actuals,
   type Change,
   type Counts,
@@ -21,7 +21,6 @@ export {
   type Priority,
   type Result,
   type Rule,
-  type Status,
   type Todo,
 } from "./todo/index.ts";
 export {
@@ -34,5 +33,5 @@ export {
   renderChecklist,
   renderStatus,
 } from "./render/index.ts";
-export { PRESET_NAMES, PRESETS, type Preset, type PresetName, type Reminders } from "./presets/index.ts";
+export { PRESETS, type Preset, type Reminders } from "./presets/index.ts";
 export { TodoManager } from "./todo-manager.ts";

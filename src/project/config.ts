@@ -2,14 +2,8 @@ import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 import { nearWords } from "../files/text/index.ts";
 import { readText } from "../middleware/instructions/index.ts";
+import { EFFORTS, ISOLATIONS, MODES } from "../vocabulary.ts";
 import { compileRule, RULE } from "./rules.ts";
-
-/** Consent modes: `plan` and `ask` ask before every write and command, `edits` before commands only, `auto` never. */
-export const MODES = ["plan", "ask", "edits", "auto"] as const;
-export type Mode = (typeof MODES)[number];
-
-/** The thinking effort of a model. */
-export const EFFORTS = ["off", "low", "medium", "high"] as const;
 
 const rules = (what: string) =>
   z
@@ -39,7 +33,7 @@ export const CONFIG = z
     ask: rules("Calls that are asked for in every mode; wins over allow."),
     deny: rules("Calls that are refused in every mode; wins over all."),
     sandbox: z
-      .enum(["auto", "always", "never"])
+      .enum(ISOLATIONS)
       .describe("Isolate commands where it works, always (else none are run), or never."),
     network: z.boolean().describe("Whether isolated commands reach the network."),
     origins: z

@@ -3,7 +3,8 @@ import { HarnessError } from "../errors.ts";
 import { isInside } from "../files/paths/index.ts";
 import { readRoles, type Role } from "../middleware/roles/index.ts";
 import { readSkills, type Skill } from "../middleware/skills/index.ts";
-import { MODES, parseConfig, parseJson, type Config } from "./config.ts";
+import { MODES } from "../vocabulary.ts";
+import { parseConfig, parseJson, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { PinnedTools } from "./pinned-tools.ts";
 import { foldersIn, exists, projectPlaces, userPlaces, type Environment } from "./places.ts";
@@ -253,7 +254,7 @@ async function rolesOf(
   return all;
 }
 
-export { MODES, type Config, type Mode, EFFORTS, parseConfig } from "./config.ts";
+export { type Config, parseConfig } from "./config.ts";
 export { Allowed } from "./allowed.ts";
 export { PinnedTools } from "./pinned-tools.ts";
 export { type Environment, userPlaces } from "./places.ts";

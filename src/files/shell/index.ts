@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import type { Isolation } from "../../vocabulary.ts";
 import { type Execution, type Failure, type FileBackend, type FileResult, fail } from "../backend/index.ts";
 import { FROZEN_FILES, withPermissions } from "../backends/index.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
@@ -29,10 +30,6 @@ export { seatbeltIsThere } from "./isolation/seatbelt.ts";
 export { type CommandOptions, endGroup, endStrays, renderExecution } from "./run-command.ts";
 export { COMMAND_TAG, supervisor } from "./supervisor.ts";
 export { WINDOWS_VARIABLES } from "./windows.ts";
-
-export const ISOLATIONS = ["auto", "always", "never"] as const;
-/** When commands are isolated: where it works, always, or never. */
-export type Isolation = (typeof ISOLATIONS)[number];
 
 /** Variables that a command inherits from this process. None of them is a secret. */
 const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "LANG", "LANGUAGE"];

@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
 import { makeLeadAgent } from "../../lead/index.ts";
-import type { PresetName } from "../../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { type PresetName } from "../../vocabulary.ts";
 
 /** Calls of a model that counts its ids anew in every turn: more of them each time, then fewer. */
 const turns = (preset: PresetName): Step[] => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { PRESET_NAMES, PRESETS, STATUSES } from "../../plan/index.ts";
+import { PRESETS } from "../../plan/index.ts";
+import { PRESET_NAMES, STATUSES } from "../../vocabulary.ts";
 import { checkOptions, FUNCTION } from "../options/index.ts";
 import type { ExactOptions, PlanOptions } from "./options.ts";
 

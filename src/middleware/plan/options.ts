@@ -1,4 +1,5 @@
-import type { Policy, PresetName, Reminders, Status } from "../../plan/index.ts";
+import type { Policy, Reminders } from "../../plan/index.ts";
+import { type PresetName, type Status } from "../../vocabulary.ts";
 import type { PlanChangeEvent } from "./events.ts";
 import type { Verifier } from "./plan-call/verifier.ts";
 

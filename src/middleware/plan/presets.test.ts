@@ -4,8 +4,9 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { createAgent, createMiddleware, todoListMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { PRESET_NAMES, PRESETS } from "../../plan/index.ts";
+import { PRESETS } from "../../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { PRESET_NAMES } from "../../vocabulary.ts";
 import { planMiddleware } from "./index.ts";
 import type { PlanOptions } from "./options.ts";
 

@@ -6,7 +6,6 @@ import {
   applyWrite,
   diffTodos,
   patchTodos,
-  STATUSES,
   type Change,
   type Figures,
   type Plan,
@@ -24,6 +23,7 @@ import {
   nextNumber,
   PRIORITIES,
 } from "../../plan/todo/index.ts";
+import { STATUSES } from "../../vocabulary.ts";
 import { anyUpdate } from "../state/index.ts";
 
 /** The key of a list's changes, so that concurrent writers do not overwrite each other. */

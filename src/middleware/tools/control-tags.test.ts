@@ -3,8 +3,8 @@ import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../deep/index.ts";
-import { PRESET_NAMES } from "../../plan/presets/presets.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { PRESET_NAMES } from "../../vocabulary.ts";
 import { planMiddleware } from "../plan/index.ts";
 import { withoutControlTags, withTagsOf } from "./control-tags.ts";
 

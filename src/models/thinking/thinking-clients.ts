@@ -1,17 +1,16 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { type Effort } from "../../vocabulary.ts";
 import { sendsThoughts } from "../clients/deepseek.ts";
 import { fieldsOf } from "../secrets/index.ts";
 
-/** The thinking effort of a model. */
-export const EFFORTS = ["off", "low", "medium", "high"] as const;
-export type EffortSetting = (typeof EFFORTS)[number];
-export type Effort = Exclude<EffortSetting, "off">;
+/** An effort with which a model thinks. */
+export type ThinkingEffort = Exclude<Effort, "off">;
 
 /** The requested thinking, and the name of the model. */
 interface ThinkingRequest {
   name: string;
   on: boolean;
-  effort: Effort | undefined;
+  effort: ThinkingEffort | undefined;
 }
 
 /** The fields of a client to change, and a warning. Without `fields` the request cannot be fulfilled. */
@@ -36,7 +35,7 @@ const ALWAYS = "{model} cannot be kept from thinking";
 /** The warning for an unknown model. */
 export const UNSURE = "{model} may think, and it is not known how to keep it from that";
 /** Tokens for providers that take a number. */
-const BUDGET: Record<Effort, number> = { low: 2048, medium: 8192, high: 24_576 };
+const BUDGET: Record<ThinkingEffort, number> = { low: 2048, medium: 8192, high: 24_576 };
 const ANTHROPIC_LEAST = 1024;
 
 /** The efforts of OpenAI's reasoning models; the first matching pattern counts. `none` and `minimal` count as off. */

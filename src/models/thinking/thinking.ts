@@ -1,12 +1,13 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { type Effort } from "../../vocabulary.ts";
 import { changed } from "../deferred.ts";
 import { clientName, copyWith } from "../patched-model.ts";
-import { CLIENTS, UNSURE, type Effort, type EffortSetting } from "./thinking-clients.ts";
+import { CLIENTS, type ThinkingEffort, UNSURE } from "./thinking-clients.ts";
 
 /** Settings of a model's thinking; undefined ones are up to the model. An effort alone switches thinking on. */
 export interface Thinking {
   enabled: boolean | undefined;
-  effort: Effort | undefined;
+  effort: ThinkingEffort | undefined;
 }
 
 /**
@@ -39,7 +40,7 @@ export function withThinking(
 /** The same with a single setting; undefined leaves thinking up to the model. */
 export function withEffort(
   model: BaseChatModel,
-  effort: EffortSetting | undefined,
+  effort: Effort | undefined,
   warn: (message: string) => void,
 ): BaseChatModel {
   if (effort === undefined) return model;

@@ -1,3 +1,4 @@
+import { type Status } from "../../vocabulary.ts";
 import { readItems, readUpdate, type Draft, Reading } from "../read/index.ts";
 import {
   byId,
@@ -13,7 +14,6 @@ import {
   type Change,
   type Plan,
   type Result,
-  type Status,
   type Todo,
 } from "../todo/index.ts";
 import { cancelOmitted, continuesPlan, emptyPlanAfter, withCurrentIds } from "./earlier-plan.ts";

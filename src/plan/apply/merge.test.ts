@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { STATUSES } from "../../vocabulary.ts";
 import { LEAN_POLICY } from "../todo/policy.ts";
-import { PRIORITIES, STATUSES, type Todo } from "../todo/todo.ts";
+import { PRIORITIES, type Todo } from "../todo/todo.ts";
 import { applyWrite } from "./apply.ts";
 import { mergeEdit, readEdit } from "./merge.ts";
 import { checkTodos } from "./rules.ts";

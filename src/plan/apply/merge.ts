@@ -1,3 +1,4 @@
+import { STATUSES } from "../../vocabulary.ts";
 import {
   byId,
   diffTodos,
@@ -8,7 +9,6 @@ import {
   EDITABLE_FIELDS,
   isClosed,
   nextNumber,
-  STATUSES,
   type Result,
   type Todo,
 } from "../todo/index.ts";

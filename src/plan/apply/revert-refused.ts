@@ -1,5 +1,6 @@
+import { type Status } from "../../vocabulary.ts";
 import type { Reading } from "../read/index.ts";
-import { unmetDependencies, type Status, type Todo } from "../todo/index.ts";
+import { unmetDependencies, type Todo } from "../todo/index.ts";
 
 /**
  * Reverts refused completions, and the starts and completions that depend on them. Such items get back the status from

@@ -3,8 +3,6 @@ export {
   EXIT_REMINDERS,
   PLAN_TOOLS,
   type Preset,
-  PRESET_NAMES,
-  type PresetName,
   PRESETS,
   REMINDER_NAMES,
   type Reminders,

@@ -1,13 +1,9 @@
+import { type PresetName } from "../../vocabulary.ts";
 import { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "../todo/index.ts";
 import * as checklist from "./checklist.prompt.ts";
 import * as classic from "./classic.prompt.ts";
 import * as deerflow from "./deerflow.prompt.ts";
 import * as lean from "./lean.prompt.ts";
-
-/** The names of all presets. */
-export const PRESET_NAMES = ["lean", "classic", "deerflow", "checklist"] as const;
-/** The name of a preset. */
-export type PresetName = (typeof PRESET_NAMES)[number];
 
 /** A tool as the model sees it. `schema` is JSON Schema. */
 export interface ToolText {

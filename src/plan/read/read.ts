@@ -1,12 +1,5 @@
-import {
-  own,
-  PRIORITIES,
-  type Actuals,
-  type Issue,
-  type Priority,
-  type Status,
-  type Todo,
-} from "../todo/index.ts";
+import { type Status } from "../../vocabulary.ts";
+import { own, PRIORITIES, type Actuals, type Issue, type Priority, type Todo } from "../todo/index.ts";
 import { isRecord, MAX_OPERATIONS, parseIfJson, show, type Reading } from "./reading.ts";
 import { readReferences, type Reference } from "./references.ts";
 import {

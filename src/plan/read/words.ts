@@ -1,4 +1,5 @@
-import type { Priority, Status } from "../todo/index.ts";
+import { type Status } from "../../vocabulary.ts";
+import type { Priority } from "../todo/index.ts";
 
 /** Other words that models send for a status, in lower case with `_` between words. */
 export const STATUS_WORDS: Readonly<Record<string, Status>> = {

@@ -1,5 +1,6 @@
 import { attempt } from "../../errors.ts";
-import { PRIORITIES, type Issue, type OptionalField, type Status, type Todo } from "../todo/index.ts";
+import { type Status } from "../../vocabulary.ts";
+import { PRIORITIES, type Issue, type OptionalField, type Todo } from "../todo/index.ts";
 import { MARKS } from "./render.ts";
 
 /** An item of a Markdown task list. A line added by hand has no id. */

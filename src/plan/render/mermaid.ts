@@ -1,4 +1,5 @@
-import type { Status, Todo } from "../todo/index.ts";
+import { type Status } from "../../vocabulary.ts";
+import type { Todo } from "../todo/index.ts";
 import { itemWords } from "./render.ts";
 
 const STYLES: Readonly<Record<Status, string>> = {

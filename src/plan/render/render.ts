@@ -1,11 +1,5 @@
-import {
-  nextAfterCurrent,
-  unmetDependencies,
-  countTodos,
-  isOpen,
-  type Status,
-  type Todo,
-} from "../todo/index.ts";
+import { type Status } from "../../vocabulary.ts";
+import { nextAfterCurrent, unmetDependencies, countTodos, isOpen, type Todo } from "../todo/index.ts";
 
 /** The mark of each status in texts. */
 export const MARKS: Readonly<Record<Status, string>> = {

@@ -58,8 +58,6 @@ export {
   type Priority,
   type Result,
   type Rule,
-  type Status,
-  STATUSES,
   type Tally,
   type Todo,
   withoutLeftOpen,

@@ -1,4 +1,4 @@
-import type { Status } from "./todo.ts";
+import { type Status } from "../../vocabulary.ts";
 
 /** The rules of a plan, and what happens to a change that breaks one. */
 export interface Policy {

@@ -1,8 +1,4 @@
-/** The states an item can be in. A policy may allow fewer. */
-export const STATUSES = ["pending", "in_progress", "completed", "blocked", "cancelled"] as const;
-/** The status of an item. */
-export type Status = (typeof STATUSES)[number];
-
+import { type Status } from "../../vocabulary.ts";
 export const PRIORITIES = ["high", "medium", "low"] as const;
 /** The importance of an item. */
 export type Priority = (typeof PRIORITIES)[number];

@@ -1,10 +1,10 @@
 import { Hono } from "hono";
-import type { Mode } from "../../project/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index.ts";
 import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/index.ts";
 import { DEFAULT_MODES } from "../../threads/prepare/index.ts";
 import { GRAPH } from "../../threads/thread/index.ts";
+import { type Mode } from "../../vocabulary.ts";
 import type { ServerEnv, ServerParts } from "./http/index.ts";
 import { pageRoutes, type AllowRules } from "./page/index.ts";
 import { assemble, type AssembledServer, type AssembleOptions } from "./server.ts";

@@ -13,8 +13,8 @@ import {
   type Rule,
   type RuledCall,
   type Config,
-  type Mode,
 } from "../../project/index.ts";
+import { type Mode } from "../../vocabulary.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { isReadingCommand } from "./reading-commands.ts";
 

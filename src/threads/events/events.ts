@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { STATUSES } from "../../plan/index.ts";
 import { PRIORITIES } from "../../plan/todo/index.ts";
+import { STATUSES } from "../../vocabulary.ts";
 
 const actuals = z.object({
   startedAt: z.number(),

@@ -24,13 +24,14 @@ import {
 } from "../../files/index.ts";
 import { CONFIG } from "../../marks.ts";
 import { McpServers } from "../../mcp/index.ts";
-import { Account, DEFAULT_BUDGET, type BudgetOptions } from "../../middleware/budget/index.ts";
+import { Account, DEFAULT_BUDGET } from "../../middleware/budget/index.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../../middleware/files/index.ts";
 import { lastValue } from "../../middleware/state/index.ts";
 import { OfflineModel } from "../../models/index.ts";
-import type { Config, Mode, Project } from "../../project/index.ts";
+import type { Config, Project } from "../../project/index.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
+import { type Mode } from "../../vocabulary.ts";
 import { WEB_TOOLS } from "../../web/index.ts";
 import { consentRules, type LiveRules, denied, type Denied } from "../consent/index.ts";
 import { ALONE_PROMPT, PLAN_MODE_PROMPT } from "./agent.prompt.ts";

@@ -22,7 +22,6 @@ export {
 } from "./prepare-run.ts";
 export { leftOut, projectNotice, settledModel } from "./project.ts";
 export {
-  APPROVALS,
   chosenMode,
   DEFAULT_MODES,
   DEFAULT_SETTINGS,

@@ -1,10 +1,6 @@
 import { z } from "zod";
-import { ISOLATIONS } from "../../files/shell/index.ts";
 import { BUDGET_LIMITS } from "../../middleware/budget/index.ts";
-import { PRESET_NAMES } from "../../plan/index.ts";
-import { EFFORTS, MODES, type Mode } from "../../project/index.ts";
-
-export const APPROVALS = ["first", "always", "never"] as const;
+import { APPROVALS, EFFORTS, ISOLATIONS, MODES, type Mode, PRESET_NAMES } from "../../vocabulary.ts";
 
 /** Settings of a thread's runs. They are stored in the thread, so that `resume` builds the same agent. */
 export const RUN_SETTINGS = z.object({

@@ -1,5 +1,6 @@
 import { REMINDER_NAMES } from "../../plan/presets/index.ts";
-import { own, type Change, type Status, type Todo } from "../../plan/todo/index.ts";
+import { own, type Change, type Todo } from "../../plan/todo/index.ts";
+import { type Status } from "../../vocabulary.ts";
 import type { RunEvent } from "../events/index.ts";
 import { UNSEEN } from "../json-text/index.ts";
 

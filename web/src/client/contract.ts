@@ -1,6 +1,7 @@
 import type { Todo } from "../../../src/plan/todo/todo.ts";
 import type { Question, StampedEvent } from "../../../src/threads/story/told.ts";
 import type { Prices } from "../../../src/threads/view/prices.ts";
+import { type Effort, type Mode } from "../../../src/vocabulary.ts";
 
 export type { Question, StampedEvent };
 
@@ -30,11 +31,6 @@ export interface Thread {
   /** Created by another program, and read-only here. */
   isForeign?: true;
 }
-
-export const MODES = ["plan", "ask", "edits", "auto"] as const;
-export type Mode = (typeof MODES)[number];
-export const EFFORTS = ["off", "low", "medium", "high"] as const;
-export type Effort = (typeof EFFORTS)[number];
 
 export interface Settings {
   /** The graph of a new thread; by default the first. */

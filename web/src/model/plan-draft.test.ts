@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { STATUSES, type Todo } from "../../../src/plan/todo/todo.ts";
+import { type Todo } from "../../../src/plan/todo/todo.ts";
+import { STATUSES } from "../../../src/vocabulary.ts";
 import {
   addItem,
   conflictsOf,

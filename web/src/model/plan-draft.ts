@@ -1,7 +1,8 @@
 import { mergeEdit, type Conflict } from "../../../src/plan/apply/merge.ts";
 import { readRules } from "../../../src/plan/read/values.ts";
 import { diffTodos, isSame } from "../../../src/plan/todo/diff.ts";
-import type { Status, Todo } from "../../../src/plan/todo/todo.ts";
+import type { Todo } from "../../../src/plan/todo/todo.ts";
+import { type Status } from "../../../src/vocabulary.ts";
 import type { SentTodo } from "../client/contract.ts";
 
 /** A person's edit of a plan: the plan that it is based on, and the edited one. */

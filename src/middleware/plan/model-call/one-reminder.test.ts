@@ -7,8 +7,8 @@ import { createAgent, summarizationMiddleware as langchainSummarization, tool } 
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { makeLeadAgent } from "../../../lead/index.ts";
-import type { PresetName } from "../../../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { type PresetName } from "../../../vocabulary.ts";
 import { summarizationMiddleware } from "../../summarization/index.ts";
 import { planMiddleware } from "../index.ts";
 

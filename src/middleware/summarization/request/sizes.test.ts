@@ -61,7 +61,7 @@ async function isSummarized(
     loop: true,
   });
   const create = isOurs ? summarizationMiddleware : langchainSummarization;
-  const middleware = [create({ model, trigger, keep } as never) as AnyAgentMiddleware];
+  const middleware = [create({ model, trigger, keep }) as AnyAgentMiddleware];
   const agent = createAgent({ model, tools: [], middleware });
   const messages = Array.from({ length }, (_, n) => new HumanMessage(`${n} `.repeat(40)));
   await agent.invoke({ messages }, { context } as never);

@@ -13,8 +13,8 @@ import type {
 import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
 import type { McpConfig } from "../../../mcp/index.ts";
-import { STATUSES, type Todo } from "../../../plan/index.ts";
-import { EFFORTS, MODES, type Project } from "../../../project/index.ts";
+import { type Todo } from "../../../plan/index.ts";
+import { type Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/index.ts";
 import { PlanConflict, editable } from "../../../threads/plan/index.ts";
@@ -28,6 +28,7 @@ import {
 } from "../../../threads/prepare/index.ts";
 import { newThreadId, settingsOfThread } from "../../../threads/thread/index.ts";
 import type { Prices } from "../../../threads/view/index.ts";
+import { EFFORTS, MODES, STATUSES } from "../../../vocabulary.ts";
 import { INVALID_PARAMS, type Sdk } from "../sdk.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
 import { commandsFor } from "./commands.ts";

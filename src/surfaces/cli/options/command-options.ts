@@ -1,11 +1,6 @@
 import type { InferredOptionTypes, Options } from "yargs";
+import { APPROVALS, EFFORTS, ISOLATIONS, MODES, PRESET_NAMES } from "../../../vocabulary.ts";
 
-// Literals, so that help and completion need not load the modules that define these values.
-export const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
-export const APPROVALS = ["first", "always", "never"] as const;
-export const MODES = ["plan", "ask", "edits", "auto"] as const;
-export const EFFORTS = ["off", "low", "medium", "high"] as const;
-export const SANDBOXES = ["auto", "always", "never"] as const;
 export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 
@@ -81,7 +76,7 @@ const PROJECT_FLAGS = {
 
 const SANDBOX_FLAGS = {
   sandbox: {
-    choices: SANDBOXES,
+    choices: ISOLATIONS,
     describe: "Isolate commands if possible, always, or never (default auto)",
   },
   network: flag("Let isolated commands reach the network"),
@@ -110,7 +105,7 @@ const AGENT_FLAGS = {
   shell: flag("Let the agent run commands in --dir"),
   background: flag("Let sub-agents work while the agent goes on"),
   web: flag("Let the agent read pages, and search where $TAVILY_API_KEY, $EXA_API_KEY or $BRAVE_API_KEY is"),
-  preset: { choices: PRESETS, describe: "How the agent plans (default lean)" },
+  preset: { choices: PRESET_NAMES, describe: "How the agent plans (default lean)" },
   plan: flag("Plan (default); --no-plan works without a plan"),
   approve: {
     choices: APPROVALS,

@@ -1,4 +1,4 @@
-import type { Status } from "../../../plan/index.ts";
+import { type Status } from "../../../vocabulary.ts";
 import { coloured, type Harmless, type Style } from "./harmless.ts";
 
 /** Colours a text, or leaves it as it is. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { APPROVALS, EFFORTS, FORMATS, MODES, PRESETS, SANDBOXES, SHELLS } from "../options/index.ts";
+import { APPROVALS, EFFORTS, ISOLATIONS, MODES, PRESET_NAMES } from "../../../vocabulary.ts";
+import { FORMATS, SHELLS } from "../options/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { offersAfter } from "./parser.ts";
 import { commandPath } from "./unknown-words.ts";
@@ -22,11 +23,11 @@ const NOTHING: Offer = () => [];
 const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--model": models,
   "-m": models,
-  "--preset": () => PRESETS,
+  "--preset": () => PRESET_NAMES,
   "--approve": () => APPROVALS,
   "--mode": () => MODES,
   "--effort": () => EFFORTS,
-  "--sandbox": () => SANDBOXES,
+  "--sandbox": () => ISOLATIONS,
   "--format": () => FORMATS,
   "--dir": () => [FOLDERS],
   "-d": () => [FOLDERS],

@@ -1,10 +1,11 @@
 import type { McpServers } from "../../../mcp/index.ts";
-import type { RuledCall, Allowed, Mode, Project } from "../../../project/index.ts";
+import type { RuledCall, Allowed, Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Usage } from "../../../threads/events/index.ts";
 import type { HostThread } from "../../../threads/host/index.ts";
 import type { modelFor, RunSettings } from "../../../threads/prepare/index.ts";
 import type { Prices } from "../../../threads/view/index.ts";
+import { type Mode } from "../../../vocabulary.ts";
 import type { Harmless, Paint } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Display } from "./display/display.ts";

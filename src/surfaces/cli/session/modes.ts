@@ -1,5 +1,6 @@
-import { MODES, type Config, type Mode } from "../../../project/index.ts";
+import { type Config } from "../../../project/index.ts";
 import { hasIsolation, chosenMode, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/index.ts";
+import { MODES, type Mode } from "../../../vocabulary.ts";
 import { shown, type Harmless } from "../output/index.ts";
 
 export const MODE_TEXTS: Readonly<Record<Mode, string>> = {

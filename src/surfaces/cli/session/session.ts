@@ -3,7 +3,7 @@ import { nearWords } from "../../../files/text/index.ts";
 import type { McpServers } from "../../../mcp/index.ts";
 import { isApproved, type PlanDecision } from "../../../middleware/plan/index.ts";
 import { NO_TOKENS, sumTokens } from "../../../middleware/prices/index.ts";
-import type { RuledCall, Allowed, Mode, Project } from "../../../project/index.ts";
+import type { RuledCall, Allowed, Project } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { LiveRules } from "../../../threads/consent/index.ts";
 import type { RunEvent } from "../../../threads/events/index.ts";
@@ -19,6 +19,7 @@ import { withImages, type WithImages, argumentsOf, commandIn } from "../../../th
 import { newThreadId } from "../../../threads/thread/index.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
 import { MAIN, type Prices, pricesOf } from "../../../threads/view/index.ts";
+import { type Mode } from "../../../vocabulary.ts";
 import { type Harmless, harmlessLines, oneLine, shown, type Paint } from "../output/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { wholeCall, echoOf } from "../view/index.ts";

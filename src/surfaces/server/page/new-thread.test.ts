@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { begin, send, setStage, settled, start, WRITE } from "../../../../test/page-stage.ts";
-import type { Mode } from "../../../project/index.ts";
+import { type Mode } from "../../../vocabulary.ts";
 
 setStage();
 

@@ -1,7 +1,7 @@
-import type { Mode } from "../../../project/index.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { PrepareOptions, RunSettings } from "../../../threads/prepare/index.ts";
 import type { Prices } from "../../../threads/view/index.ts";
+import { type Mode } from "../../../vocabulary.ts";
 import type { ServerParts } from "../http/index.ts";
 
 export interface PageOptions {

@@ -2,14 +2,14 @@ import type { MessageContent } from "@langchain/core/messages";
 import { Hono } from "hono";
 import { z } from "zod";
 import { imageBlock, Sight } from "../../../middleware/files/index.ts";
-import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
+import { type Todo } from "../../../plan/index.ts";
 import { isRecord } from "../../../plan/read/index.ts";
-import { EFFORTS, MODES, type Mode } from "../../../project/index.ts";
 import type { StartThreadOptions } from "../../../threads/host/index.ts";
 import { PlanConflict } from "../../../threads/plan/index.ts";
-import { RUN_TOOLS, APPROVALS, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/index.ts";
+import { RUN_TOOLS, DEFAULT_MODES, type RunSettings } from "../../../threads/prepare/index.ts";
 import { isAsking, newThreadId, settingsOfThread } from "../../../threads/thread/index.ts";
 import { undoneWords } from "../../../threads/undo/index.ts";
+import { APPROVALS, EFFORTS, MODES, type Mode, PRESET_NAMES } from "../../../vocabulary.ts";
 import {
   body,
   validate,

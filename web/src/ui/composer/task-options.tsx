@@ -1,5 +1,5 @@
-import { PRESET_NAMES } from "../../../../src/plan/presets/presets.ts";
 import { inSight } from "../../../../src/threads/story/words.ts";
+import { PRESET_NAMES } from "../../../../src/vocabulary.ts";
 import type { Settings } from "../../client/contract.ts";
 import { usePage } from "../use-store.ts";
 import { EffortChoice, ModeChoice, modeOf } from "./thread-options.tsx";

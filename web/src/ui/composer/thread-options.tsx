@@ -1,4 +1,5 @@
-import { EFFORTS, MODES, type Effort, type Mode, type Settings } from "../../client/contract.ts";
+import { EFFORTS, type Effort, MODES, type Mode } from "../../../../src/vocabulary.ts";
+import { type Settings } from "../../client/contract.ts";
 import { changeSettings } from "../../store/actions.ts";
 import { usePage, useStore } from "../use-store.ts";
 

@@ -1,8 +1,9 @@
 import { useRef } from "react";
 import { flushSync } from "react-dom";
 import type { Conflict } from "../../../../src/plan/apply/merge.ts";
-import { type Status, STATUSES, type Todo } from "../../../../src/plan/todo/todo.ts";
+import { type Todo } from "../../../../src/plan/todo/todo.ts";
 import { inSight, STATUS_NAMES } from "../../../../src/threads/story/words.ts";
+import { STATUSES, type Status } from "../../../../src/vocabulary.ts";
 import {
   addItem,
   moveItem,

@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
-import type { Status, Todo } from "../../../../src/plan/todo/todo.ts";
+import type { Todo } from "../../../../src/plan/todo/todo.ts";
 import { parentOf } from "../../../../src/threads/story/entries.ts";
 import { agentOf, type Helper, type ThreadState } from "../../../../src/threads/story/thread.ts";
 import { amount, duration, inSight, statusName } from "../../../../src/threads/story/words.ts";
 import { MAIN } from "../../../../src/threads/view/view.ts";
+import { type Status } from "../../../../src/vocabulary.ts";
 import { HelperFacts } from "../conversation/helper.tsx";
 import { useNow } from "../use-store.ts";
 

@@ -1,8 +1,8 @@
-import { EFFORTS, MODES, type Mode } from "../../../../project/index.ts";
 import { ownTools } from "../../../../threads/prepare/index.ts";
 import { amount, compactWords, dollars } from "../../../../threads/story/index.ts";
 import { compactAt } from "../../../../threads/undo/index.ts";
 import { costOf } from "../../../../threads/view/index.ts";
+import { EFFORTS, MODES, type Mode } from "../../../../vocabulary.ts";
 import { oneLine, shown } from "../../output/index.ts";
 import type { SlashCommand } from "../conversation.ts";
 import { MODE_TEXTS } from "../modes.ts";
