@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { MODES } from "../vocabulary.ts";
-import { CONFIG, MODES as KNOWN } from "./config.ts";
+import { CONFIG } from "./config.ts";
 
 // Run with -u to publish a change.
 it("the published schema is the one that settings files are held to", async () => {
