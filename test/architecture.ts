@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
 
-const engine = ["errors", "marks", "plan", "vocabulary"];
+const engine = ["decision", "errors", "marks", "plan", "vocabulary"];
 const stores = [...engine, "files", "storage"];
 const wrapped = [...stores, "langgraph", "middleware", "models"];
 const agents = [...wrapped, "subagents", "mcp", "web"];
@@ -13,6 +13,7 @@ const terminal = ["marked", "yargs", "@clack/prompts", "slice-ansi", "string-wid
 /** Each folder of `src` and what it may import besides itself: other folders, then packages. */
 const LAYERS: Record<string, string[]> = {
   errors: [],
+  decision: ["plan"],
   marks: ["@langchain/*"],
   vocabulary: [],
   "package-file": ["node:*"],
@@ -77,6 +78,7 @@ const LAYERS: Record<string, string[]> = {
  * of it may import one outside of it, another package, or use what only Node has.
  */
 const CORE = [
+  "src/decision.ts",
   "src/errors.ts",
   "src/langgraph",
   "src/marks.ts",

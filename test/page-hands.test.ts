@@ -143,7 +143,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       await expect.poll(() => page.getByLabel("Next task").inputValue()).toBe("");
       const answers = {
         q1: { type: "approve" },
-        q2: { type: "reject", reason: "Not there", message: "Not there" },
+        q2: { type: "reject", message: "Not there" },
       };
       expect(sent("answers")).toEqual([{ answers }, { answers }]);
       expect(sent("runs")).toEqual([]);
@@ -174,7 +174,7 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(sent("answers")).toEqual([
         {
           answers: {
-            q1: { type: "reject", reason: "Too short", message: "Too short" },
+            q1: { type: "reject", message: "Too short" },
             q2: { type: "edit", editedAction: edited },
           },
         },

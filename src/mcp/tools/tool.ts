@@ -4,7 +4,7 @@ import { isGraphInterrupt } from "@langchain/langgraph";
 import type { Tool, CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { HarnessError } from "../../errors.ts";
 import { fromOutside } from "../../middleware/text/index.ts";
-import { askPerson, callId, failure, looseTool } from "../../middleware/tools/index.ts";
+import { askUser, callId, failure, looseTool } from "../../middleware/tools/index.ts";
 import { messageOf, type Connection } from "../connection/connection.ts";
 import { readForm, toClarification, type FormQuestion } from "../connection/form.ts";
 import type { LiveCall, WaitingCalls } from "../connection/live-call.ts";
@@ -61,7 +61,7 @@ async function resultOf(live: LiveCall, signal: AbortSignal | undefined): Promis
   signal?.addEventListener("abort", cancel, { once: true });
   try {
     // In a run that continues, LangGraph returns all answers from the first one on.
-    for (const request of live.requests) askPerson(request, "An MCP server");
+    for (const request of live.requests) askUser(request, "An MCP server");
     for (;;) {
       const next = await live.next();
       if ("result" in next) return next.result;
@@ -79,7 +79,7 @@ function ask(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeof 
     const request = toClarification(question, error);
     let answer: unknown;
     try {
-      answer = askPerson(request, "An MCP server");
+      answer = askUser(request, "An MCP server");
     } catch (problem) {
       if (HarnessError.from(problem)) return { action: "decline" };
       throw problem;

@@ -1,13 +1,7 @@
 import type { ToolCall } from "@langchain/core/messages";
+import { decisionList, parseDecision, type Decision } from "../../decision.ts";
 import { show } from "../../plan/read/index.ts";
-import {
-  argumentsProblem,
-  actorOf,
-  decisionList,
-  decisionType,
-  editedCall,
-  reasonOf,
-} from "../tools/index.ts";
+import { argumentsProblem } from "../tools/index.ts";
 import type { ConsentRule } from "./options.ts";
 
 /** A person's decision about a call. `edit` has the arguments to make it with. */
@@ -44,24 +38,22 @@ export async function readDecision(answer: unknown, reviewed: Reviewed): Promise
   ]);
   const index = list ? indexByLength.get(list.length) : 0;
   if (index === undefined) return miscounted(answer, open);
-  const decision = list ? list[index] : answer;
-  const type = decisionType(decision);
+  const decision = parseDecision(list ? list[index] : answer);
   const allowed: readonly string[] = rule.allowedDecisions;
-  if (!type) return { error: `${ways(allowed)}; got ${show(answer)}.` };
+  if (!decision) return { error: `${ways(allowed)}; got ${show(answer)}.` };
+  const { type, by, message } = decision;
   if (!allowed.includes(type === "respond" ? "reject" : type)) {
     return { error: `${type} is not allowed for ${call.name}. ${ways(allowed)}.` };
   }
-  const message = reasonOf(decision);
-  const actor = actorOf(decision);
   switch (type) {
     case "approve":
-      return { decision: { type, ...actor } };
+      return { decision: { type, by } };
     case "edit":
       return readEdit(decision, reviewed);
     case "reject":
-      return { decision: { type, ...actor, ...(message !== undefined && { message }) } };
+      return { decision: { type, by, message } };
     case "respond":
-      return message === undefined ? { error: ways(allowed) } : { decision: { type, ...actor, message } };
+      return message === undefined ? { error: ways(allowed) } : { decision: { type, by, message } };
   }
 }
 
@@ -76,8 +68,7 @@ export function miscounted(answer: unknown, open: readonly ToolCall[]): Reading 
   return { error, isMiscounted: true };
 }
 
-async function readEdit(decision: unknown, { call, tool }: Reviewed): Promise<Reading> {
-  const edited = editedCall(decision);
+async function readEdit({ edited, by }: Decision, { call, tool }: Reviewed): Promise<Reading> {
   if (!edited) return { error: 'An edit needs all arguments of the call: {type:"edit",args:{…}}.' };
   if (edited.name !== undefined && edited.name !== call.name) {
     return {
@@ -86,7 +77,7 @@ async function readEdit(decision: unknown, { call, tool }: Reviewed): Promise<Re
   }
   const problem = await argumentsProblem(tool, edited.args);
   return problem === undefined
-    ? { decision: { type: "edit", args: edited.args, ...actorOf(decision) } }
+    ? { decision: { type: "edit", args: edited.args, by } }
     : { error: `These arguments do not fit ${call.name}: ${problem}` };
 }
 

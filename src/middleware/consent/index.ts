@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { createMiddleware, type ToolCallRequest } from "langchain";
+import { decisionList } from "../../decision.ts";
 import {
   earlierAnswer,
   sharedAnswer,
@@ -23,8 +24,7 @@ import {
   foreseenFailure,
   withNote,
   messagesOf,
-  askPerson,
-  decisionList,
+  askUser,
   reviewFields,
   type ReviewFields,
   withholdCalls,
@@ -178,7 +178,7 @@ async function askForDecision(pending: Pending, context: CallContext): Promise<R
       }
     }
     const request = await requestFor({ ...pending, open }, context, reading);
-    const answer = askPerson({ ...request, ...stray }, "consentMiddleware");
+    const answer = askUser({ ...request, ...stray }, "consentMiddleware");
     reading = await readDecision(answer, { ...pending, open, rule });
     if ("decision" in reading) return reading.decision;
   }

@@ -31,16 +31,7 @@ export {
   updatesOf,
   writesOf,
 } from "./result-marks.ts";
-export {
-  actorOf,
-  askPerson,
-  decisionList,
-  decisionType,
-  editedCall,
-  reasonOf,
-  reviewFields,
-  type ReviewFields,
-} from "./review.ts";
+export { askUser, reviewFields, type ReviewFields } from "./review.ts";
 export {
   earlierResults,
   isWithheld,

@@ -1,10 +1,12 @@
 import type { Interrupt } from "@langchain/langgraph";
+import { decisionList, parseDecision } from "../../decision.ts";
 import { attempt, HarnessError } from "../../errors.ts";
 import type { ConsentRequest } from "../../middleware/consent/index.ts";
 import type { PlanApprovalRequest } from "../../middleware/plan/index.ts";
 import { REPEAT_TEXTS } from "../../middleware/repeats/index.ts";
 import { shortened } from "../../middleware/text/index.ts";
 import { parseMarkdown, type MarkdownTodo, type Todo } from "../../plan/index.ts";
+import { isRecord } from "../../plan/read/index.ts";
 import {
   boundedArgs,
   boundedText,
@@ -162,7 +164,7 @@ export function readAnswer(question: Question, words: string): unknown {
   if (question.kind === "clarification") return text;
   const json = /^[{[]/.test(text) ? attempt((): unknown => JSON.parse(text)) : undefined;
   if (question.kind === "other") return json ?? text;
-  const answer = json === undefined ? readWords(question, text) : readDecision(json);
+  const answer = json === undefined ? readWords(question, text) : onlyDecision(json);
   if (answer !== undefined) return answer;
   const valid =
     question.kind === "plan-approval"
@@ -184,21 +186,15 @@ function optionOf({ options }: Question, text: string): string {
 function readWords(question: Question, text: string): unknown {
   if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return { type: "approve" };
   const [refusal, reason = ""] = /^(?:reject|no|n)(?:\s*:\s*([\s\S]*))?$/i.exec(text) ?? [];
-  if (refusal !== undefined) return { type: "reject", ...(reason && { reason, message: reason }) };
+  if (refusal !== undefined) return { type: "reject", message: reason || undefined };
   const isPlan = question.kind === "plan-approval" && /^[ \t]*[-*+] \[/m.test(text);
   return isPlan ? editedPlan(text) : undefined;
 }
 
 /** One decision, alone or as the only one of a list. */
-function readDecision(json: unknown): unknown {
-  const { decisions } = json as { decisions?: unknown };
-  const [one, ...others] = Array.isArray(decisions) ? decisions : [json];
-  return others.length === 0 && isDecision(one) ? one : undefined;
-}
-
-function isDecision(value: unknown): value is { type: string } {
-  const { type } = (value ?? {}) as { type?: unknown };
-  return type === "approve" || type === "edit" || type === "reject";
+function onlyDecision(json: unknown): unknown {
+  const [one, ...others] = decisionList(json) ?? [json];
+  return others.length === 0 && isRecord(one) && parseDecision(one) ? one : undefined;
 }
 
 /** The decision `edit` from a Markdown task list. Throws `invalid-plan`. */

@@ -70,7 +70,7 @@ describe("an answer in words", () => {
   });
 
   it("rejects with a reason", () => {
-    const rejected = { type: "reject", reason: "too long", message: "too long" };
+    const rejected = { type: "reject", message: "too long" };
     expect(readAnswer(approval, "reject: too long")).toEqual(rejected);
     expect(readAnswer(approval, "no:too long")).toEqual(rejected);
     expect(readAnswer(approval, "reject")).toEqual({ type: "reject" });

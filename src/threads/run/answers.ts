@@ -1,4 +1,5 @@
 import type { Interrupt, StateSnapshot } from "@langchain/langgraph";
+import { decisionList, parseDecision, type Decision } from "../../decision.ts";
 import { HarnessError } from "../../errors.ts";
 import { isRecord } from "../../plan/read/index.ts";
 
@@ -48,7 +49,7 @@ function answersInOrder(resume: unknown, waiting: readonly Interrupt[]): Record<
   const [only, ...others] = waiting;
   if (!only) return undefined;
   if (others.length === 0) return { [only.id!]: resume };
-  const decisions = decisionsOf(resume);
+  const decisions = decisionList(resume);
   const names = waiting.map(({ value }) => callsOf(value)?.map(nameOf) ?? ["a question"]);
   const count = names.flat().length;
   if (decisions?.length !== count) {
@@ -69,25 +70,21 @@ function answersInOrder(resume: unknown, waiting: readonly Interrupt[]): Record<
 export function decisionsFor(request: unknown, answer: unknown): unknown {
   const calls = callsOf(request);
   if (!calls) return answer;
-  const decisions = decisionsOf(answer);
-  const list = decisions ?? [answer];
+  const list = decisionList(answer) ?? [answer];
   const names = calls.map(nameOf).join(", ");
   if (list.length !== calls.length) {
     refuse(`${calls.length} decisions are needed, one for each of ${names}; got ${list.length}.`);
   }
-  const bad = list.find((decision) => !isRecord(decision) || !TYPES.includes(decision["type"]));
+  const bad = list.find((decision) => !isRecord(decision) || !parseDecision(decision));
   if (bad !== undefined) {
     refuse(`A decision about ${names} is approve, edit, reject or respond; got ${JSON.stringify(bad)}.`);
   }
-  const spelled = (list as Record<string, unknown>[]).map(camelCased);
-  // LangChain's own middleware reads only lists.
-  const isOurs = OURS.includes((request as { type?: unknown }).type);
-  if (isOurs) return decisions ? { decisions: spelled } : spelled[0];
-  return { decisions: spelled.map((decision, at) => reviewed(decision, nameOf(calls[at]))) };
+  // Our own middleware parses any form.
+  if (OURS.includes((request as { type?: unknown }).type)) return answer;
+  return { decisions: list.map((decision, at) => forLangChain(parseDecision(decision)!, nameOf(calls[at]))) };
 }
 
 const OURS: unknown[] = ["consent", "plan-approval"];
-const TYPES: unknown[] = ["approve", "edit", "reject", "respond"];
 
 function callsOf(request: unknown): unknown[] | undefined {
   if (!isRecord(request)) return undefined;
@@ -95,22 +92,10 @@ function callsOf(request: unknown): unknown[] | undefined {
   return Array.isArray(calls) && calls.length > 0 ? (calls as unknown[]) : undefined;
 }
 
-function decisionsOf(answer: unknown): unknown[] | undefined {
-  const { decisions } = isRecord(answer) ? answer : {};
-  return Array.isArray(decisions) ? (decisions as unknown[]) : undefined;
-}
-
-function camelCased(decision: Record<string, unknown>): Record<string, unknown> {
-  const { edited_action: edited, ...rest } = decision;
-  return edited === undefined ? decision : { ...rest, editedAction: rest["editedAction"] ?? edited };
-}
-
-/** A decision as LangChain's own middleware reads it, with the tool's name beside changed arguments. */
-function reviewed({ args, ...decision }: Record<string, unknown>, name: string): Record<string, unknown> {
-  const isBare = decision["type"] === "edit" && isRecord(args) && !decision["editedAction"];
-  return isBare
-    ? { ...decision, editedAction: { name, args } }
-    : { ...decision, ...(args !== undefined && { args }) };
+/** A decision as LangChain's own middleware reads it. */
+function forLangChain({ type, by, message, edited }: Decision, name: string): object {
+  const editedAction = edited && { name: edited.name ?? name, args: edited.args };
+  return { type, by, message, editedAction };
 }
 
 function nameOf(call: unknown): string {

@@ -1,3 +1,4 @@
+import { parseDecision } from "../../decision.ts";
 import { REMINDER_NAMES } from "../../plan/presets/index.ts";
 import { own, type Change, type Todo } from "../../plan/todo/index.ts";
 import { type Status } from "../../vocabulary.ts";
@@ -151,8 +152,8 @@ const STATUS_VERBS: Readonly<Record<Status, string>> = {
 
 /** A person's answer as a sentence. */
 export function answerWords(answer: unknown, { kind, name }: { kind?: string; name?: string } = {}): string {
-  const decision = typeof answer === "object" && answer !== null ? answer : {};
-  const { type, reason, message = reason, by = "You" } = decision as Partial<Record<string, string>>;
+  const decision = typeof answer === "object" ? parseDecision(answer) : undefined;
+  const { type, message, by = "You" } = decision ?? {};
   const what = name ?? (kind === "plan-approval" ? "the plan" : "it");
   switch (type) {
     case "approve":

@@ -113,7 +113,7 @@ export type Answer =
   | string
   /** `always`: the label of an offered rule, which is stored. */
   | { type: "approve"; always?: string }
-  | { type: "reject"; reason?: string; message?: string }
+  | { type: "reject"; message?: string }
   | { type: "edit"; todos: SentTodo[]; rules?: readonly string[] }
   | { type: "edit"; editedAction: { name: string; args: Record<string, unknown> } };
 

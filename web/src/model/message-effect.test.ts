@@ -29,6 +29,6 @@ it("a message belongs to the last undecided question, and is sent with the decis
 
 it("a rejection carries the message as its reason", () => {
   expect(answersWith("Too short", { type: "reject", id: "a" }, {})).toEqual({
-    a: { type: "reject", reason: "Too short", message: "Too short" },
+    a: { type: "reject", message: "Too short" },
   });
 });

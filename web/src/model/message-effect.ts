@@ -27,7 +27,7 @@ export function answersWith(
   { id, type }: Extract<MessageEffect, { id: string }>,
   decided: Readonly<Record<string, Answer>>,
 ): Record<string, Answer> {
-  const answer: Answer = type === "answer" ? message : { type: "reject", reason: message, message };
+  const answer: Answer = type === "answer" ? message : { type: "reject", message };
   return { ...decided, [id]: answer };
 }
 

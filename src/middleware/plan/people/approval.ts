@@ -1,4 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { decisionList, parseDecision } from "../../../decision.ts";
 import { marks } from "../../../marks.ts";
 import { applyWrite, diffTodos, isClosed, isOpen } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Preset, Result, Todo } from "../../../plan/index.ts";
@@ -7,17 +8,7 @@ import { show, isRecord, readRules } from "../../../plan/read/index.ts";
 import { renderLines, renderRules } from "../../../plan/render/index.ts";
 import { nextNumber } from "../../../plan/todo/index.ts";
 import { decidedByUser } from "../../text/index.ts";
-import {
-  copyOf,
-  actorOf,
-  askPerson,
-  decisionList,
-  decisionType,
-  editedCall,
-  reasonOf,
-  reviewFields,
-  type ReviewFields,
-} from "../../tools/index.ts";
+import { copyOf, askUser, reviewFields, type ReviewFields } from "../../tools/index.ts";
 import { editedPolicy, planCalls, Turns } from "../plan-call/turn.ts";
 import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -104,7 +95,16 @@ export async function askApproval(
     case "reject":
       return rejectedPlan(message, calls, decision);
     default:
-      return { _plan: { approved: { id: call.id, message: message.id, ...actorOf(decision) }, ...APPROVED } };
+      return {
+        _plan: {
+          approved: {
+            id: call.id,
+            message: message.id,
+            ...("by" in decision && decision.by && { by: decision.by }),
+          },
+          ...APPROVED,
+        },
+      };
   }
 }
 
@@ -122,7 +122,7 @@ export const PROPOSED: MemoryUpdate = { proposed: true };
 const APPROVED: MemoryUpdate = { proposed: false };
 
 function ask(request: PlanApprovalRequest): unknown {
-  return askPerson(request, "planMiddleware: approval");
+  return askUser(request, "planMiddleware: approval");
 }
 
 type Edit = Extract<PlanDecision, { type: "edit" }>;
@@ -130,19 +130,15 @@ type Reading = (PlanDecision & { error?: undefined }) | { type: "unreadable"; er
 
 /** Reads a decision in the short form, as a bare word, or in the lists of LangChain's UIs. */
 function readDecision(answer: unknown): Reading {
-  const decision = decisionList(answer)?.[0] ?? answer;
-  const type = decisionType(decision);
-  const actor = actorOf(decision);
-  if (type === "approve") return { type, ...actor };
+  const { type, by, message, edited } = parseDecision(decisionList(answer)?.[0] ?? answer) ?? {};
+  if (type === "approve") return { type, by };
   if (type === "edit") {
-    const args = editedCall(decision)?.args ?? (isRecord(decision) ? decision : {});
+    const args = edited?.args ?? {};
     const todos = args["todos"] ?? args["items"];
     const rules = readRules(args["rules"]);
-    if (Array.isArray(todos))
-      return { type, todos: todos as EditedTodo[], ...actor, ...(rules && { rules }) };
+    if (Array.isArray(todos)) return { type, todos: todos as EditedTodo[], by, rules };
   } else if (type) {
-    const reason = reasonOf(decision);
-    return { type: "reject", ...actor, ...(reason !== undefined && { reason }) };
+    return { type: "reject", by, reason: message };
   }
   const valid = '{type:"approve"}, {type:"edit",todos:[…]} or {type:"reject",reason}';
   return { type: "unreadable", error: `Resume with ${valid}; got ${show(answer)}.` };

@@ -9,7 +9,7 @@ import type { Change, Todo } from "../../../plan/index.ts";
 import { type ToolText, describeChanges } from "../../../plan/presets/index.ts";
 import { foreign, renderSnapshot } from "../../../plan/render/index.ts";
 import { decidedByUser, ownText } from "../../text/index.ts";
-import { callId, looseTool, type ToolRuntime, actorOf, planTool } from "../../tools/index.ts";
+import { callId, looseTool, type ToolRuntime, planTool } from "../../tools/index.ts";
 import { announce } from "../announce.ts";
 import { rememberEdits, rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -48,7 +48,7 @@ async function runCall(
   const noted = marks({
     ...(newMemory && { plan_edited: true }),
     ...(userWords && { user_said: userWords }),
-    ...(approved && decidedByUser({ type: approved.edit ? "edit" : "approve", ...actorOf(approved) })),
+    ...(approved && decidedByUser({ type: approved.edit ? "edit" : "approve", by: approved.by })),
   });
   const answer = (content: string, status: "success" | "error"): ToolMessage =>
     new ToolMessage({

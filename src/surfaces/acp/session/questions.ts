@@ -79,7 +79,7 @@ export class Asking {
       if (content === undefined) return undefined;
       const reason = content["reason"]?.trim();
       if (content["decision"] === "approve") return { type: "approve" };
-      return { type: "reject", reason: reason || undefined };
+      return { type: "reject", message: reason || undefined };
     }
     const choice = await this.#option(
       { call: `plan-${id}`, name: "plan-approval", title: "Work on this plan?", note: plan },

@@ -40,8 +40,8 @@ it("the remark on a call is shown beside it", async () => {
 it.each([
   ["yes", { type: "approve" }],
   ['{"type":"edit","args":{"command":"make -n"}}', { type: "edit", args: { command: "make -n" } }],
-  ["no: later", { type: "reject", reason: "later", message: "later" }],
-  ["yes, but later", { type: "reject", reason: "yes, but later", message: "yes, but later" }],
+  ["no: later", { type: "reject", message: "later" }],
+  ["yes, but later", { type: "reject", message: "yes, but later" }],
 ])("the words %j are read as a decision where they are one, else as a reason", async (words, decision) => {
   expect((await asked(QUESTION, { words })).read).toEqual(decision);
 });

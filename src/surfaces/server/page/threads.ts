@@ -1,6 +1,7 @@
 import type { MessageContent } from "@langchain/core/messages";
 import { Hono } from "hono";
 import { z } from "zod";
+import { parseDecision } from "../../../decision.ts";
 import { imageBlock, Sight } from "../../../middleware/files/index.ts";
 import { type Todo } from "../../../plan/index.ts";
 import { isRecord } from "../../../plan/read/index.ts";
@@ -269,10 +270,10 @@ function defined(values: Record<string, unknown>): Record<string, unknown> {
 /** Answers 422 for an answer that does not fit its question. */
 function checkAnswer(kind: string, answer: unknown): void {
   if (kind === "clarification" || kind === "other") return;
-  const { type, todos } = isRecord(answer) ? answer : {};
-  const isDecision = type === "approve" || type === "reject" || type === "edit";
-  if (!isDecision) refuse(422, "Answer with approve, edit or reject.");
-  if (kind === "plan-approval" && type === "edit" && !Array.isArray(todos)) {
+  const decision = isRecord(answer) ? parseDecision(answer) : undefined;
+  if (!decision) refuse(422, "Answer with approve, edit or reject.");
+  const { type, edited } = decision;
+  if (kind === "plan-approval" && type === "edit" && !Array.isArray(edited?.args["todos"])) {
     refuse(422, "An edit of the plan needs its items, in todos.");
   }
 }

@@ -70,5 +70,5 @@ function decisionWords(answer: Answer): string {
   if (answer.type === "approve")
     return answer.always === undefined ? "Approved." : `Approved, and always ${answer.always}.`;
   if (answer.type === "edit") return "Approved with your changes.";
-  return answer.reason ? `Rejected: ${answer.reason}` : "Rejected.";
+  return answer.message ? `Rejected: ${answer.message}` : "Rejected.";
 }

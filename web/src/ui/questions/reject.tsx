@@ -11,7 +11,7 @@ export function Reject({ question, isSending, onDecide, onCancel }: AnswerProps 
       onSubmit={(event) => {
         event.preventDefault();
         const text = reason.trim();
-        onDecide({ type: "reject", ...(text && { reason: text, message: text }) });
+        onDecide({ type: "reject", message: text || undefined });
       }}
     >
       <label>
