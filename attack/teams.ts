@@ -129,7 +129,7 @@ class Game {
         await store.close();
       }
       this.stops += 1;
-      // Before the first checkpoint there is nothing to go on with.
+      // Before the first checkpoint there is nothing to resume.
       if (this.#used.size > 0) input = null;
     }
   }

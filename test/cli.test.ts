@@ -75,7 +75,7 @@ it.runIf(isRelease)(
     child.stdout.once("data", () => child.stdout.destroy());
     expect(await exit).toBe(130);
     expect(await err).toBe(
-      "holdfast: stopped, since nobody reads the output. Go on with: holdfast resume survey\n",
+      "holdfast: stopped, since the reader of the output closed it. Continue with: holdfast resume survey\n",
     );
     const resumed = holdfast(["resume", "survey"]);
     expect(await resumed.out).not.toContain("\u001B");
@@ -132,9 +132,7 @@ it.runIf(isRelease)(
 it("npm start plays the demo in at most 40 lines, and says that a program plays the model", async () => {
   const { ok, stdout } = await run(process.execPath, ["scripts/start.mjs"], { env: environment() });
   expect(ok).toBe(true);
-  expect(stdout).toMatch(
-    /^A program plays the model, not a language model\. Scratch project: \S+holdfast-demo-/,
-  );
+  expect(stdout).toMatch(/^A script stands in for the language model\. Scratch project: \S+holdfast-demo-/);
   expect(stdout).toContain("then all 3 pass");
   expect(stdout).toContain("Take part: npm start -- demo");
   expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(40);

@@ -43,20 +43,18 @@ it("a command that was under way at kill -9 is not run again by resume, and the 
   script = [{ content: "I look first." }];
   const { code, out } = await holdfast("resume", "t");
   expect(out).toMatch(/✗ \$ echo ran.* was stopped before/);
-  expect(out).toContain("It is not known whether this execute call was carried out");
+  expect(out).toContain("This execute call was interrupted");
   expect(out).toContain("I look first.");
   expect(code).toBe(0);
   expect(effects()).toEqual(["ran"]);
-  expect(JSON.stringify(server.getLastRequest()!.body)).toContain(
-    "It is not known whether this execute call",
-  );
+  expect(JSON.stringify(server.getLastRequest()!.body)).toContain("This execute call was interrupted");
 });
 
 it("one that a person had allowed is asked about again as what it is, and marked when it is run", async () => {
   expect(await holdfast("run", "--dir", ".", "--shell", "--thread", "t", "Go")).toMatchObject({ code: 3 });
   await killed("resume", "t", "--answer", "approve");
   const asked = await holdfast("resume", "t");
-  expect(asked.out).toContain("It may have had its effect already; to allow it is to run it again.");
+  expect(asked.out).toContain("It may have had its effect already; if you allow it, it runs again.");
   expect(asked.code).toBe(3);
   expect(effects()).toEqual(["ran"]);
 

@@ -851,9 +851,9 @@ describe.runIf(hasBrowser)("with the page", () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
     await page.getByRole("button", { name: "Delete this thread" }).dblclick();
-    await page.getByRole("button", { name: "Delete for good" }).waitFor();
+    await page.getByRole("button", { name: "Delete permanently" }).waitFor();
     expect(suite.server.asked).toEqual([]);
-    await page.getByRole("button", { name: "Delete for good" }).click();
+    await page.getByRole("button", { name: "Delete permanently" }).click();
     await page.getByRole("heading", { name: "Give a task" }).waitFor();
     expect(suite.server.asked).toMatchObject([{ method: "DELETE" }]);
   });

@@ -229,7 +229,7 @@ function isForSummary(messages: readonly BaseMessage[]): boolean {
 
 /** Whether a request for a summary continues the conversation. The first one of a process has the conversation as text. */
 function isNextTurn(messages: readonly BaseMessage[]): boolean {
-  return messages.at(-1)!.text.startsWith("This is the harness, not the user.");
+  return messages.at(-1)!.text.startsWith("This is Holdfast, not the user.");
 }
 
 /** What a request has up to the last result: reminders come after it. */

@@ -73,15 +73,15 @@ it.runIf(isRelease)(
     await screen.see(IDLE);
     expect(readFileSync(join(home, "project/survey.md"), "utf8")).toContain("a.ts");
     screen.type(CTRL_D);
-    await screen.until(() => screen.all().includes("going on with"), "the second session");
-    const thread = /^(survey-this-directory-\w+); go on with holdfast --continue/m.exec(screen.all())?.[1];
-    expect(screen.all()).toContain(`going on with ${thread}`);
+    await screen.until(() => screen.all().includes("continuing"), "the second session");
+    const thread = /^(survey-this-directory-\w+); continue with holdfast --continue/m.exec(screen.all())?.[1];
+    expect(screen.all()).toContain(`continuing ${thread}`);
     await screen.see(IDLE);
     screen.type(CTRL_C + CTRL_C);
     await screen.see(/Which thread\?\n❯ 1\. survey-this/);
     screen.type(ENTER);
     await screen.until(
-      () => screen.all().split("going on with survey-this-directory-").length === 3,
+      () => screen.all().split("continuing survey-this-directory-").length === 3,
       "the thread",
     );
     await screen.see(IDLE);
@@ -179,7 +179,7 @@ it.each(isRelease ? SIZES : SIZES.slice(0, 1))(
     screen.type(`then this${ENTER}`);
     await screen.see(/queued: then this/);
     screen.type("\u001B");
-    await shows(screen, /Interrupted .*\/continue goes on/);
+    await shows(screen, /Interrupted .*\/continue resumes/);
     await screen.see(/> then this/);
     screen.type("\u0015");
     script = [{ content: "Here." }];

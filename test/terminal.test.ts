@@ -115,7 +115,7 @@ describe("the offline survey on a terminal", () => {
     expect((await holdfast("show", "other")).out).toMatch(/completed\)/);
 
     expect(first!.code).toBe(130);
-    expect(first!.out).toContain("Go on with: holdfast resume survey");
+    expect(first!.out).toContain("Continue with: holdfast resume survey");
     expect(first!.out.lastIndexOf("\u001B[?25h")).toBeGreaterThan(first!.out.lastIndexOf("\u001B[?25l"));
     const [, done, all] = /Interrupted \((\d+)\/(\d+)/.exec(screen.all())!;
     expect(listed!.out).toMatch(new RegExp(`survey +stopped +${done}/${all}`));
@@ -208,7 +208,7 @@ describe("the offline survey on a terminal", () => {
       screen.type(ENTER);
       const ended = await endedOn(screen);
       expect(ended.map(({ code }) => code)).toEqual([0, 130, 130, 0, 0]);
-      expect(ended[1]!.out).toContain("Go on with: holdfast resume told");
+      expect(ended[1]!.out).toContain("Continue with: holdfast resume told");
       expect(ended[3]!.out).toMatch(/survey +waiting/);
     },
   );

@@ -172,7 +172,7 @@ export class McpServers {
       }
       this.#changes.set(name, changeNotice(pinned, definition));
       this.#tell(
-        `The tool ${tool.name} of the MCP server ${server} is not as it was agreed to: calls of it wait for consent.`,
+        `The tool ${tool.name} of the MCP server ${server} has changed since you agreed to it: its calls need your consent.`,
       );
       const onCall = async (): Promise<void> => {
         await pins?.pin(server, { [tool.name]: definition });

@@ -36,7 +36,7 @@ it("says so where the file cannot be read, and does not overwrite it", async () 
   const allowed = open();
   await allowed.add(["write_file"]);
   writeFileSync(allowed.file, "{ half");
-  await expect(allowed.rules()).rejects.toThrow(`${allowed.file} cannot be read: mend it`);
+  await expect(allowed.rules()).rejects.toThrow(`${allowed.file} cannot be read: fix it`);
   await expect(allowed.add(["edit_file"])).rejects.toThrow("cannot be read");
   expect(readFileSync(allowed.file, "utf8")).toBe("{ half");
 });

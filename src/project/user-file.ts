@@ -30,7 +30,7 @@ export class UserFile<Entry> {
       return new Map(Object.entries(file[this.#field] as Record<string, Entry>));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") return new Map();
-      const text = `${this.path} cannot be read: mend it, or delete it to begin anew.`;
+      const text = `${this.path} cannot be read: fix it, or delete it to start over.`;
       throw new HarnessError("invalid-options", text, { cause });
     }
   }

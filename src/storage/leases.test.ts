@@ -122,7 +122,7 @@ describe.each(STORES)("in $name,", ({ name: storeName, create }) => {
       await expect(put(theirs, same)).rejects.toMatchObject({ code: "thread-changed" });
       await expect(theirs.putWrites(same, [["answer", "red"]], "task")).rejects.toMatchObject({
         code: "thread-changed",
-        message: expect.stringContaining('Thread "t" was changed by somebody else') as string,
+        message: expect.stringContaining('Thread "t" was changed by another process') as string,
       });
       const newest = (await theirs.getTuple(thread("t")))!;
       expect(newest.parentConfig).toEqual(mine);

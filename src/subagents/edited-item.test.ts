@@ -76,7 +76,7 @@ const told = ({ requests }: ScriptedModel): number[] =>
   requests.map(({ messages }) => messages.filter(({ text }) => text.includes("The user changed")).length);
 
 const CANCELLED =
-  "Error: Item 2 is cancelled: the user set it so. Nothing was started. Go on without it; add a new item for work that is still needed.";
+  "Error: Item 2 is cancelled: the user set it so. Nothing was started. Continue without it; add a new item for work that is still needed.";
 
 describe("a sub-agent for an item that a person cancelled or completed", () => {
   it("is not started when the person did so while the call was waiting", async () => {

@@ -101,7 +101,7 @@ async function earlierHelper(
     return `no sub-agent "${id}" can be asked again${ids && `; there are ${ids}`}.`;
   }
   const { kind, ns } = helper;
-  if (id in readBackground(runtime.state).jobs) return `${id} is still at work.`;
+  if (id in readBackground(runtime.state).jobs) return `${id} is still working.`;
   const conversation = await conversationAt(ns, runtime);
   return conversation ? { kind, messages: conversation } : `nothing is left of what ${id} knew.`;
 }

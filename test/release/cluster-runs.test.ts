@@ -150,7 +150,7 @@ it("runs wait for a worker of their queue, are seen to, and those with the highe
   expect(await nightly.ended).toBe(0);
 });
 
-it("a run that waits for a person holds no worker, and goes on with the answer", async () => {
+it("a run that waits for the user holds no worker, and goes on with the answer", async () => {
   const thread = await newThread();
   const input = task({ id: "asked", turns: 1 });
   await client.runs.wait(thread, "agent", { input, interruptBefore: ["tools"] });

@@ -50,7 +50,7 @@ it.each(["SIGKILL", "SIGSTOP"] as const)(
     );
     worker.process.kill("SIGCONT");
     expect(await worker.ended).toBe(signal === "SIGKILL" ? null : 1);
-    const words = "createWorker: this worker was not heard of for too long, and others go on with its runs.";
+    const words = "createWorker: this worker missed its heartbeat, so other workers took over its runs.";
     expect(worker.errors.join("")).toContain(signal === "SIGKILL" ? "" : words);
     await cluster.open(signal);
     await client.runs.join(thread, run);

@@ -225,7 +225,7 @@ describe("a thread of another program, hostile in all it holds", () => {
     expect(await leftInPipes(WRONG)).toEqual([]);
     script = [call("ls", {})];
     const resumed = await inPipe(["resume", ID, "--model", "openai:gpt-5.1", "--max-turns", "1"]);
-    expect(resumed.out).toContain("Go on with: holdfast resume $'../evil");
+    expect(resumed.out).toContain("Continue with: holdfast resume $'../evil");
     expect(left(resumed.out + resumed.err)).toEqual([]);
   });
 

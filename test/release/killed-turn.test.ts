@@ -16,7 +16,7 @@ interface Ended {
 }
 
 const PROGRAM = join(import.meta.dirname, "../killed-turn.mjs");
-const UNKNOWN = /^It is not known whether this (\w+) call was carried out/;
+const UNKNOWN = /^was interrupted: it may or may not this (\w+) call was carried out/;
 
 let root: string;
 beforeAll(() => {

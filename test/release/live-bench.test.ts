@@ -104,7 +104,7 @@ describe("the live benchmark", () => {
     expect(text).toContain(`10 runs, ${afterKill.length} of them done`);
     expect(text).toMatch(/The others take about \$\d/);
     expect(text).toMatch(/finished, 8 calls, 8\.0k in \(3\.2k cached\), 400 out; so far \$/);
-    expect(text).toContain("stopped at the budget. The same command goes on where it stopped.");
+    expect(text).toContain("stopped at the budget. The same command resumes it.");
     expect(server.requests.length - before).toBe(10);
     const afterBudget = read("good").records;
     expect(afterBudget.at(-1)!.end).toBe("interrupted");
@@ -127,7 +127,7 @@ describe("the live benchmark", () => {
     stopped.child.kill("SIGINT");
     stopped.child.kill("SIGCONT");
     expect(await stopped.ended).toBe(130);
-    expect(stopped.err()).toContain("bench: stopped. The same command goes on where it stopped.");
+    expect(stopped.err()).toContain("bench: stopped. The same command resumes it.");
     expect(stopped.out()).toContain("report.md (and report.json)");
 
     const last = await call("good", ...MOCK, ...args);
@@ -157,7 +157,7 @@ describe("the live benchmark", () => {
     const args = ["--model", "openai-compatible:mock", "--retries", "0", "--tasks", "3", "--parallel", "1"];
     const failed = await call("bad", ...args);
     expect(failed.code).toBe(1);
-    expect(failed.said.at(-1)).toMatch(/failed \(500\).*The same command goes on where it stopped/);
+    expect(failed.said.at(-1)).toMatch(/failed \(500\).*The same command resumes it/);
     expect(read("bad").records.map(({ end }) => end)).toEqual(Array(3).fill("infrastructure"));
     status = 200;
     expect((await call("bad", ...args)).code).toBe(0);

@@ -104,7 +104,10 @@ export class WaitingCalls {
   readonly #calls = new Map<string, { live: LiveCall; timer: NodeJS.Timeout }>();
 
   keep(key: string, live: LiveCall): void {
-    const timer = setTimeout(() => this.take(key)?.cancel(new Error("Nobody answered.")), PATIENCE_MS);
+    const timer = setTimeout(
+      () => this.take(key)?.cancel(new Error("The user did not answer.")),
+      PATIENCE_MS,
+    );
     this.#calls.set(key, { live, timer: timer.unref() });
   }
 

@@ -45,7 +45,7 @@ export function clarificationMiddleware({ canAsk = true }: ClarificationOptions 
       const calls = turnOf(state.messages, toolCall.id)?.tool_calls ?? [];
       if (mayRun || !calls.some(({ name }) => name === CLARIFICATION_TOOL))
         return answeredOnce(request, handler);
-      const content = `Not run: ${CLARIFICATION_TOOL} was called in the same turn, and the answer may change what is needed. Call it again if it still is.`;
+      const content = `Not run: ${CLARIFICATION_TOOL} was called in the same turn, and the answer may change what you need. Call it again if you still need it.`;
       return errorResult(toolCall, content);
     },
   });

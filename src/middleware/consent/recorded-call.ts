@@ -80,7 +80,7 @@ export class RecordedCall {
   }
 
   /**
-   * Whether a call of the turn waits for a person regardless of the rules: it may be a repetition, or a person has
+   * Whether a call of the turn waits for the user regardless of the rules: it may be a repetition, or a person has
    * already decided about it, which a later rule does not overrule.
    */
   mustAsk({ id = "", name }: ToolCall): boolean {

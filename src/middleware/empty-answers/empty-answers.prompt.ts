@@ -1,5 +1,5 @@
 /** Shown once to a model whose answer was empty. */
-export const EMPTY_ANSWER = "Your answer was empty. Go on, or say what came of it.";
+export const EMPTY_ANSWER = "Your answer was empty. Continue, or report the result.";
 
 export const MISSED_CALL = {
   announced:

@@ -115,7 +115,7 @@ function sectionOf(workspace: Workspace, { runtime }: { runtime: object }): stri
 function conflictNotice(files: Record<string, string> | undefined): BaseMessage[] {
   const copies = Object.keys(files ?? {}).filter((path) => /\.conflict-\d+$/.test(path));
   if (copies.length === 0) return [];
-  const text = `Parallel changes to a file did not fit together. The later one is in the file, what it replaced is in ${foreign(copies.join(", "))}: put right what is wrong, then delete the copy.`;
+  const text = `Parallel changes to a file conflict. The file has the later one; the text that it replaced is in ${foreign(copies.join(", "))}: put right what is wrong, then delete the copy.`;
   return [reminderMessage("file_conflict", text)];
 }
 

@@ -187,11 +187,11 @@ export class CallTurn {
 interface OrderedCall {
   /**
    * Waits until all earlier calls that this one must follow have ended, and returns those that failed. Interrupts the
-   * task if one of them waits for a person: LangGraph runs both again on resume. Throws when the run is stopped.
+   * task if one of them waits for the user: LangGraph runs both again on resume. Throws when the run is stopped.
    */
   wait: () => Promise<ToolCall[]>;
   end: (result: CallResult) => void;
-  /** Ends a call that has thrown: it waits for a person, or the run ends. */
+  /** Ends a call that has thrown: it waits for the user, or the run ends. */
   stop: (error: unknown) => void;
 }
 

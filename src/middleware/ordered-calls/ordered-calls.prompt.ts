@@ -4,4 +4,4 @@ export const ORDERED_CALLS_PROMPT =
 
 /** The result of a call that was withheld. */
 export const WITHHELD =
-  "Not run: {calls} in front of it in this message did not succeed. Put that right, then call {name} again.";
+  "Not run: {calls} before it in this message failed. Fix that, then call {name} again.";

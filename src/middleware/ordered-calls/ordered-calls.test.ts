@@ -406,7 +406,7 @@ describe("a call behind one that failed", () => {
   it("is withheld where it is a command and a file was to be changed, and says why", async () => {
     expect(await run(true)).toEqual([
       "Error: disk is full",
-      "Not run: write_file /a.js in front of it in this message did not succeed. Put that right, then call execute again.",
+      "Not run: write_file /a.js before it in this message failed. Fix that, then call execute again.",
     ]);
     expect(await run(false)).toEqual(["written", "tests pass"]);
   });

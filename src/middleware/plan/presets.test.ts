@@ -106,7 +106,7 @@ describe("lean", () => {
     ).toEqual(["3 check completed ", "4 publish in_progress ", "5 tell pending 4"]);
     expect(texts.slice(2)).toEqual([
       "Plan set, 3-5. 0/3 done; now 3.",
-      "1/3 done; now 4.\nNote: 1 is taken for 3: this plan counts from 3.",
+      "1/3 done; now 4.\nNote: 1 is read as 3: this plan counts from 3.",
     ]);
   });
 

@@ -19,7 +19,7 @@ import { isRepetition } from "./repetition.ts";
 
 const go = { messages: [new HumanMessage("go")] };
 const THREAD = { configurable: { thread_id: "t" } };
-const UNKNOWN = expect.stringMatching(/^It is not known whether this send call was carried out/);
+const UNKNOWN = expect.stringMatching(/^This send call was interrupted/);
 
 /** A saver that knows what it was asked to keep of calls that begin. */
 class CountingSaver extends MemorySaver {
@@ -187,7 +187,7 @@ describe("a call that was cut short", () => {
     await expect(run(go, { signal: controller.signal })).rejects.toThrow(/abort/i);
     const [said] = results((await run(null)).messages);
     expect(said).toBe(
-      "[This call was under way once before and may have had its effect then.]\nError: already sent",
+      "[This call was interrupted once before and may have had its effect then.]\nError: already sent",
     );
   });
 
@@ -346,7 +346,7 @@ describe("files on a disk", () => {
       await expect(run(go, { signal: controller.signal })).rejects.toThrow(/abort/i);
       expect(results((await run(null)).messages)).toEqual([
         "Replaced /a.",
-        expect.stringMatching(/^It is not known whether this edit_file call/),
+        expect.stringMatching(/^This edit_file call was interrupted/),
       ]);
       expect(await disk.read("/b")).toMatchObject({ content: "xx" });
     } finally {

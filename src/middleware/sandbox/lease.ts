@@ -10,7 +10,7 @@ export interface Call {
 
 /**
  * The sandbox of one thread, if it has one, and the runs that use it. LangChain has no event for a run that failed, was
- * aborted or waits for a person. So a run counts from its first call until it ends or one of its calls fails; a run
+ * aborted or waits for the user. So a run counts from its first call until it ends or one of its calls fails; a run
  * that stopped in between counts until another run begins.
  */
 export class Lease {

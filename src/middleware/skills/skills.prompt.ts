@@ -6,9 +6,10 @@ import type { PlacedSkill } from "./skill.ts";
 
 /** The readers of a skill: the agent that answers the user, or a sub-agent, whose report another agent puts into form. */
 export const READERS = {
-  agent: "Before work that one of these is for, read {place} and follow it; its files are beside it.",
+  agent:
+    "Before work that one of these is for, read {place} and follow it; its files are in the same folder.",
   helper:
-    "If your task itself is what one of these is for, read {place} and follow it; its files are beside it. None is for the form of your report: another agent reads that.",
+    "If your task itself is what one of these is for, read {place} and follow it; its files are in the same folder. None is for the form of your report: another agent reads that.",
 };
 
 /** Appended to the system prompt: what each skill is for, and where it is. The rest is read when it is needed. */

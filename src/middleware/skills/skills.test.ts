@@ -145,7 +145,7 @@ describe("an agent with skills", () => {
     );
     const system = requests[0]!.messages[0]!.text;
     expect(system).toContain(
-      "## Skills\nBefore work that one of these is for, read /.skills/<name>/SKILL.md and follow it; its files are beside it.\n- pdf: Fills forms.",
+      "## Skills\nBefore work that one of these is for, read /.skills/<name>/SKILL.md and follow it; its files are in the same folder.\n- pdf: Fills forms.",
     );
     expect(system).not.toContain("Do pdf");
     expect(replies[0]).toContain("Do pdf.");

@@ -165,7 +165,7 @@ describe("a write that was held back", () => {
     const summarization = { trigger: { messages: 9 }, keep: { messages: 4 } };
     await createDeepAgent({ model, plan: false, summarization }).invoke(go);
     const requests = sent(model);
-    expect(requests[4]!.at(-1)).toContain("This is the harness, not the user.");
+    expect(requests[4]!.at(-1)).toContain("This is Holdfast, not the user.");
     expect(breaks(requests.slice(0, 5))).toEqual([]);
     expect(having(requests, mine)).toEqual([]);
   });

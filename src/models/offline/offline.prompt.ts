@@ -8,7 +8,7 @@ export const SUMMARIZED =
 
 /** The first words of the demo, in its scratch project. */
 export const DEMO_INTRODUCTION =
-  "I am `demo`, a program in a language model's place. I play one task, whatever you ask for; files, commands, questions and tests are real.";
+  "I am `demo`, a script that stands in for a language model. I always do the same task; files, commands, questions, and tests are real.";
 
 /** The answer of the demo in any other folder. */
 export const DEMO_ELSEWHERE =

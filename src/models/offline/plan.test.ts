@@ -108,7 +108,7 @@ describe("the plan of the offline model", () => {
     await edit(without(DOCUMENTS));
     const { answer, todos } = await ask("Go on");
     expect(answer).toContain(`${DOCUMENTS} (it is not in the plan any more)`);
-    expect(answer).toContain(`${MARKERS} (somebody else marked it as completed)`);
+    expect(answer).toContain(`${MARKERS} (someone else marked it as completed)`);
     const left = STEPS.filter((step) => step !== DOCUMENTS);
     expect(show(todos)).toEqual([...left.map((step) => `${step}: completed`), "Make coffee: blocked"]);
   });

@@ -66,7 +66,7 @@ export class Plan {
     if (!item) return "it is not in the plan any more";
     if (item.status === "cancelled") return "it was cancelled in the plan";
     if (item.status === "blocked") return "it is blocked in the plan";
-    return item.status === "completed" ? "somebody else marked it as completed" : undefined;
+    return item.status === "completed" ? "someone else marked it as completed" : undefined;
   }
 
   /** The id of an open step, for a sub-agent. */

@@ -58,7 +58,7 @@ export function withCurrentIds(update: UpdateDraft, plan: Plan, reading: Reading
     const number = numberOf(id) ?? Infinity;
     const current = String(first + number - 1);
     if (number >= first || ids.has(id) || !ids.has(current)) return id;
-    reading.note(`${id} is taken for ${current}: this plan counts from ${first}.`);
+    reading.note(`${id} is read as ${current}: this plan counts from ${first}.`);
     return current;
   };
   const translate = <Of extends { id?: string; before?: string; dependsOn?: string[] }>(draft: Of): Of => ({

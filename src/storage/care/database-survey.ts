@@ -88,7 +88,7 @@ export class DatabaseSurvey {
       const isComplete = [checkpoint.channels, checkpoint.metadata].every((text) =>
         refersToIntact("tree", text),
       );
-      if (!isComplete) addProblem(`checkpoint ${checkpoint.id} leads to what is damaged`);
+      if (!isComplete) addProblem(`checkpoint ${checkpoint.id} refers to damaged data`);
     }
     for (const ns of new Set([...counts.keys(), ...heads.keys()])) {
       const head = heads.get(ns);
@@ -119,7 +119,10 @@ export class DatabaseSurvey {
     const heads = new Map<string, Head>();
     for await (const row of this.#rows("heads", ["ns"], thread)) {
       if (HEADS.isIntact(row)) heads.set(row["ns"] as string, row as Head);
-      else addProblem(`the record of what is newest of ${String(row["ns"]) || "the main graph"} is damaged`);
+      else
+        addProblem(
+          `the record of the newest checkpoint of ${String(row["ns"]) || "the main graph"} is damaged`,
+        );
     }
     return heads;
   }

@@ -123,7 +123,7 @@ export class FileSurvey {
       );
       const writes = this.#readWrites(checkpoint);
       if (isComplete) this.#sink.checkpoint?.(checkpoint, writes);
-      else this.#addProblem(thread, `checkpoint ${id} leads to what is damaged`);
+      else this.#addProblem(thread, `checkpoint ${id} refers to damaged data`);
     }
     for (const { thread, ns, count, newest } of namespaces.values()) {
       const damage = headDamage(ns, this.#head(thread, ns), { count, newest });

@@ -31,7 +31,7 @@ export function headDamage(
   { count, newest }: { count: number; newest: string | undefined },
 ): string | undefined {
   const where = ns === "" ? "" : ` of ${ns}`;
-  if (!head) return `the record of what is newest${where} is damaged`;
+  if (!head) return `the record of the newest checkpoint${where} is damaged`;
   if (head.count !== count) return `of ${head.count} checkpoints${where} ${count} are whole`;
   return head.id === newest ? undefined : `the newest checkpoint${where} is missing`;
 }

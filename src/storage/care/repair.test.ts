@@ -34,7 +34,11 @@ describe("a file in which something was changed", () => {
       "UPDATE writes SET value = '1' WHERE thread = 1",
       /of \d+ writes to checkpoint .* 0 are whole/,
     ],
-    ["what is newest", "DELETE FROM heads WHERE thread = 1", /the record of what is newest is damaged/],
+    [
+      "what is newest",
+      "DELETE FROM heads WHERE thread = 1",
+      /the record of the newest checkpoint is damaged/,
+    ],
     [
       "the list of threads",
       "UPDATE threads SET title = 'x' WHERE key = 1",

@@ -119,7 +119,7 @@ describe("a damaged row", () => {
 
   it.each([
     ["a message", "UPDATE S.blobs SET body = replace(body, 'Done', 'Gone')", /blob \d+ is damaged/],
-    ["a blob", "DELETE FROM S.blobs WHERE id = 1", /leads to what is damaged/],
+    ["a blob", "DELETE FROM S.blobs WHERE id = 1", /refers to damaged data/],
     ["a checkpoint", "UPDATE S.checkpoints SET channels = '{}'", /checkpoint .* is damaged/],
     [
       "the newest checkpoint",
@@ -128,7 +128,7 @@ describe("a damaged row", () => {
     ],
     ["a write", "UPDATE S.writes SET value = '1'", /of \d+ writes to checkpoint/],
     ["all writes", "DELETE FROM S.writes", /of \d+ writes to checkpoint/],
-    ["the record of what is newest", "UPDATE S.heads SET seq = seq - 1", /newest .* is damaged/],
+    ["the record of the newest checkpoint", "UPDATE S.heads SET seq = seq - 1", /newest .* is damaged/],
     ["the entry in the list", "UPDATE S.threads SET title = 'other'", /list of threads is damaged/],
   ])("is never given out, and is found by a check: %s", async (_, sql, problem) => {
     expect(await checkStore(url, { schema })).toEqual([]);

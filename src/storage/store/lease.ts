@@ -25,6 +25,6 @@ export function threadBusy(
   const state = lease
     ? `is in use by process ${lease.pid} on ${lease.host} since ${new Date(lease.since).toISOString()}`
     : "was taken over by another process, which has finished";
-  const fix = lease ? "Wait for it or stop it" : "Read the thread again before going on";
+  const fix = lease ? "Wait for it or stop it" : "Read the thread again before you continue";
   return new HarnessError("thread-busy", `Thread ${JSON.stringify(threadId)} ${state}. ${fix}.`);
 }

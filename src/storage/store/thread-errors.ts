@@ -5,7 +5,7 @@ import { checkName } from "./storable-text.ts";
 export function threadChanged(threadId: string): HarnessError {
   return new HarnessError(
     "thread-changed",
-    `Thread ${JSON.stringify(threadId)} was changed by somebody else since it was read here; what came too late was not written. Read it again and go on from there. acquireThread keeps others out.`,
+    `Thread ${JSON.stringify(threadId)} was changed by another process since it was read here; the late writes were refused. Read it again and continue from there. acquireThread keeps others out.`,
   );
 }
 

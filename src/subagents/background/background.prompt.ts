@@ -1,6 +1,6 @@
 /** Added to the description of the `task` tool where sub-agents may work in the background. */
 export const TASK_BACKGROUND =
-  " background: true returns at once with an id: go on with other work. Its report comes by itself, with a later tool result or when you have nothing left to do.";
+  " background: true returns at once with an id: continue with other work. Its report arrives by itself, with a later tool result or when you have nothing left to do.";
 
 export const BACKGROUND_DESCRIPTION =
   "Sub-agents in the background: look (what they are doing), wait (for their reports), cancel. id: one of them; default all.";

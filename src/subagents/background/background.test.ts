@@ -113,7 +113,7 @@ it("an item cannot be completed while a sub-agent in the background is at work o
     { a: [async () => (await helper.opened, "A.")] },
   );
   const { todos } = await agent.invoke(go);
-  expect(model.requests[2]!.messages.at(-1)!.text).toContain("a sub-agent is still at work on it");
+  expect(model.requests[2]!.messages.at(-1)!.text).toContain("a sub-agent is still working on it");
   expect(todos[0]!.status).toBe("completed");
 });
 

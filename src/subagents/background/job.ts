@@ -73,7 +73,7 @@ export class BackgroundJob {
   }
 
   /** The job's report so far. `reason`: why it is not complete. */
-  soFar(reason = "it is still at work"): Report {
+  soFar(reason = "it is still working"): Report {
     return readReport(this.#stream.latest ?? {}, this.assignment.start, { stopped: reason });
   }
 

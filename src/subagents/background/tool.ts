@@ -60,7 +60,7 @@ function statusLine(id: string, background: BackgroundJob): string {
 
 function statusOf(settled: Settled | undefined): string {
   if (!settled) return "at work";
-  if ("asks" in settled) return "waits for a person";
+  if ("asks" in settled) return "waits for the user";
   if ("stopped" in settled) return "was stopped";
   const { result, reason = "" } = verdictOf(settled);
   return result === "failed" ? `failed: ${shortened(reason, 200)}` : "has ended";

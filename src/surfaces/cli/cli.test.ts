@@ -149,7 +149,7 @@ describe("holdfast run", () => {
     const stopped = await holdfast(["run", "--max-turns", "2", "--thread", "t", "A garden"]);
     expect(stopped.code).toBe(3);
     expect(stopped.out).toContain("Stopped after 2 turns, as asked (0/2");
-    expect(stopped.out).toContain("Go on with: holdfast resume t");
+    expect(stopped.out).toContain("Continue with: holdfast resume t");
 
     script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     const again = await holdfast(["resume", "t", "--max-turns", "1"]);
@@ -279,7 +279,7 @@ describe("holdfast run", () => {
     script = [call("ls", {})];
     const state = ["--state", "my threads; rm x"];
     const { out } = await holdfast(["run", "--max-turns", "1", "--thread", "t", ...state, "Go"]);
-    expect(out).toContain("Go on with: holdfast resume --state 'my threads; rm x' t\n");
+    expect(out).toContain("Continue with: holdfast resume --state 'my threads; rm x' t\n");
   });
 
   it("gives a finished thread another task", async () => {
@@ -322,12 +322,12 @@ describe("holdfast run", () => {
     const config = { configurable: { thread_id: "foreign" } };
     await agent.invoke({ messages: [{ role: "user", content: "x" }] }, config).catch(() => {});
     saver.close();
-    expect((await holdfast(["resume", "foreign"])).err).toContain("is not of Holdfast's own agent");
+    expect((await holdfast(["resume", "foreign"])).err).toContain("does not belong to Holdfast's own agent");
     // Anybody may look at it.
     expect((await holdfast(["show", "foreign"])).out).toContain("has no plan");
     expect((await holdfast(["show", "foreign", "--transcript"])).out).toContain("## You\n\nx");
     expect((await holdfast(["export", "foreign", "-"])).out).toContain("<!doctype html>");
-    expect((await holdfast(["plan", "edit", "foreign"])).err).toContain("only its program can go on with it");
+    expect((await holdfast(["plan", "edit", "foreign"])).err).toContain("continue it with its program");
     script = [call("update_todos", { done: "1,2", note: "by hand" }), say("Planted.")];
     expect((await holdfast(["resume"])).out).toContain("resumed ours");
   });
@@ -408,7 +408,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(waiting.code).toBe(3);
     expect(waiting.out).toContain('execute {"command":"echo ran > proof"}');
     expect(waiting.out).toContain('Answer with --answer approve or --answer "reject: reason".');
-    expect(waiting.out).toContain("Go on with: holdfast resume t --answer approve\n");
+    expect(waiting.out).toContain("Continue with: holdfast resume t --answer approve\n");
     expect(() => readFileSync(join(home, "proof"))).toThrow("ENOENT");
 
     script = [say("Done.")];
@@ -432,7 +432,7 @@ describe("a question to the user, with nobody to ask", () => {
     expect(second.out.match(/✗ write b.*not b$/gm)).toHaveLength(1);
     const later = second.out.slice(second.out.lastIndexOf("asks for permission"));
     expect(later).toContain('"/c"');
-    expect(second.out).toContain("Go on with: holdfast resume t --answer approve\n");
+    expect(second.out).toContain("Continue with: holdfast resume t --answer approve\n");
   });
 
   it("about a command is asked also where --ask names other tools", async () => {
@@ -527,7 +527,7 @@ describe("a question to the user, with nobody to ask", () => {
     await holdfast(["run", "--ask", "write_file", "--thread", "t", "A garden"]);
     const refused = await holdfast(["plan", "edit", "t"], { env: { EDITOR: "sed -i /Plant/d" } });
     expect(refused.code).toBe(2);
-    expect(refused.err).toContain("go on with holdfast resume t first. Your text is in ");
+    expect(refused.err).toContain("run holdfast resume t first. Your text is in ");
     rmSync(join(/in (\S+)\.\n$/.exec(refused.err)![1]!, ".."), { recursive: true });
     script = [say("Dug."), call("update_todos", { done: "1,2", note: "by hand" }), say("Done.")];
     expect(await holdfast(["resume", "t", "--answer", "approve"])).toMatchObject({ code: 0 });

@@ -66,6 +66,6 @@ export function aborted(signal: AbortSignal): Promise<void> {
 /** Explains an error of standard output. */
 export function outputError(error: NodeJS.ErrnoException): string {
   return error.code === "EPIPE"
-    ? "nobody reads the output"
+    ? "the reader of the output closed it"
     : `the output cannot be written (${error.message})`;
 }

@@ -78,7 +78,7 @@ export class Progress {
           progressToken: this.#token,
           progress: this.#progress,
           total: this.#total > 0 ? this.#total : undefined,
-          message: `${this.#total > 0 ? `${this.#closed}/${this.#total} ` : ""}${words || "at work"} (${seconds} s)`,
+          message: `${this.#total > 0 ? `${this.#closed}/${this.#total} ` : ""}${words || "working"} (${seconds} s)`,
         },
       })
       // The client is gone.

@@ -3,18 +3,18 @@ export const TOOL_TEXTS = {
   run_task:
     "Gives a task to an agent that plans it, works on it with files and sub-agents, and keeps it as a thread. Returns its answer, or what it asks, with the thread's id.",
   continue_task:
-    "Goes on with a thread: waits for one at work, takes up one that stopped, or gives a finished one a new message.",
-  answer: "Answers what a thread asks, and goes on with it.",
+    "Continues a thread: waits for a running one, resumes a stopped one, or sends a finished one a new message.",
+  answer: "Answers a thread's questions, and continues it.",
   show_plan: "The plan of a thread, its state, what it asks, and its last answer.",
-  edit_plan: "Puts a changed list in the place of a thread's plan, also while it works; the agent is told.",
+  edit_plan: "Replaces a thread's plan, also while the agent works; the agent is notified.",
   list_threads: "Threads with their state and progress, the last used first.",
-  cancel: "Stops a thread at work. What has finished is kept: continue_task goes on with it.",
+  cancel: "Stops a running thread. Finished work is kept: continue_task resumes it.",
 } as const;
 
 export const FIELD_TEXTS = {
   task: "What to do, with all that has to be known",
   thread: "The thread's id",
-  message: "What to tell the agent; without it, it goes on where it stopped",
+  message: "The message for the agent; without one, the thread resumes where it stopped",
   answer: "approve, reject: reason, or words; a plan can be answered with the list as it should be",
   question: "The id of the question, where there are several",
   plan: "The whole list as Markdown, such as show_plan gives it: keep the #ids of items that stay, and the rules",
@@ -23,8 +23,8 @@ export const FIELD_TEXTS = {
 
 /** Texts about a thread's result, for the calling model. */
 export const REPORT_TEXTS = {
-  running: "It is still at work. Call continue_task with this thread to wait for it.",
-  open: "It has stopped with something left. continue_task goes on.",
-  interrupted: "It was stopped; what has finished is kept. continue_task goes on.",
+  running: "It is still running. Call continue_task with this thread to wait for it.",
+  open: "It stopped with work left. continue_task resumes it.",
+  interrupted: "It was stopped; finished work is kept. continue_task resumes it.",
   waiting: "It waits for an answer: ask the user, and call answer with this thread.",
 } as const;

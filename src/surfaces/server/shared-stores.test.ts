@@ -71,7 +71,7 @@ it("who joins a run that another server is at is told to come again, and not tha
   const { run_id: run } = await one.client.runs.create(thread, "agent", { input });
 
   const joined = (): Promise<unknown[]> => collected(other.client.runs.joinStream(thread, run));
-  await expect(joined()).rejects.toThrow(/503.*is not at work on this server/);
+  await expect(joined()).rejects.toThrow(/503.*is not running on this server/);
   await expect(other.client.runs.join(thread, run)).rejects.toThrow(/503/);
   release();
   await one.client.runs.join(thread, run);

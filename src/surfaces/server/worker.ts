@@ -57,7 +57,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
 
 function exit(): never {
   process.stderr.write(
-    "createWorker: this worker was not heard of for too long, and others go on with its runs. The process ends.\n",
+    "createWorker: this worker missed its heartbeat, so other workers took over its runs. The process ends.\n",
   );
   process.exit(1);
 }

@@ -136,7 +136,7 @@ export class ClusterHost extends Host {
     original: RunRequest,
     { note = {}, attendance }: StartOptions = {},
   ): Promise<Run> {
-    if (attendance) throw new HarnessError("invalid-options", "Nobody attends a run of another process.");
+    if (attendance) throw new HarnessError("invalid-options", "A run of another process cannot be attended.");
     // A reader on another server may want any mode.
     const request = inAllModes(original);
     const graph = this.graph(request.graph);

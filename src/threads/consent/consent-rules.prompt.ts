@@ -5,6 +5,5 @@ export const CONSENT_REASONS = {
     "the rule {rule} forbids it, because the line may do what the rule is about. With such a rule a line runs only if it consists of plain commands of well-known programs with literal words, joined by && || ; or |: for example `git status && npm test`. It may have no variable, substitution, redirection to a file, cd, shell, interpreter, script or unusual option. Write files with the file tools. If the line does what the rule forbids, do not try it in another way.",
   planFirst:
     "nothing is changed before the user has approved a plan. Find out what you need by reading, then write the plan.",
-  nobody:
-    "it needs the user's consent, and nobody can be asked in this run. Do without it, or say what it is needed for.",
+  nobody: "it needs the user's consent, and this run cannot ask. Do without it, or say what you need it for.",
 };

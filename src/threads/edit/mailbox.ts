@@ -286,7 +286,10 @@ async function makeAll(thread: Thread): Promise<void> {
 }
 
 function notAtWork(): HarnessError {
-  return new HarnessError("run-ended", "No agent is at work on the thread: give it as the next task.");
+  return new HarnessError(
+    "run-ended",
+    "No agent is working on the thread: send the message as the next task.",
+  );
 }
 
 /** Acquires a thread; undefined if another process holds it. */

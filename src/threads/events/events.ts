@@ -20,7 +20,7 @@ const todo = z.object({
   estimate: z.number().describe("Minutes.").optional(),
   note: z.string().optional(),
   key: z.string().describe("A name that stays when the words change.").optional(),
-  mustVerify: z.literal(true).describe("Only a verifier or a person completes it.").optional(),
+  mustVerify: z.literal(true).describe("Only a verifier or the user completes it.").optional(),
   unverified: z
     .literal(true)
     .describe("It was completed on the model's word: nothing was seen that shows its work.")
@@ -73,7 +73,7 @@ const kind = z.enum(["plan-approval", "clarification", "permission", "other"]);
 
 const repeated = z
   .literal(true)
-  .describe("The call was under way when an earlier run was stopped: it may have had its effect already.");
+  .describe("The call was interrupted when an earlier run stopped: it may have had its effect already.");
 
 const rules = z
   .array(z.string())
@@ -139,7 +139,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       seconds: z.number().describe("How long until then."),
       reason: z.string(),
     })
-    .describe("The model is asked again. Text since its model-start is withdrawn: the answer begins anew."),
+    .describe("The model is asked again. Text since its model-start is withdrawn: the answer starts over."),
   z
     .object({
       type: z.literal("text"),
@@ -240,15 +240,15 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       rules: z.array(z.string()).describe("The conditions that the plan comes with.").optional(),
       call: asked.optional(),
       repeated: repeated.optional(),
-      notice: z.string().describe("What to know of the call beside its arguments.").optional(),
+      notice: z.string().describe("Notes on the call besides its arguments.").optional(),
       error: z.string().describe("What was wrong with the last answer.").optional(),
     })
-    .describe("The run waits for a person."),
+    .describe("The run waits for the user."),
   z.object({
     type: z.literal("answer"),
     ...head,
     id: z.string(),
-    answer: z.unknown().describe("A decision has `by`, where the person is known by a name."),
+    answer: z.unknown().describe("A decision has `by` if the user's name is known."),
     question: z
       .object({
         kind,
@@ -260,7 +260,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
   }),
   z
     .object({ type: z.literal("message"), ...head, text: z.string() })
-    .describe("A person's message to the agent at work, which reads it at its next call."),
+    .describe("A message of the user to the working agent, which reads it at its next call."),
   z
     .object({
       type: z.literal("summary"),
@@ -291,13 +291,13 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     counts,
     usage,
     cost: z.number().describe("US dollars, when prices are set.").optional(),
-    waitedMs: z.number().describe("How long the run waited for a person. That is no work.").optional(),
+    waitedMs: z.number().describe("How long the run waited for the user. That time is not work.").optional(),
     answer: z
       .string()
       .describe("The agent's answer: its last message, after longer ones that belong to it.")
       .optional(),
     error: z.string().optional(),
-    resume: z.string().describe("The command that goes on, when there is something left.").optional(),
+    resume: z.string().describe("The command that continues the run, if work is left.").optional(),
   }),
 ]);
 

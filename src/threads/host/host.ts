@@ -335,7 +335,7 @@ export class RunHost extends Host {
     const { message } = error as Error;
     if (this.#isStopping || message === this.#warned) return;
     this.#warned = message;
-    process.emitWarning(`What was due could not be begun: ${message}`);
+    process.emitWarning(`A scheduled run could not start: ${message}`);
   }
 
   async #isHeldElsewhere(queue: ThreadQueue, thread: string): Promise<boolean> {

@@ -95,7 +95,7 @@ export class Run {
     return this.record.status !== "pending" && this.record.status !== "running";
   }
 
-  /** Whether it waits for a person. A run that nobody attends ends with its question; the answer starts another. */
+  /** Whether it waits for the user. A run that nobody attends ends with its question; the answer starts another. */
   get hasAsked(): boolean {
     return this.live.all().some(({ type }) => type === "question");
   }
@@ -182,7 +182,7 @@ function isWholeState(chunk: Chunk): boolean {
   );
 }
 
-/** Whether a chunk tells that the graph waits for a person. */
+/** Whether a chunk tells that the graph waits for the user. */
 function isQuestion(chunk: Chunk): boolean {
   if (!("mode" in chunk) || chunk.namespace.length > 0) return false;
   return (chunk.mode === "values" || chunk.mode === "updates") && isInterrupted(chunk.payload);

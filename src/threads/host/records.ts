@@ -78,7 +78,7 @@ export function stopping(): HarnessError {
 }
 
 export function atWork(thread: string): HarnessError {
-  return busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
+  return busy(`Thread ${JSON.stringify(thread)} is running: stop it first.`);
 }
 
 function busy(message: string): HarnessError {

@@ -36,7 +36,7 @@ export async function waitingEdit(
   const edit = patchTodos([...planAfter(agent, start, edits)], diffTodos(current, newTodos));
   if (!isKept(() => planAfter(agent, start, [...edits, edit], finishedWrites), newTodos)) {
     const thread = String(config.configurable?.["thread_id"]);
-    const message = `The plan cannot be changed like this while ${thread} waits in the middle of a turn: go on with holdfast resume ${thread} first.`;
+    const message = `The plan cannot be changed this way while ${thread} waits in the middle of a turn: run holdfast resume ${thread} first.`;
     throw new HarnessError("turn-unfinished", message);
   }
   return () => addInput(saver, tuple!, [TODOS, edit]);

@@ -1,9 +1,9 @@
 /** For a run that nobody watches. */
-export const ALONE_PROMPT = "Nobody is there to answer questions: decide, and say what you assumed.";
+export const ALONE_PROMPT = "No one can answer questions in this run: decide, and say what you assumed.";
 
 /** For mode `plan`. */
 export const PLAN_MODE_PROMPT =
-  "Plan mode: read first, then write the plan. The user approves it before anything is changed, and again whatever leaves it.";
+  "Plan mode: read first, then write the plan. The user approves it before anything is changed, and again for every departure from it.";
 
 /** For a forked thread, where its copy ends. */
 export const FORKED = {

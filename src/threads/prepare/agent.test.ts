@@ -53,7 +53,7 @@ describe("an agent in a directory", () => {
     };
     const alone = await tools(false, "auto");
     expect(alone.canAsk).toBe(false);
-    expect(alone.system).toContain("Nobody is there to answer");
+    expect(alone.system).toContain("No one can answer questions");
     expect((await tools(true, "auto")).canAsk).toBe(true);
     expect((await tools(false, "ask")).canAsk).toBe(true);
   });

@@ -97,7 +97,7 @@ it("a tool that differs from the one of an earlier run is asked about once, and 
   const pulled = await play("pulled", [COUNT]);
   expect(pulled.questions).toHaveLength(1);
   expect(notes).toEqual([
-    "The tool count of the MCP server h is not as it was agreed to: calls of it wait for consent.",
+    "The tool count of the MCP server h has changed since you agreed to it: its calls need your consent.",
   ]);
   expect((await pulled.answer({ type: "reject" })).replies[0]).not.toContain("calls:");
   const again = await play("pulled", [COUNT]);
@@ -115,7 +115,7 @@ it("a tool that came later is asked about before its first call", async () => {
 it("where nobody can be asked, a tool that has changed is not called, until the folder is trusted anew", async () => {
   await play("", [COUNT]);
   const refused = await play("pulled", [COUNT], { canAsk: false });
-  expect(refused.replies[0]).toContain("nobody can be asked");
+  expect(refused.replies[0]).toContain("this run cannot ask");
   await sayTrust(dir, true, env);
   expect((await play("pulled", [COUNT], { canAsk: false })).replies[0]).toContain("calls: 1,");
 });

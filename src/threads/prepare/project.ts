@@ -11,7 +11,7 @@ export function settledModel(
 }
 
 const REASONS: Partial<Record<Project["trust"], string>> = {
-  unknown: "as nobody has said yet that this folder is trusted",
+  unknown: "because this folder is not trusted",
   refused: "as this folder is not trusted",
   changed: "as they have changed since this folder was trusted",
 };

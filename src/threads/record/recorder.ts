@@ -90,7 +90,7 @@ export class Recorder extends BaseCallbackHandler {
     this.#signal = signal;
   }
 
-  /** Adds a call that waits for a person: another process may have recorded the model's answer with it. */
+  /** Adds a call that waits for the user: another process may have recorded the model's answer with it. */
   expect({ owner, call: id, name, args }: NonNullable<Question["call"]>): void {
     const calls = this.#called.get(owner) ?? [];
     if (!calls.some((call) => call.id === id)) this.#called.set(owner, [...calls, { id, name, args }]);

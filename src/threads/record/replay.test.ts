@@ -175,7 +175,7 @@ it("an answer that was sent back is told, live and later, and why", async () => 
     const text = transcript(events);
     const places = [
       "All is seen.",
-      "*The answer was sent back: items of the plan are still open.*",
+      "*Holdfast returned the answer: items of the plan are still open.*",
       "Now it is.",
     ];
     expect(places.map((words) => text.indexOf(words)).toSorted((a, b) => a - b)).toEqual(

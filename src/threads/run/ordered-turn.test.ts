@@ -31,7 +31,7 @@ const resultsOf = (state: object): string[] =>
     type === "tool" ? text : [],
   );
 
-it("a fork of a thread that waits for a person in the middle of a turn keeps the turn's order, as the thread does", async () => {
+it("a fork of a thread that waits for the user in the middle of a turn keeps the turn's order, as the thread does", async () => {
   const checkpointer = new MemorySaver();
   const log: string[] = [];
   const ask = tool(
@@ -130,7 +130,7 @@ it.each(STORES_BELOW)(
     expect(log).toEqual(["first 1", "first 2", "second 3", "second 4"]);
     expect(resultsOf(state)).toEqual([
       "done 1",
-      expect.stringContaining("It is not known whether this work call was carried out"),
+      expect.stringContaining("This work call was interrupted"),
       "done 3",
       "done 4",
     ]);

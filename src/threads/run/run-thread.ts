@@ -310,7 +310,8 @@ function untilStopped(answer: Promise<unknown>, signal: AbortSignal): Promise<un
 }
 
 function explain(error: unknown, model: RunThreadOptions["model"]): string {
-  if (error instanceof GraphRecursionError) return "The run took more steps than allowed; resume goes on.";
+  if (error instanceof GraphRecursionError)
+    return "The run took more steps than allowed; resume continues it.";
   return explainModelError(error, model);
 }
 

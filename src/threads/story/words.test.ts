@@ -142,8 +142,8 @@ it("an answer that was sent back has the reason beside it", () => {
     sentBackWords({ ...start, reminders }),
   );
   expect(words).toEqual([
-    "The answer was sent back: items of the plan are still open.",
-    "The answer was sent back: the goal is not met.",
+    "Holdfast returned the answer: items of the plan are still open.",
+    "Holdfast returned the answer: the goal is not met.",
     undefined,
   ]);
 });

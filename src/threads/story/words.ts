@@ -56,7 +56,7 @@ export function amount(number: number): string {
 /** The notice that a conversation was summarized, or could not be. */
 export function summaryWords(event: Extract<RunEvent, { type: "summary" | "summary-failure" }>): string {
   if (event.type === "summary-failure") {
-    return `The conversation could not be summarized (${event.reason}). It goes on whole; this is tried again later.`;
+    return `The conversation could not be summarized (${event.reason}). It stays whole; Holdfast tries again later.`;
   }
   const { messages, tokens } = event;
   const count = messages === 1 ? "1 earlier message" : `${messages} earlier messages`;
@@ -71,8 +71,8 @@ export function compactWords(count: number | undefined): string {
 }
 
 const SENT_BACK = {
-  plan: "The answer was sent back: items of the plan are still open.",
-  goal: "The answer was sent back: the goal is not met.",
+  plan: "Holdfast returned the answer: items of the plan are still open.",
+  goal: "Holdfast returned the answer: the goal is not met.",
 } as const;
 
 /** The notice that the answer before a model call was sent back; undefined if none was. */

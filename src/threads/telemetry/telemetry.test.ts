@@ -106,7 +106,7 @@ it("the state comes back as invoke gives it, with its types, and chunks on the w
   expect(new Set(namespaces).size).toBeGreaterThan(1);
 });
 
-it("a run that waits for a person ends as waiting, and what it asks comes back", async () => {
+it("a run that waits for the user ends as waiting, and what it asks comes back", async () => {
   const agent = createDeepAgent({
     model: new ScriptedModel([callTool("ls", { path: "/" }), "Done."]),
     interruptOn: { ls: true },

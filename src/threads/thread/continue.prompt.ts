@@ -1,2 +1,2 @@
 /** Asked of a thread that ended with something left. */
-export const CONTINUE = "Go on with the open items of your plan.";
+export const CONTINUE = "Continue with the open items of your plan.";

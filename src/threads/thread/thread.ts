@@ -302,10 +302,7 @@ export class Thread {
       throw new HarnessError("run-ended", "The run has ended: give it as the next task.");
     }
     if (isCallDue(state)) {
-      throw new HarnessError(
-        "turn-unfinished",
-        `Calls of ${this.id} are under way: their results come first.`,
-      );
+      throw new HarnessError("turn-unfinished", `Calls of ${this.id} are running: their results come first.`);
     }
     // With an id, so that a repeated step does not add it twice.
     const message = new HumanMessage({ content, id });

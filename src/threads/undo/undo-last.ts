@@ -77,7 +77,7 @@ export function undoneWords({ isHandedOver, hadCommands, files }: UndoResult): s
     paths.length > 0 ? [`${words}: ${paths.join(", ")}`] : [];
   return [
     ...pathLine("Files put back", files.restored),
-    ...pathLine("Left as they are, since somebody else changed them, too", files.changed),
+    ...pathLine("Not undone, because another process changed them too", files.changed),
     ...pathLine("Not put back, since there is no copy of them", files.missed),
     ...(isHandedOver
       ? ["It was handed over amid a turn, whose files stay as they are: undo again takes back the turn."]

@@ -36,7 +36,7 @@ export interface RunView {
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
   /** The time that questions have waited for a person. */
   waitedMs: number;
-  /** The time since which a question waits for a person. */
+  /** The time since which a question waits for the user. */
   askedAt?: number;
   /** The end of the run. */
   endedAt?: number;

@@ -131,7 +131,7 @@ function Unreachable({ isKnown }: { isKnown: boolean }) {
       <h1>{isKnown ? "The key is not valid any more" : "This page needs its key"}</h1>
       <p>
         {isKnown
-          ? "The server was started anew, and has a new key. Nothing is lost: every thread is kept."
+          ? "This link has expired. Open the latest link that the server printed. Your threads are safe."
           : "The key is at the end of the address that the server printed when it started."}
       </p>
       <p>

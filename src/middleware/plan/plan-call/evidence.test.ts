@@ -286,7 +286,7 @@ it("words that are no files, and commands by name or by what they do", () => {
   ]);
   const commands = (text: string): string[] => commandsIn(text).map((one) => one.text);
   expect(commands("Run npm run build and `git push --tags`")).toEqual(["npm run build", "git push --tags"]);
-  expect(commands("Make sure to go on with node versions")).toEqual([]);
+  expect(commands("Make sure to continue with node versions")).toEqual([]);
   expect(commands("Run all tests and check")).toEqual(["all tests"]);
   expect(["Tell the user", "Summarize", "Summarize in a.md", "Build it"].map(isForAnswer)).toEqual([
     true,

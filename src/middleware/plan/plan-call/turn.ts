@@ -322,7 +322,7 @@ function busyItems(changes: readonly Change[], { memory }: PlanState): Issue[] {
   return changes.flatMap((change): Issue[] => {
     if (change.type !== "todo-status" || change.to !== "completed" || !busy.has(change.id)) return [];
     const { id: item, to: sent } = change;
-    const message = `Item ${item} is not accepted as completed: a sub-agent is still at work on it.`;
+    const message = `Item ${item} is not accepted as completed: a sub-agent is still working on it.`;
     return [{ rule: "verification", item, field: "status", sent, valid: "its report", message }];
   });
 }

@@ -240,7 +240,7 @@ function personsDecision(id: string, { plan, edits }: Standing, state: unknown):
   const status = todo && isClosedByPerson(seen, todo) ? todo.status : unheard;
   if (!todo || !status || status === "in_progress") return undefined;
   const valid = isClosed({ ...todo, status })
-    ? "Go on without it; add a new item for work that is still needed."
+    ? "Continue without it; add a new item for work that is still needed."
     : "Call again only if it is to be worked on all the same.";
   const message = `Item ${id} is ${status}: the user set it so. Nothing was started. ${valid}`;
   return { rule: "status", item: id, field: "start", sent: id, valid, message };

@@ -22,7 +22,7 @@ export async function demo({ yes, serve, make, ...flags }: DemoFlags, terminal: 
   const { stdout, env } = terminal;
   const dir = await trustedScratch(env);
   const runFlags = { ...flags, dir, model: "demo", shell: true };
-  stdout.write(shown`A program plays the model, not a language model. Scratch project: ${oneLine(dir)}\n`);
+  stdout.write(shown`A script stands in for the language model. Scratch project: ${oneLine(dir)}\n`);
   if (make) {
     const words =
       "Open the folder in your editor and start holdfast acp with HOLDFAST_MODEL=demo. Any message begins.";

@@ -75,6 +75,6 @@ async function latest(saver: ThreadStore, terminal: Terminal): Promise<ThreadSum
   refuse(
     elsewhere.length === 0
       ? 'There is no unfinished thread. Start one with holdfast run "task".'
-      : `No thread of this directory is unfinished; elsewhere ${shortList(elsewhere)}. Name one to go on with it: holdfast resume <thread>.`,
+      : `This directory has no unfinished thread; other directories have ${shortList(elsewhere)}. To continue one: holdfast resume <thread>.`,
   );
 }

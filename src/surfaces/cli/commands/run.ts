@@ -43,7 +43,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
     if (flags.thread !== undefined && !existing) await refusePrefix(saver, flags.thread);
     if (existing && existing.state !== "done" && existing.state !== "running") {
       const id = quoted(thread);
-      refuse(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
+      refuse(`Thread ${id} is not finished: continue it with holdfast resume ${id}, or leave out --thread.`);
     }
     const isOwn = flags.agent !== undefined;
     const stored = existing && !isOwn ? await settingsOf(saver, thread) : undefined;

@@ -36,7 +36,7 @@ async function inSession(args: readonly string[], options: PipeOptions, ...lines
 it("--thread opens a thread by the beginning of its id, from any directory", async () => {
   const { code, out } = await holdfast(["--thread", "gard"], join(home, "elsewhere"), "/quit");
   expect(code).toBe(0);
-  expect(out).toContain("going on with garden\n");
+  expect(out).toContain("continuing garden\n");
   expect(out).toContain("> Say hello");
 });
 
@@ -59,11 +59,11 @@ it("names the store in the command that continues the thread", async () => {
   const other = ["--state", "other file.db"];
   await inPipes(["run", "--thread", "shed", "Say hello", ...other], place());
   const { out } = await holdfast([...other, "--thread", "shed"], home, "/quit");
-  expect(out).toContain("go on with holdfast --continue --state 'other file.db'\n");
+  expect(out).toContain("continue with holdfast --continue --state 'other file.db'\n");
 });
 
 it("continues a thread of the program offline without a login where no model is set up", async () => {
   const env = { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), TERM: "xterm" };
   const { code, out } = await inSession(["--continue"], { cwd: home, env }, "/quit\r");
-  expect([code, out]).toEqual([0, expect.stringContaining("going on with garden")]);
+  expect([code, out]).toEqual([0, expect.stringContaining("continuing garden")]);
 });

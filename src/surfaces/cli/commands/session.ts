@@ -129,7 +129,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       const flag = isLatest ? "--continue" : `--thread ${quoted(id)}`;
       const state = flags.state === undefined ? "" : ` --state ${quoted(flags.state)}`;
       const again = harmless(`${commandName(env)} ${flag}${state}`);
-      terminal.stdout.write(shown`${paint("dim", shown`${oneLine(id)}; go on with ${again}`)}\n`);
+      terminal.stdout.write(shown`${paint("dim", shown`${oneLine(id)}; continue with ${again}`)}\n`);
     }
     return EXIT.done;
   });

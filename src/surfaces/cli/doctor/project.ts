@@ -22,7 +22,7 @@ export async function projectFindings(
     const allowed = new Allowed(cwd, env);
     const rules = await allowed.rules();
     if (rules.length > 0) {
-      const text = `allowed here for good: ${rules.join(", ")} (${allowed.file}; /allow in a session takes one back)`;
+      const text = `always allowed here: ${rules.join(", ")} (${allowed.file}; /allow in a session removes a rule)`;
       findings.push({ area: "project", level: "ok", tested: true, text });
     }
     return { findings, project };

@@ -28,7 +28,7 @@ async function databaseProbes(url: string): Promise<Finding[]> {
 async function databaseFinding(url: string): Promise<Finding> {
   try {
     const threads = await threadCount(url);
-    const remedy = "holdfast check says what is wrong; what is lost comes from a backup of the database.";
+    const remedy = "holdfast check lists the damage; restore lost data from a backup of the database.";
     return (
       (await damage(url, remedy)) ?? finding("ok", `${shownState(url)} (${threads}; all of it was read)`)
     );
@@ -46,7 +46,7 @@ async function fileFinding(path: string): Promise<Finding> {
       : finding("problem", `${path} cannot be made`, "Choose another file with --state or HOLDFAST_STATE.");
   }
   try {
-    const remedy = "holdfast check says what is wrong, holdfast repair saves what can be saved.";
+    const remedy = "holdfast check lists the damage; holdfast repair saves all readable data.";
     const damaged = await damage(path, remedy);
     if (damaged) return damaged;
     const size = `${(stats.size / 1_000_000).toFixed(1)} MB`;

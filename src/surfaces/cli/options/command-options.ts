@@ -37,7 +37,7 @@ export function count<Value = number | undefined>(name: string, describe: string
 }
 
 export const THREAD = { ...word("Its id or the beginning of it"), demandOption: true } as const;
-export const PROVIDER = word("Its name in front of a model's, such as anthropic or ollama");
+export const PROVIDER = word("The provider's prefix in model names, such as anthropic or ollama");
 export const JSON_LINES = flag("One JSON object per line");
 
 export const STATE_FLAGS = {
@@ -103,7 +103,7 @@ const AGENT_FLAGS = {
     alias: "d",
   },
   shell: flag("Let the agent run commands in --dir"),
-  background: flag("Let sub-agents work while the agent goes on"),
+  background: flag("Let sub-agents work while the agent continues"),
   web: flag("Let the agent read pages, and search where $TAVILY_API_KEY, $EXA_API_KEY or $BRAVE_API_KEY is"),
   preset: { choices: PRESET_NAMES, describe: "How the agent plans (default lean)" },
   plan: flag("Plan (default); --no-plan works without a plan"),

@@ -113,7 +113,7 @@ export function commands(parser: Argv): void {
     )
     .command(
       "serve [agent]",
-      "Serve a page for people, and LangGraph's protocol for programs",
+      "Serve a page for users, and LangGraph's protocol for programs",
       (args) =>
         args
           .options({ ...RUNNING_FLAGS, ...WORKER_FLAGS })
@@ -263,11 +263,11 @@ export function commands(parser: Argv): void {
     )
     .command(
       "say <thread> <words>",
-      "Send a message to the agent at work on a thread, in any process; it reads it at its next call",
+      "Send a message to the agent that works on a thread, in any process; the agent reads it at its next call",
       (args) =>
         args
           .options(STATE_FLAGS)
-          .positional("thread", { ...word("A thread at work"), demandOption: true })
+          .positional("thread", { ...word("A thread whose agent works"), demandOption: true })
           .positional("words", { ...word("The message"), demandOption: true }),
       on(async () => (await import("../commands/threads/say.ts")).say),
     )
@@ -285,7 +285,7 @@ export function commands(parser: Argv): void {
           .options(STATE_FLAGS)
           .positional("threads", { ...word("Their ids or the beginnings of them"), array: true })
           .option("unused-for", {
-            ...count("unused-for", "Those that nobody used for so many days, too"),
+            ...count("unused-for", "Also those unused for this many days"),
             requiresArg: true,
           }),
       on(async () => (await import("../commands/threads/rm.ts")).rm),
@@ -296,7 +296,7 @@ export function commands(parser: Argv): void {
       (args) =>
         args
           .options(STATE_FLAGS)
-          .positional("file", word("The new file; by default beside the old one, with the time in its name")),
+          .positional("file", word("The new file; by default in the same folder, with the time in its name")),
       on(async () => (await import("../commands/store/backup.ts")).backup),
     )
     .command(

@@ -113,7 +113,7 @@ export async function perform(options: PerformOptions): Promise<number> {
           if (hint !== undefined) run?.notify(hint);
           const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
           if (interruption.outputError !== undefined) {
-            const why = harmless(`stopped, since ${interruption.outputError}. Go on with: ${resume}`);
+            const why = harmless(`stopped because ${interruption.outputError}. Continue with: ${resume}`);
             terminal.stderr.write(shown`holdfast: ${why}\n`);
           }
           return outcome !== "done" && (await hasWorkLeft(runThread)) ? { resume } : {};

@@ -83,7 +83,7 @@ describe("a project that nobody has said yes to", () => {
     script = [call("execute", { command: "touch proof" })];
     const { code, out } = await run("--shell", "Go");
     expect(out).toContain(
-      `Left out, as nobody has said yet that this folder is trusted: AGENTS.md, .agents/skills, .holdfast/config.json, .mcp.json. Say yes with holdfast trust ${folder}.\n`,
+      `Left out, because this folder is not trusted: AGENTS.md, .agents/skills, .holdfast/config.json, .mcp.json. Say yes with holdfast trust ${folder}.\n`,
     );
     // The mode of the repository would not have asked.
     expect(code).toBe(3);
@@ -201,7 +201,7 @@ describe("a project that nobody has said yes to", () => {
     expect(readFileSync(join(folder, "notes/a.txt"), "utf8")).toBe("a");
     const { out } = await holdfast(["doctor"], { HOLDFAST_MODEL: "" });
     expect(out).toMatch(
-      /allowed here for good: write_file\(\/notes\/\*\*\) \(.*allowed\.json; \/allow in a session/,
+      /always allowed here: write_file\(\/notes\/\*\*\) \(.*allowed\.json; \/allow in a session/,
     );
   });
 
@@ -299,7 +299,7 @@ describe("--mode", () => {
     const { code, out } = await run("--mode", "ask", "Go");
     expect(code).toBe(0);
     expect(out).toContain("✗ write a");
-    expect(sent()[1]).toContain("nobody can be asked in this run");
+    expect(sent()[1]).toContain("this run cannot ask");
   });
 
   it("auto is --yes, and --ask comes on top of a mode", async () => {
@@ -308,7 +308,7 @@ describe("--mode", () => {
     expect(readFileSync(join(folder, "proof"), "utf8")).toBe("");
     script = [call("execute", { command: "git push" })];
     await run("--shell", "--mode", "auto", "--ask", "execute(git push*),task", "Go");
-    expect(sent().at(-1)).toContain("nobody can be asked");
+    expect(sent().at(-1)).toContain("this run cannot ask");
   });
 
   it.each([

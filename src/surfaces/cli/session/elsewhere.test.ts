@@ -59,7 +59,7 @@ describe("a session on a thread that another process runs", () => {
     stage.type(ENTER);
     await stage.until(() => stage.all().match(/Ctrl-C\s+takes\s+it\s+back/g)?.length === 2);
     await release();
-    await stage.see(/No agent is at work on the thread[^]*^> be brief$/m);
+    await stage.see(/No agent is working on the thread[^]*^> be brief$/m);
     stage.type(ENTER);
     await stage.see(/Never\./);
     expect(stage.asked(0).at(-1)).toBe("human: be brief");

@@ -14,7 +14,7 @@ export function footer(conversation: Conversation, isStopping: boolean): Harmles
     directoryName(settings, terminal),
     spent > 0 ? `${amount(spent)} tokens` : undefined,
     prices && spent > 0 ? dollars(costOf(usage, prices)) : undefined,
-    isStopping ? "stopping; once more leaves" : undefined,
+    isStopping ? "stopping; press again to leave" : undefined,
   ];
   return paint("dim", oneLine(parts.filter(Boolean).join(" · ")));
 }

@@ -17,7 +17,7 @@ export async function showThread(conversation: Conversation, { isAsked = true } 
   const columns = (terminal.stdout.columns || 80) - 1;
   const rows = answer ? markdownRows(answer, { columns, paint }) : [];
   conversation.say(
-    paint("dim", oneLine(`going on with ${thread.id}`)),
+    paint("dim", oneLine(`continuing ${thread.id}`)),
     ...(asked ? [...echoOf(typedFor(asked), paint), shown``] : []),
     ...(rows.length > MAX_ROWS ? [paint("dim", moreIn(thread.id))] : []),
     ...rows.slice(-MAX_ROWS),
@@ -29,7 +29,7 @@ export async function showThread(conversation: Conversation, { isAsked = true } 
 }
 
 const RUNS = shown`Another process works on it: its agent reads your message at its next call.`;
-const WAITS = shown`A question waits there: /continue puts it again, a message goes on without it.`;
+const WAITS = shown`A question is open: /continue asks it again; a message continues without an answer.`;
 const STOPPED = shown`It was stopped in the middle: /continue resumes it, a message starts something else.`;
 
 function moreIn(thread: string): Harmless {

@@ -186,7 +186,7 @@ describe("a session", () => {
       stage.type(`go${ENTER}`);
       await stage.see(/type ahead; Esc stops/);
       stage.type(ESC);
-      await stage.see(/stopping; once more leaves/);
+      await stage.see(/stopping; press again to leave/);
     } finally {
       go();
     }
@@ -453,7 +453,7 @@ describe("commands of a session", () => {
     await stage.see(/One\.[^]*what shall be done/);
     writeFileSync(join(stages.home, "a.txt"), "mine");
     stage.type(`/undo${ENTER}`);
-    await stage.see(/Left as they are, since somebody else changed them, too: \/a\.txt/);
+    await stage.see(/Not undone, because another process changed them too: \/a\.txt/);
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("mine");
   });
 

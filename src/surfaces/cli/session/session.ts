@@ -277,7 +277,7 @@ export class Session implements Conversation {
 
   async goOn(): Promise<void> {
     const { thread } = this;
-    if (thread === undefined) return this.say(shown`There is nothing to go on with yet.`);
+    if (thread === undefined) return this.say(shown`There is nothing to continue yet.`);
     const isBegun = await this.#inTurn((turn) =>
       this.#run(thread, turn, async (attendance) => {
         const run = await thread.goOn({ compact: this.isCompactedNext, attendance });
@@ -417,7 +417,7 @@ export class Session implements Conversation {
 
 const NOT_RECEIVED = shown`Stopped before the agent read it; your message is in the prompt again.`;
 const ELSEWHERE = shown`Another process works on this thread: its agent reads this at its next call. Ctrl-C takes it back.`;
-const STOPPED = shown`/continue goes on where it stopped.`;
+const STOPPED = shown`/continue resumes it.`;
 
 function stopTurn(turn: Turn): void {
   turn.abort.abort();

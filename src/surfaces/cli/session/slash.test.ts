@@ -36,7 +36,7 @@ describe("threads in a session", () => {
     stage.type(`/resume${ENTER}`);
     await stage.see(/Which thread\?[^]*2\. first/);
     stage.type(`${DOWN}${ENTER}`);
-    await stage.see(/going on with first-\w+\n\n> first\n\nOne\./);
+    await stage.see(/continuing first-\w+\n\n> first\n\nOne\./);
     expect(stage.session.thread?.id).toBe(first);
     await say(stage, "third", /Three\./);
     expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: third"]);
@@ -52,10 +52,10 @@ describe("threads in a session", () => {
     stage.session.setMode("auto");
     await say(stage, "second", /Two\./);
     const second = stage.session.thread!.id;
-    await say(stage, `/resume ${first}`, /going on with first-\w+/);
+    await say(stage, `/resume ${first}`, /continuing first-\w+/);
     expect(stage.session.mode).toBe("ask");
     expect(stage.session.settings).toMatchObject(limits);
-    await say(stage, `/resume ${second}`, /nothing isolates commands here[^]*going on with second-\w+/);
+    await say(stage, `/resume ${second}`, /nothing isolates commands here[^]*continuing second-\w+/);
     expect(stage.session.mode).toBe("ask");
   });
 
@@ -64,12 +64,12 @@ describe("threads in a session", () => {
     stage.type(`first${ENTER}`);
     await stage.see(/Allow it\?/);
     stage.type(ESC);
-    await stage.see(/\/continue goes on where it stopped/);
+    await stage.see(/\/continue resumes it/);
     await stage.until(() => !stage.session.isBusy);
     const first = stage.session.thread!.id;
     await say(stage, "/new", /The next message begins a new thread\./);
     stage.type(`/resume ${first}${ENTER}`);
-    await stage.see(/going on with first-\w+\n\n> first\n[^]*Allow it\?/);
+    await stage.see(/continuing first-\w+\n\n> first\n[^]*Allow it\?/);
     stage.type("1");
     await stage.see(/Two\./);
     await stage.until(() => !stage.session.isBusy);
@@ -84,7 +84,7 @@ describe("threads in a session", () => {
     await say(before, "first", /One\./);
     const { thread } = before.session;
     const later = await SessionStage.open([], { home: stages.home, saver, thread: thread!.id });
-    await later.see(/going on with first-\w+\n\n> first\n\nOne\.\n/);
+    await later.see(/continuing first-\w+\n\n> first\n\nOne\.\n/);
     await later.leave();
     before.type(`second${ENTER}`);
     await before.see(/Allow it\?/);
@@ -119,11 +119,11 @@ describe("threads in a session", () => {
   it("/continue goes on where a turn was stopped, and says so where nothing is left", async () => {
     const first = held(callTool("ls", { path: "/" }));
     const stage = await stages.open([first.step, LOOK, "Done so."]);
-    await say(stage, "/continue", /There is nothing to go on with yet/);
+    await say(stage, "/continue", /There is nothing to continue yet/);
     stage.type(`first${ENTER}`);
     await first.begun;
     stage.type(ESC);
-    await stage.see(/\/continue goes on where it stopped/);
+    await stage.see(/\/continue resumes it/);
     first.go();
     await say(stage, "/continue", /Done so\./);
     expect(stage.asked(1)).toEqual(["human: first"]);
@@ -325,7 +325,7 @@ describe("settings in a session", () => {
       callTool("write_file", { file_path: "/a.txt", content: "a" }),
       "Written.",
     ]);
-    await say(stage, "/allow", /Nothing is allowed for good here\./);
+    await say(stage, "/allow", /No call is always allowed here\./);
     await say(stage, "/allow write_file(/a.*)", /allowed from now on: write_file\(\/a\.\*\)/);
     await say(stage, "/allow", /kept in\s+\S*allowed\.json/);
     await say(stage, "go", /Written\./);

@@ -13,7 +13,7 @@ import { fork, fresh, goOn, resume, threads, undo } from "./slash/threads.ts";
 const KEYS = [
   "Enter sends, Alt-Enter, Ctrl-J or \\ and Enter begin a line; @ completes a file, / a command, ↑ what was typed before",
   "while the agent works: what you send is queued; Enter on an empty line hands it over at its next call; ↑ takes it back",
-  "Esc or Ctrl-C stops, once more leaves; Ctrl-O shows the last call or thoughts in full; Shift-Tab changes the mode; Ctrl-Z suspends",
+  "Esc or Ctrl-C stops, twice leaves; Ctrl-O shows the last call or thoughts in full; Shift-Tab changes the mode; Ctrl-Z suspends",
 ];
 
 const help: SlashCommand = {

@@ -66,7 +66,7 @@ it("resume takes the latest thread of the present directory, and no other", asyn
   const none = await holdfast("kelp", "resume");
   expect(none).toMatchObject({ ok: false, stdout: "" });
   expect(none.stderr).toBe(
-    "holdfast: No thread of this directory is unfinished; elsewhere moss-1 (~/moss). Name one to go on with it: holdfast resume <thread>.\n",
+    "holdfast: This directory has no unfinished thread; other directories have moss-1 (~/moss). To continue one: holdfast resume <thread>.\n",
   );
   expect((await holdfast("kelp", "resume", "moss-1", "--max-turns", "99")).ok).toBe(true);
   expect((await holdfast("moss", "resume")).stderr).toContain("There is no unfinished thread. Start one");
@@ -79,7 +79,7 @@ it("a thread belongs to the directory it works on, through links too, and to the
   for (const folder of [".", "kelp"]) {
     expect((await holdfast(folder, "resume", "--max-turns", "1")).stdout).toContain("resumed kelp-1");
   }
-  expect((await holdfast("moss", "resume")).stderr).toContain("elsewhere kelp-1 (~/link)");
+  expect((await holdfast("moss", "resume")).stderr).toContain("other directories have kelp-1 (~/link)");
 });
 
 it("threads of before are listed, found by --dir, and resumed by their ids", async () => {

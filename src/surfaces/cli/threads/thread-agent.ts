@@ -12,7 +12,7 @@ export async function settingsOf(saver: ThreadStore, thread: string): Promise<Ru
   const settings = await settingsOfThread(saver, thread);
   if (settings) return settings;
   refuse(
-    `Thread ${quoted(thread)} is not of Holdfast's own agent: only its program can go on with it, or holdfast resume --agent with the file of its graph.`,
+    `Thread ${quoted(thread)} does not belong to Holdfast's own agent: continue it with its program, or with holdfast resume --agent and the file of its graph.`,
   );
 }
 

@@ -203,7 +203,7 @@ function endLines(event: RunEnd, view: RunView, paint: Paint): Harmless[] {
   return [
     shown`${paint(style, oneLine(word))}${why} ${paint("dim", oneLine(`(${parts.filter(Boolean).join(", ")})`))}`,
     // Not `oneLine`, which would merge spaces inside a quoted word.
-    ...(event.resume === undefined ? [] : [shown`Go on with: ${harmless(event.resume)}`]),
+    ...(event.resume === undefined ? [] : [shown`Continue with: ${harmless(event.resume)}`]),
   ];
 }
 

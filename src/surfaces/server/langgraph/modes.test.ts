@@ -123,7 +123,7 @@ it("a run without an input is refused where there is nothing to go on with", asy
   const nothing = { assistant_id: "speaker" };
   const refusal = {
     status: 422,
-    body: { message: expect.stringContaining("nothing to go on with") as string },
+    body: { message: expect.stringContaining("nothing to resume") as string },
   };
   expect(await send("POST", `/threads/${thread}/runs`, nothing)).toMatchObject(refusal);
   expect(await send("POST", "/threads/new-one/runs", { ...nothing, if_not_exists: "create" })).toMatchObject(

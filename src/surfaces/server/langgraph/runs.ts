@@ -208,7 +208,7 @@ export class RunRoutes {
   async #recent({ id, status }: RunRecord): Promise<Run | undefined> {
     const run = await this.#parts.host.run(id);
     if (run || (status !== "pending" && status !== "running")) return run;
-    refuse(503, `Run ${id} is not at work on this server: try again later.`);
+    refuse(503, `Run ${id} is not running on this server: try again later.`);
   }
 
   /** The record of the run that a request names. Answers 404 for a run of another thread or another user. */
@@ -244,7 +244,7 @@ export async function startRun(
     !boundRequest.command && !boundRequest.checkpoint && Object.keys(boundRequest.input ?? {}).length === 0;
   const isIdle = async (): Promise<boolean> => !(await host.isBusy(id));
   if (isContinuation && (!info || ((await isIdle()) && (await stateOf(host, id)).tasks.length === 0))) {
-    refuse(422, "There is nothing to go on with in this thread: send an input or a command.");
+    refuse(422, "This thread has nothing to resume: send an input or a command.");
   }
   // The owner at the lookup: another user may have taken the name since.
   const owner = info ? info.hosted?.owner : c.get("user");

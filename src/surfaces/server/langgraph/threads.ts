@@ -252,7 +252,7 @@ async function updateState(
   const isBusy = await host.isBusy(thread);
   const isEdit = isHead && node === undefined && allowed !== null && "todos" in agent.graph.channels;
   const hasOthers = Object.keys(others).length > 0;
-  if (isBusy && (!isEdit || hasOthers)) refuse(409, "The thread is at work: stop it first.");
+  if (isBusy && (!isEdit || hasOthers)) refuse(409, "The thread is running: stop it first.");
   // Written as an edit by a person: open questions stay, and an active run continues.
   if (isEdit && (!hasOthers || hasUnfinishedStep(state))) {
     if (todos !== undefined || planRules !== undefined) {

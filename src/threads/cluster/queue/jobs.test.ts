@@ -199,7 +199,7 @@ it("a run whose workers die one after the other fails with its reason, and the n
     await newWorker((worker = `after ${attempt}`));
   }
   await turns();
-  const reason = "It was begun 5 times, and each time its worker died.";
+  const reason = "It started 5 times, and each time its worker died.";
   expect(await claim("tide", { worker })).toMatchObject({ id, status: "error", reason });
   expect(await jobs.find(id)).toMatchObject({ status: "error", reason });
   expect(await turns()).toEqual(["tide in runs"]);

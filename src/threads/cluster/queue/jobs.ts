@@ -271,7 +271,7 @@ export class Jobs {
   async #takeOver(tx: PoolClient, job: Job, worker: string): Promise<Job> {
     if (job.attempt < MOST_ATTEMPTS)
       return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
-    const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
+    const reason = `It started ${job.attempt} times, and each time its worker died.`;
     await change(tx, job.id, { status: "error", reason, worker: null });
     await this.#goOn(tx, job.thread);
     await this.#tellEnds(tx, [job]);

@@ -250,5 +250,5 @@ it("a damaged schedule or run for later keeps no other from its time", async () 
   await pass(1);
   while (ran.length < 2) await sleep(5);
   expect(ran.toSorted()).toEqual(["later", "whole"]);
-  expect(warnings).toHaveBeenCalledWith(expect.stringContaining("could not be begun"));
+  expect(warnings).toHaveBeenCalledWith(expect.stringContaining("could not start"));
 });

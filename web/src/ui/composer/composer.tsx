@@ -146,7 +146,7 @@ export function Composer() {
                 (isNew
                   ? "What should be done?"
                   : isRunning
-                    ? "Tell the agent at work…"
+                    ? "Message the working agent…"
                     : "Give the next task…")
               }
               value={text}

@@ -151,7 +151,7 @@ function Delete({ id }: { id: string }) {
       className={isSure ? "danger small" : "quiet small"}
       onClick={pressed(() => (isSure ? remove(store, id) : setSure(true)))}
     >
-      {isSure ? "Delete for good" : "Delete"}
+      {isSure ? "Delete permanently" : "Delete"}
       <span className="hidden"> this thread</span>
     </button>
   );

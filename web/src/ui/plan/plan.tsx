@@ -115,7 +115,7 @@ function FreeHelpers({ thread, todos }: { thread: ThreadState; todos: readonly T
   if (free.length === 0) return null;
   return (
     <>
-      <h3 className="label">Also at work</h3>
+      <h3 className="label">Also working</h3>
       <HelperList helpers={free} thread={thread} />
     </>
   );

@@ -146,7 +146,7 @@ function checkToken(host: string, token: string | undefined): void {
       ? "needs a token of your own"
       : `needs a token of ${MIN_TOKEN_LENGTH} characters or more`;
   refuse(
-    `--host ${host}: a server that other machines reach ${problem}, in --token or HOLDFAST_TOKEN. It also needs TLS, such as a proxy with a certificate in front of it, whose name --allow-host says.`,
+    `--host ${host}: a server that other machines reach ${problem}, in --token or HOLDFAST_TOKEN. It also needs TLS, such as a proxy with a certificate before it, whose name --allow-host says.`,
   );
 }
 

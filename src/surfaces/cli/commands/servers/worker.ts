@@ -28,7 +28,7 @@ export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal
         stdout.write(shown`${oneLine(started.id)} takes runs\n`);
         await aborted(signal);
         stderr.write(
-          shown`holdfast: stopping at the end of each step; others go on. Ctrl-C again quits at once.\n`,
+          shown`holdfast: stopping at the end of each step; other workers continue the runs. Ctrl-C again quits at once.\n`,
         );
         await started.drain();
         await cluster!.close();
@@ -89,6 +89,6 @@ export async function checkModel({ modelOf, defaults }: GraphOptions): Promise<v
 
 /** Ends a process that lost its leases, and so its runs, to other workers. */
 export function exitLost({ stderr }: Terminal): never {
-  stderr.write(shown`holdfast: this worker was not heard of for too long, and others go on with its runs.\n`);
+  stderr.write(shown`holdfast: this worker missed its heartbeat, so other workers took over its runs.\n`);
   process.exit(EXIT.failed);
 }

@@ -16,7 +16,7 @@ export async function check(flags: StateFlags, terminal: Terminal): Promise<numb
   }
   writeProblems(problems, terminal);
   const advice = isDatabaseUrl(path)
-    ? "What is lost comes from a backup of the database."
+    ? "Restore lost data from a backup of the database."
     : "holdfast repair saves what can be saved into a new file.";
   stdout.write(shown`${oneLine(shownState(path))} is damaged. ${oneLine(advice)}\n`);
   return EXIT.failed;

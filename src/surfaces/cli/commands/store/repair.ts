@@ -12,7 +12,7 @@ export async function repair(flags: StateFlags, terminal: Terminal): Promise<num
   const path = existingState(flags, terminal);
   if (isDatabaseUrl(path)) {
     refuse(
-      "A database is repaired with the tools of Postgres: restore a backup of it (pg_restore). holdfast check says what is damaged, and holdfast rm deletes a damaged thread.",
+      "Repair a database with the tools of Postgres: restore a backup (pg_restore). holdfast check lists the damage, and holdfast rm deletes a damaged thread.",
     );
   }
   const { stdout } = terminal;

@@ -45,6 +45,6 @@ it("takes back a run's message and its files; nobody is there to be told somethi
   expect((await holdfast("show", "t", "--transcript")).out).not.toContain("Survey");
   expect(existsSync(join(cwd, "survey.md"))).toBe(false);
   const said = await holdfast("say", "t", "Be brief");
-  expect(said).toMatchObject({ err: expect.stringContaining("give it as the next task") as string });
+  expect(said).toMatchObject({ err: expect.stringContaining("send the message as the next task") as string });
   expect(said.code).not.toBe(0);
 });

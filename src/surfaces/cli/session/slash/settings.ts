@@ -100,7 +100,7 @@ export const allow: SlashCommand = {
     if (args) return conversation.allow([args]);
     const rules = await allowed.rules();
     conversation.say(
-      ...(rules.length > 0 ? rules.map(oneLine) : [shown`Nothing is allowed for good here.`]),
+      ...(rules.length > 0 ? rules.map(oneLine) : [shown`No call is always allowed here.`]),
       conversation.paint("dim", oneLine(`kept in ${allowed.file}; /allow remove <rule> takes one back`)),
     );
   },

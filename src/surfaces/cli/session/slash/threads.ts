@@ -40,7 +40,7 @@ export const resume: SlashCommand = {
     if (id === undefined) return;
     const threadSettings = await settingsOfThread(saver, id);
     if (!threadSettings)
-      return conversation.say(shown`That thread is of another program, which alone can go on with it.`);
+      return conversation.say(shown`Another program made this thread. Only that program can continue it.`);
     const { settings, project, paint } = conversation;
     // Trust and allowed rules are those of the directory in which the session was opened.
     if (threadSettings.dir !== settings.dir)
@@ -76,7 +76,7 @@ async function useModel(name: string, conversation: Conversation): Promise<void>
 
 export const goOn: SlashCommand = {
   name: "continue",
-  about: "go on where the thread stopped; a question that waits is put again",
+  about: "resume the thread; a pending question is asked again",
   run: (_args, conversation) => conversation.goOn(),
 };
 
@@ -148,7 +148,7 @@ async function chooseMessage(conversation: Conversation): Promise<EarlierMessage
     return undefined;
   }
   const choices = all.map(({ id, text }) => ({ value: id, label: oneLine(shortened(typedFor(text), 70)) }));
-  const choice = await choose(shown`Go on from before which message?`, choices, conversation);
+  const choice = await choose(shown`Continue from before which message?`, choices, conversation);
   return all.find(({ id }) => id === choice);
 }
 
